@@ -28,7 +28,7 @@ test: $(READY) $(COLLECTED)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 # What touches sandboxes, processes, browsers, databases and brokers, as where none of the optional programs exist.
-BARE := tests/referee/sandbox tests/referee/test_play.py tests/referee/test_bot_argument.py tests/badbots tests/engines tests/e2e \
+BARE := tests/referee/sandbox tests/referee/play/test_play.py tests/referee/bot/test_argument.py tests/badbots tests/engines tests/e2e \
 	tests/bots/test_readme.py tests/bots/test_strength.py tests/bots/bridges tests/arena/store tests/arena/events tests/arena/cluster \
 	tests/arena/cli tests/arena/pages tests/deploy tests/test_readme.py
 test-bare: export PYTHONDONTWRITEBYTECODE :=

@@ -25,8 +25,8 @@ from pydantic_settings import (
 from arena.errors import ArenaError, Exit
 from arena.events.mqtt.url import BrokerUrl
 from arena.validation import misfits
-from referee import toml
-from referee.input_file import refuse_special
+from referee.bot.input_file import refuse_special
+from referee.machine import toml
 
 PREFIX = "ARENA_"
 FILE = "arena.toml"

@@ -127,7 +127,7 @@ class UnauthorisedError(ArenaError):
 
 
 class StoreError(ArenaError):
-    """What is kept, in the database or as bundles, does not do what was asked; `arena.store.errors` has its kinds.
+    """What is kept, in the database or as bundles, does not do what was asked; `arena.store.base.errors` has its kinds.
 
     Named here for those that need no database, such as whoever plays games with bundles.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from referee.pool import SlotPool
+from referee.machine.pool import SlotPool
 
 P = ParamSpec("P")
 T = TypeVar("T")

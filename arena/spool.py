@@ -25,7 +25,7 @@ from pathlib import Path
 
 from arena.data_folder import make_folder
 from arena.log import logger
-from referee.record import GameRecord, RecordError, read_record
+from referee.game.record import GameRecord, RecordError, read_record
 from referee.rules.core import Kind
 
 _SUFFIX = ".json"

@@ -17,12 +17,12 @@ from arena.errors import StoreUnavailableError
 from arena.spool import Spool
 from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.unpack import BundleBounds
-from referee.record import GameRecord
+from referee.game.record import GameRecord
+from referee.game.spec import PlannedGame, canonical
+from referee.game.unplayed import void_record
+from referee.machine.speed import scaled
+from referee.play.slot import emit, play_games
 from referee.rules.core import Kind, Termination
-from referee.slot import emit, play_games
-from referee.spec import PlannedGame, canonical
-from referee.speed import scaled
-from referee.unplayed import void_record
 
 if TYPE_CHECKING:
     from arena.config import Settings

@@ -45,7 +45,7 @@ from protocol.messages import (
     UgiOk,
 )
 from protocol.options import OptionDecl
-from referee.families import homes
+from referee.rules.families import homes
 
 if TYPE_CHECKING:
     from bots.table import Table

@@ -22,8 +22,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 SUITES: dict[str, tuple[str, ...]] = {
-    "referee/clock.py": ("tests/referee/test_clock.py",),
-    "referee/adjudicate.py": ("tests/referee/test_adjudicate.py", "tests/referee/test_spec.py"),
+    "referee/game/clock.py": ("tests/referee/game/test_clock.py",),
+    "referee/game/adjudication.py": ("tests/referee/game/test_adjudication.py", "tests/referee/game/test_spec.py"),
     "referee/rules/history.py": ("tests/rules/test_history.py",),
     "referee/ratings/standings.py": ("tests/referee/ratings/test_standings.py",),
     "referee/sandbox/seccomp.py": ("tests/referee/sandbox/test_seccomp.py",),
@@ -219,7 +219,9 @@ def main() -> int:
         "--sample", type=int, metavar="N", help=f"try N of each module, drawn at random, 0: all (default {SAMPLE})"
     )
     parser.add_argument("--seed", type=int, default=1, help="of the draw (default 1)")
-    parser.add_argument("module", nargs="?", help="one file, such as referee/clock.py (default: those of the table)")
+    parser.add_argument(
+        "module", nargs="?", help="one file, such as referee/game/clock.py (default: those of the table)"
+    )
     parser.add_argument("tests", nargs=argparse.REMAINDER, help="words for pytest: files, -k EXPRESSION")
     arguments = parser.parse_args()
     suites = SUITES

@@ -21,7 +21,7 @@ ALLOWED = {
     "arena/cli/completion.py": "argparse has no public way to list what a parser takes",
     "arena/cli/explore.py": "argparse has no public name for a parser or a group of one: a type alone",
     "arena/cli/parser.py": "argparse has no public way to say which values there are near a wrong one",
-    "arena/store/models.py": "SQLModel has one table of names, and no parameter for how constraints are called",
+    "arena/store/base/models.py": "SQLModel has one table of names, and no parameter for how constraints are called",
     "referee/rules/jit.py": "one cache file per signature: numba's index of several is not safe (numba #4807)",
 }
 """Files that may, and why."""

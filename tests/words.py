@@ -26,8 +26,10 @@ VERBS = frozenset((ROOT / "tests" / "data" / "verbs.txt").read_text("utf-8").spl
 """Verbs that may open a docstring."""
 
 CLAUSES = frozenset(
-    ("what", "who", "whom", "whose", "whoever", "whatever", "whether", "how", "why", "where", "which", "that", "when")
-    + ("those", "these", "it", "they", "he", "she", "of")
+    re.findall(
+        r"\w+",
+        "what who whom whose whoever whatever whether how why where which that when those these it they he she of",
+    )
 )
 """Words that open a clause and therefore no noun phrase."""
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from referee.score import WIN_SCORE
+from referee.game.score import WIN_SCORE
 
 SURE = WIN_SCORE - 1_000
-"""A score from here on is a forced win, see `referee.score`."""
+"""A score from here on is a forced win, see `referee.game.score`."""
 USUAL_SCALE = 250.0
 """For a family nobody has fitted a curve for: a piece and a half ahead wins three games in four."""
 

@@ -17,20 +17,20 @@ from arena.errors import ArenaError
 from protocol.errors import ProtocolError
 from protocol.messages import Info
 from protocol.parser import parse_bot_line
-from referee import slot
-from referee.bot import Bot
-from referee.bot_argument import SAMPLES
-from referee.course import Course
-from referee.failure import BotError, SandboxError
-from referee.player import Player
-from referee.record import GameRecord, Ply, read_record
-from referee.roster import Roster
+from referee.bot.argument import SAMPLES
+from referee.bot.bot import Bot
+from referee.bot.seat import Seat
+from referee.game.failure import BotError, SandboxError
+from referee.game.history import Course
+from referee.game.record import GameRecord, Ply, read_record
+from referee.game.score import hundredths
+from referee.game.spec import BotSpec, GameSpec, Limits
+from referee.game.variation import kept
+from referee.play import slot
+from referee.play.player import Player
+from referee.play.roster import Roster
 from referee.rules.core import Outcome, ParseError, UnknownNameError
 from referee.rules.position import Position
-from referee.score import hundredths
-from referee.seat import Seat
-from referee.spec import BotSpec, GameSpec, Limits
-from referee.variation import kept
 
 STRONGEST = "alphabeta"
 """The sample that judges unless another bot is asked for."""
@@ -221,7 +221,8 @@ def _scored(place: _Place) -> Scored:
 
 
 def ask_aside(record: bytes, spots: Sequence[Spot], nodes: int, most_plies: int) -> Answers:
-    """A job of a slot (`referee.slot`): the sample that judges is asked about a game, at the lowest priority there is.
+    """A job of a slot (`referee.play.slot`): the sample that judges is asked about a game, at the lowest priority
+    there is.
 
     Raises JudgeError, NotAGameError, Stopped.
     """

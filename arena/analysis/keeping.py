@@ -10,10 +10,10 @@ from arena.analysis.fit import Fit, fit
 from arena.analysis.work import GameAnalysis
 from arena.collections.conversion import to_record
 from arena.store import NotFoundError, Store
-from arena.store.analyses import AnalysisFigures
-from arena.store.models import Curve as CurveRow
-from arena.store.models import now
-from referee.record import GameRecord
+from arena.store.base.models import Curve as CurveRow
+from arena.store.base.models import now
+from arena.store.games.analyses import AnalysisFigures
+from referee.game.record import GameRecord
 
 
 def read_game(store: Store, name: str) -> GameRecord:

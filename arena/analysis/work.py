@@ -13,7 +13,7 @@ from arena.analysis.budget import DOUBT, MOST_PLIES, ODDS, at_first, in_doubt
 from arena.analysis.curve import Curve
 from arena.analysis.judge import Answers, Spot
 from arena.analysis.marking import Judged, Scored, Summary, mark_moves, summarise, swing
-from referee.record import GameRecord
+from referee.game.record import GameRecord
 from referee.rules.core import SIDES
 
 Ask = Callable[[Sequence[Spot], int], Answers]

@@ -30,7 +30,7 @@ from arena.http.call import CONTEXT, IDENTITY, Call, require
 from arena.http.identity import identify
 from arena.http.problem import Problem, too_many
 from arena.log import logger
-from arena.store.models import Version
+from arena.store.base.models import Version
 
 PATH = f"{PREFIX}/connect"
 FRAME_BYTES = 16 * 1024

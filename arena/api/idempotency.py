@@ -19,7 +19,7 @@ from aiohttp import web
 from arena.http.call import Call
 from arena.http.json_text import as_json
 from arena.http.problem import Problem
-from arena.store.models import now
+from arena.store.base.models import now
 
 HEADER = "Idempotency-Key"
 ABANDONED = timedelta(minutes=15)

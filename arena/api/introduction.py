@@ -15,7 +15,7 @@ from protocol.capabilities import Capabilities
 from protocol.messages import Ugi
 from protocol.session import RefereeSession
 from protocol.turn import State
-from referee.spec import Limits
+from referee.game.spec import Limits
 
 GAME = 0
 """The number of that process: those of games begin with 1."""

@@ -24,10 +24,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from arena.errors import ArenaError
+from referee.machine.toml import read
 from referee.rules import load
 from referee.rules.rules import Ruleset, Value
 from referee.rules.symmetry import key_of
-from referee.toml import read
 
 MOST_STARTS = 50_000
 _RANGE = re.compile(r"(.+#)(\d{1,6})\.\.(\d{1,6})")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from arena.atlas.report import StartFigures, from_csv
 from arena.errors import ArenaError
-from referee.openings import Opening
+from referee.game.openings import Opening
 from referee.rules.rules import Ruleset
 
 _DATA = Path(__file__).parent / "data"

@@ -25,9 +25,9 @@ from typing import Any
 
 from arena.atlas.plan import Plan, Start, starts_of
 from arena.atlas.run import Lot, RunError, read_claimed, read_games
-from referee.families import folder
 from referee.ratings.interval import Z95, wilson
 from referee.rules import load
+from referee.rules.families import folder
 
 RATE = 0.05
 """The share of false ones among the starts that are called uneven, at most."""

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.atlas.plan import Plan, PlanError, Start, starts_of
-from referee import helper
-from referee.pool import JobError, WorkerLostError
+from referee.machine import helper
+from referee.machine.pool import JobError, WorkerLostError
 
 GAMES, PLAN = "games.ndjson", "plan.json"
 PROGRAM = "bots.selfplay"

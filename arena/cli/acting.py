@@ -41,7 +41,7 @@ async def act(
     from arena.coordinator.lobby import Lobby
     from arena.metrics import RefereeMetrics
     from arena.spool import Spool
-    from referee.remote.link import Terms
+    from referee.bot.remote.link import Terms
 
     spool = Spool(settings.spool_folder)
     try:

@@ -20,8 +20,8 @@ from arena.cli.play import add_sandbox
 
 if TYPE_CHECKING:
     from arena.analysis.work import GameAnalysis
-    from referee.record import GameRecord
-    from referee.spec import BotSpec
+    from referee.game.record import GameRecord
+    from referee.game.spec import BotSpec
 
 MOST_NODES = 1_000_000_000
 
@@ -55,7 +55,7 @@ def _nodes(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Analyse, print, and keep what is about a game of the database."""
-    from referee.record import RecordError
+    from referee.game.record import RecordError
 
     if arguments.game == "-" or Path(arguments.game).is_file():
         try:
@@ -79,8 +79,8 @@ def _analysed(arguments: argparse.Namespace, record: GameRecord, curve: Any) -> 
     from arena.analysis.curve import shipped
     from arena.analysis.judge import LIMITS, Answers, Judge, Spot
     from arena.analysis.work import analyse
-    from referee.roster import Roster
-    from referee.sandbox_choice import choose
+    from referee.play.roster import Roster
+    from referee.play.sandbox_choice import choose
 
     spec = _judge(arguments.bot, record.family)
     try:
@@ -102,7 +102,7 @@ def _analysed(arguments: argparse.Namespace, record: GameRecord, curve: Any) -> 
 
 def _judge(text: str | None, family: str) -> BotSpec:
     from arena.analysis.judge import sample_judge
-    from referee.bot_argument import read_bot
+    from referee.bot.argument import read_bot
 
     if text is None:
         return sample_judge(family)

@@ -22,9 +22,9 @@ from arena.errors import ArenaError
 
 if TYPE_CHECKING:
     from arena.services.arena import Arena
-    from arena.store.archive_line import ArchiveLine
-    from arena.store.archive_search import Search
-    from arena.store.archived_game import ArchivedGame
+    from arena.store.archive.archived_game import ArchivedGame
+    from arena.store.archive.line import ArchiveLine
+    from arena.store.archive.search import Search
 
 SHOWN = 50
 """How many games a search lists unless told otherwise."""
@@ -106,7 +106,7 @@ def _open(arguments: argparse.Namespace) -> Iterator[Arena]:
     """The arena whose archive is meant; importing into a data folder without one makes it."""
     from arena.data_folder import make_folder
     from arena.services.arena import Arena
-    from arena.store import schema
+    from arena.store.base import schema
 
     settings = settings_of(arguments)
     file = settings.database_url.removeprefix("sqlite:///")

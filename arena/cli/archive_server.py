@@ -16,7 +16,7 @@ from arena.cli.archive_search import asked
 from arena.cli.exit import CommandError
 
 if TYPE_CHECKING:
-    from referee.record import GameRecord
+    from referee.game.record import GameRecord
 
 
 def add_server(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +70,7 @@ def records(arguments: argparse.Namespace) -> list[dict[str, Any]]:
 
 def first(arguments: argparse.Namespace) -> GameRecord | None:
     """The first of the games that match."""
-    from referee.record import read_record
+    from referee.game.record import read_record
 
     text = next(_texts(arguments, "record"), None)
     return None if text is None else read_record(text)

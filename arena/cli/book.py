@@ -65,7 +65,7 @@ def _make(arguments: argparse.Namespace) -> int:
 
     from arena.analysis.judge import STRONGEST, JudgeError, score_of
     from arena.collections.book import BookError, make_book, write_book
-    from referee.roster import Roster
+    from referee.play.roster import Roster
     from referee.sandbox import Sandbox
 
     ruleset = choice.settle(arguments)
@@ -207,7 +207,7 @@ def _try(out: Path) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from referee.openings import file_openings
+    from referee.game.openings import file_openings
     from referee.rules.core import ParseError
 
     ruleset = choice.settle(arguments)

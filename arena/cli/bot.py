@@ -18,7 +18,7 @@ from arena.cli import choice, output, remote
 from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
 from arena.client import Client
-from referee.input_file import refuse_special
+from referee.bot.input_file import refuse_special
 
 _MOVING = ("uploaded", "checking")
 _POLL_S = 1.0
@@ -152,7 +152,7 @@ def _name_in(path: Path) -> str:
     """The name that the bot.toml of a folder gives. Raises CommandError."""
     if not path.is_dir():
         raise CommandError(f"{path}: what is the bot called? Add --name N; only a folder's bot.toml may give the name")
-    from referee.bot_file import read_bot_file
+    from referee.bot.file import read_bot_file
 
     name = read_bot_file(path).name
     if not name:

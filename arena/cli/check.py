@@ -13,14 +13,14 @@ from arena.cli import choice, output
 from arena.cli.choice import read_options
 from arena.cli.exit import CommandError, Exit
 from arena.cli.play import add_memory, add_sandbox
-from referee.bot_argument import read_bot, refuse_unreachable
-from referee.bot_file import SavedCapabilities, at_home, read_capabilities, saved_capabilities, write_bot_file
-from referee.check import check
-from referee.check_report import CheckReport, Step
+from referee.bot.argument import read_bot, refuse_unreachable
+from referee.bot.file import SavedCapabilities, at_home, read_capabilities, saved_capabilities, write_bot_file
+from referee.check.check import check
+from referee.check.report import CheckReport, Step
+from referee.game.spec import BotSpec, Limits, read_time_control
+from referee.play.sandbox_choice import choose
 from referee.rules import families, load
 from referee.sandbox.reaper import become_subreaper, children, sweep
-from referee.sandbox_choice import choose
-from referee.spec import BotSpec, Limits, read_time_control
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 
 from arena.cli import output
 from arena.cli.exit import CommandError, Exit
-from referee.sample_warmup import have_all_warm
-from referee.warmup import Warmed, warm
+from referee.machine.sample_warmup import have_all_warm
+from referee.machine.warmup import Warmed, warm
 
 
 class Compiling:

@@ -24,7 +24,7 @@ from arena.cli.exit import CommandError, Exit
 if TYPE_CHECKING:
     import aiohttp
 
-    from referee.spec import BotSpec
+    from referee.game.spec import BotSpec
 
 LINE_BYTES = 8192
 """The longest line that the server takes."""
@@ -64,7 +64,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Be connected until told to stop."""
-    from referee.bot_argument import read_bot
+    from referee.bot.argument import read_bot
 
     client = remote.client(arguments)
     if client.token is None:

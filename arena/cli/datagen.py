@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from arena.laboratory.positions import Positions, Seen
-    from referee.plan import Plan
-    from referee.record import GameRecord
-    from referee.run_folder import RunFolder
+    from referee.game.plan import Plan
+    from referee.game.record import GameRecord
+    from referee.machine.run_folder import RunFolder
 
 MOST_POSITIONS = 100_000_000
 FRUITLESS = 3
@@ -48,8 +48,8 @@ def _positions(text: str) -> int:
 def run(arguments: argparse.Namespace) -> int:
     """Play until there are enough positions."""
     from arena.cli.local_run import plan_of
-    from referee import source
-    from referee.run_folder import RunFolder
+    from referee.machine import source
+    from referee.machine.run_folder import RunFolder
 
     ruleset = laboratory.settled(arguments)
     arguments.tc = f"nodes:{arguments.nodes}"
@@ -120,8 +120,8 @@ class Generation:
     def run(self, executor: Executor, at_once: Callable[[], int]) -> bool:
         """Play lot after lot; False where it was interrupted. Raises LaboratoryError."""
         from arena.cli.interrupt import InterruptThread
-        from referee.dispatch import Dispatcher
-        from referee.run_folder import FolderError
+        from referee.machine.run_folder import FolderError
+        from referee.play.dispatch import Dispatcher
 
         dispatcher = Dispatcher(executor, at_once(), self._keep)
 
@@ -144,8 +144,8 @@ class Generation:
         """The games of the next lot; None where it was interrupted."""
         from arena.laboratory.parameter import LaboratoryError
         from arena.laboratory.selfplay import lot
-        from referee.dispatch import left_to_play
-        from referee.run_folder import RunFolder
+        from referee.machine.run_folder import RunFolder
+        from referee.play.dispatch import left_to_play
 
         games = lot(self._plan, self.lots, self._size)
         with RunFolder(self._folder.path / GAMES / f"{self.lots + 1:04}") as folder:

@@ -48,7 +48,8 @@ def _upgrade(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from arena.store import DamagedDatabaseError, EmptyDatabaseError, SchemaError, schema
+    from arena.store import DamagedDatabaseError, EmptyDatabaseError, SchemaError
+    from arena.store.base import schema
 
     settings = settings_of(arguments)
     try:
@@ -75,7 +76,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _dump(arguments: argparse.Namespace) -> int:
-    from arena.store.backup import dump
+    from arena.store.operations.backup import dump
 
     file = arguments.file or Path(f"arena-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}.ndjson.zst")
     try:
@@ -89,7 +90,7 @@ def _dump(arguments: argparse.Namespace) -> int:
 
 def _load(arguments: argparse.Namespace) -> int:
     """Nothing is made where the file is no dump or was cut."""
-    from arena.store.backup import load, load_new, require_dump
+    from arena.store.operations.backup import load, load_new, require_dump
 
     settings = settings_of(arguments)
     require_dump(arguments.file)
@@ -105,8 +106,8 @@ def _load(arguments: argparse.Namespace) -> int:
 
 
 def _backup(arguments: argparse.Namespace) -> int:
-    from arena.store.models import now
-    from arena.store.sqlite_backup import SqliteBackups
+    from arena.store.base.models import now
+    from arena.store.operations.sqlite_backup import SqliteBackups
 
     settings = settings_of(arguments)
     with closing(open_store(settings)):
@@ -123,9 +124,9 @@ def _backup(arguments: argparse.Namespace) -> int:
 def _restore(arguments: argparse.Namespace) -> int:
     """The database is set aside; what finished since the backup and can be read there is recorded at the start."""
     from arena.spool import Spool
-    from arena.store.models import now
-    from arena.store.sqlite_backup import SqliteBackups, restore, salvage
-    from referee.record import read_record
+    from arena.store.base.models import now
+    from arena.store.operations.sqlite_backup import SqliteBackups, restore, salvage
+    from referee.game.record import read_record
     from referee.rules.core import Kind
 
     settings = settings_of(arguments)

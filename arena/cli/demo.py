@@ -39,8 +39,8 @@ def _games(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play, print, serve: nothing is opened or compiled for arguments that make no sense."""
+    from referee.game.spec import read_time_control
     from referee.rules import families, load
-    from referee.spec import read_time_control
 
     refuse_concurrency(arguments.concurrency)
     names = arguments.family or list(families())

@@ -22,16 +22,16 @@ from arena.coordinator.executors import publisher
 from arena.events.bus import Bus, EventBus
 from arena.spool import Spool
 from arena.store import Store
-from arena.store.models import Tournament, Version
+from arena.store.base.models import Tournament, Version
 from arena.tournaments import create
-from referee.bot_argument import SAMPLES
-from referee.pool import SlotPool
+from referee.bot.argument import SAMPLES
+from referee.game.spec import BotSpec, Limits
+from referee.machine.pool import SlotPool
+from referee.machine.sample_warmup import USUAL
+from referee.play.sandbox_choice import choose
 from referee.ratings.pairings import pairings
 from referee.ratings.standings import standings
 from referee.rules import families, load
-from referee.sample_warmup import USUAL
-from referee.sandbox_choice import choose
-from referee.spec import BotSpec, Limits
 
 if TYPE_CHECKING:
     from arena.config import Settings

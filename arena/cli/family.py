@@ -44,7 +44,7 @@ def add(actions: Actions) -> None:
 
 
 def _certify(arguments: argparse.Namespace) -> int:
-    from referee.certificate import certify, find
+    from referee.verify.conformance import certify, find
 
     sys.path.insert(0, os.getcwd())
     rules = find(arguments.family)
@@ -69,7 +69,7 @@ def _certify(arguments: argparse.Namespace) -> int:
 
 def _new(arguments: argparse.Namespace) -> int:
     from referee import family_template
-    from referee.families import homes, is_name
+    from referee.rules.families import homes, is_name
 
     name, folder = arguments.name, arguments.folder
     if not is_name(name) or name == _TEMPLATE:

@@ -16,7 +16,7 @@ from arena.cli.exit import CommandError, Exit
 
 if TYPE_CHECKING:
     from arena.store import Store
-    from referee.spec import GameSpec
+    from referee.game.spec import GameSpec
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def _verify(arguments: argparse.Namespace) -> int:
     """Exit code 1 when a record is wrong, 3 when there is none."""
-    from referee.verification import Verifier
+    from referee.verify.verification import Verifier
 
     if sum([bool(arguments.ids), arguments.all, arguments.tournament is not None, bool(arguments.worker)]) > 1:
         raise CommandError("name games, or a tournament, or a worker, or all of them")

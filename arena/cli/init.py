@@ -30,8 +30,8 @@ def run(arguments: argparse.Namespace) -> int:
     from arena.data_folder import make_folder
     from arena.services.arena import Arena
     from arena.services.token import TOKEN_DAYS
-    from arena.store.samples import LEVELS
-    from referee.bot_argument import SAMPLES
+    from arena.store.bots.samples import LEVELS
+    from referee.bot.argument import SAMPLES
     from referee.rules import families, load
 
     settings = settings_of(arguments)

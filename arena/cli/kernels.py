@@ -57,8 +57,8 @@ def _remove(folder: Path, process: int) -> None:
 
 def _is_cold(family: object) -> bool:
     """Whether kernels are missing, of this family or, where none is named, of any."""
+    from referee.machine.warmup import is_cold
     from referee.rules import families
-    from referee.warmup import is_cold
 
     known = families()
     return any(is_cold(name) for name in ([family] if family in known else known))

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from arena.cli import choice, output
 from arena.cli.exit import CommandError, Exit
 from arena.cli.play import add_memory, add_sandbox, open_slots
-from referee.sample_warmup import have_warm
-from referee.warmup import get_ready
+from referee.machine.sample_warmup import have_warm
+from referee.machine.warmup import get_ready
 
 if TYPE_CHECKING:
     from protocol.options import OptionDecl
+    from referee.game.spec import BotSpec
+    from referee.machine.run_folder import RunFolder
     from referee.rules.rules import Ruleset
-    from referee.run_folder import RunFolder
-    from referee.spec import BotSpec
 
 AHEAD = 2
 """So many jobs for each game played at once wait or run: none waits for the next one to be planned."""
@@ -62,8 +62,8 @@ class Played:
 
 def settled(arguments: argparse.Namespace) -> Ruleset:
     """The rules the arguments name. Raises UnknownNameError, ParseError, CommandError."""
+    from referee.game.spec import Limits
     from referee.rules import load
-    from referee.spec import Limits
 
     choice.refuse_concurrency(arguments.concurrency)
     arguments.margin = Limits().margin_ms
@@ -73,12 +73,12 @@ def settled(arguments: argparse.Namespace) -> Ruleset:
 def introduced(arguments: argparse.Namespace, ruleset: Ruleset, tc: str) -> Played:
     """The bot named by the arguments, and its options; the sandbox is settled. Raises CommandError."""
     from arena.cli.local_run import limits_of
-    from referee.bot import Bot
-    from referee.bot_argument import read_bot, typed_options
-    from referee.bot_settings import is_of_game
-    from referee.introduction import Guest, IneligibleError, Terms, UnintroducedError, introduce
-    from referee.sandbox_choice import choose
-    from referee.spec import read_time_control
+    from referee.bot.argument import read_bot, typed_options
+    from referee.bot.bot import Bot
+    from referee.bot.settings import is_of_game
+    from referee.check.probe import Guest, IneligibleError, Terms, UnintroducedError, introduce
+    from referee.game.spec import read_time_control
+    from referee.play.sandbox_choice import choose
 
     try:
         spec, limits = read_bot(arguments.bot, arguments.family), limits_of(arguments)
@@ -106,7 +106,7 @@ def introduced(arguments: argparse.Namespace, ruleset: Ruleset, tc: str) -> Play
 
 def claim(folder: RunFolder, identity: Mapping[str, Any]) -> None:
     """Make a folder that of this run, or see that it is. Raises CommandError."""
-    from referee.run_folder import FolderError
+    from referee.machine.run_folder import FolderError
 
     try:
         header = folder.open()

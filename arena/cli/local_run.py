@@ -12,19 +12,19 @@ from typing import Any
 from arena.cli import output
 from arena.cli.exit import CommandError, Exit
 from arena.cli.source import read_text
-from referee.adjudicate import read_draw_rule, read_resign_rule
-from referee.bot_argument import typed_options
-from referee.bot_settings import read_each
-from referee.introduction import Guest, Terms, introduce_all
-from referee.opening_source import read_source
-from referee.openings import chosen_openings, is_dealt, is_source, opened_by_each, openings
-from referee.plan import Plan, pairs_of, schedule
-from referee.record import GameRecord
+from referee.bot.argument import typed_options
+from referee.bot.settings import read_each
+from referee.check.probe import Guest, Terms, introduce_all
+from referee.game.adjudication import read_draw_rule, read_resign_rule
+from referee.game.opening_source import read_source
+from referee.game.openings import chosen_openings, is_dealt, is_source, opened_by_each, openings
+from referee.game.plan import Plan, pairs_of, schedule
+from referee.game.record import GameRecord
+from referee.game.spec import Adjudication, BotSpec, Limits, PlannedGame, TimeControl, digest, read_time_control
+from referee.machine.run_folder import FolderError, RunFolder
+from referee.machine.sample_warmup import have_warm
+from referee.machine.warmup import get_ready
 from referee.rules.rules import Ruleset
-from referee.run_folder import FolderError, RunFolder
-from referee.sample_warmup import have_warm
-from referee.spec import Adjudication, BotSpec, Limits, PlannedGame, TimeControl, digest, read_time_control
-from referee.warmup import get_ready
 
 _IDENTITY = (
     "family",

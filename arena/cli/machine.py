@@ -16,12 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from arena.cli.part import Part, State
-from referee import source
+from referee.game.spec import Limits
+from referee.machine import source
 from referee.rules.cache import cache_root
 from referee.sandbox import LEVELS, Assessment, assess, open_sandbox, refusal
 from referee.sandbox.cgroup import Place, find_place
 from referee.sandbox.kernel_memory import bound_bytes
-from referee.spec import Limits
 
 _WAITS = 40
 

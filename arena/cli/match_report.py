@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from arena.cli.pace import in_words
+from referee.game.spec import PlannedGame
 from referee.ratings.scored import Scored
 from referee.ratings.sprt import Verdict
 from referee.ratings.standings import Standing, standings
 from referee.ratings.strength import Estimate, estimates
-from referee.spec import PlannedGame
 
 COLUMNS = 79
 _VERDICTS = {"H1": "H1 (stronger)", "H0": "H0 (not stronger)", "continue": "not decided"}

@@ -31,7 +31,7 @@ def sqlite(settings: Settings) -> Part:
         return Part("sqlite", "broken", f"{version} is too old", "use a Python with SQLite 3.35 or newer")
     if mode != "wal":
         return Part("sqlite", "weak", f"{version}, no write-ahead log there", "put the data folder on a local disk")
-    from arena.store.health import mark_of
+    from arena.store.base.health import mark_of
 
     file = Path(settings.database_url.removeprefix("sqlite:///"))
     if mark_of(file).exists():

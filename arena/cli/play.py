@@ -16,22 +16,22 @@ from arena.cli.choice import memory, read_options, refuse_concurrency, whole
 from arena.cli.exit import CommandError, Exit
 from arena.cli.output_argument import add_output
 from arena.cli.play_config import EXAMPLE, gather, preset
-from referee.plan import FIRST, Plan
+from referee.game.plan import FIRST, Plan
+from referee.game.record import GameRecord
+from referee.game.record_text import write_text
+from referee.game.spec import PONDERING, BotSpec, Limits, PlannedGame
+from referee.machine.run_folder import FolderError, RunFolder
+from referee.play.suspension import SUSPEND_AFTER, Suspension
 from referee.ratings.pairings import pairings
 from referee.ratings.sprt import RunningTest, Sprt, read_sprt
-from referee.record import GameRecord
-from referee.record_text import write_text
 from referee.rules import families, load
 from referee.rules.core import Termination
-from referee.run_folder import FolderError, RunFolder
-from referee.spec import PONDERING, BotSpec, Limits, PlannedGame
-from referee.suspension import SUSPEND_AFTER, Suspension
 
 __all__ = ["add", "add_memory", "add_sandbox", "open_slots", "preset", "run"]
 
 if TYPE_CHECKING:  # what plays is loaded when there is something to play: help and errors do not wait for it
     from arena.cli.local_run import UnkeptRun
-    from referee.pool import SlotPool
+    from referee.machine.pool import SlotPool
 
 MOST_GAMES = 100_000
 """A run is planned whole before its first game: more would keep its user waiting."""
@@ -155,10 +155,10 @@ def run(arguments: argparse.Namespace) -> int:
     gather(arguments)
     _refuse_excess(arguments)
     from arena.cli.local_run import UnkeptRun, plan_of
-    from referee.bot_argument import read_bot, refuse_doubles, refuse_unreachable
-    from referee.bot_settings import read_each
-    from referee.introduction import IneligibleError, UnintroducedError
-    from referee.pool import WorkerLostError
+    from referee.bot.argument import read_bot, refuse_doubles, refuse_unreachable
+    from referee.bot.settings import read_each
+    from referee.check.probe import IneligibleError, UnintroducedError
+    from referee.machine.pool import WorkerLostError
     from referee.sandbox import open_sandbox
 
     try:
@@ -217,7 +217,7 @@ def _refuse_excess(arguments: argparse.Namespace) -> None:
 @contextmanager
 def open_slots(arguments: argparse.Namespace) -> Iterator[SlotPool]:
     """Game slots for the bots of the person at the keyboard."""
-    from referee.pool import SlotPool
+    from referee.machine.pool import SlotPool
 
     pinned = arguments.affinity == "auto"
     pool = SlotPool(arguments.concurrency, sandbox=arguments.sandbox, affinity=pinned, is_own=True)
@@ -230,7 +230,7 @@ def open_slots(arguments: argparse.Namespace) -> Iterator[SlotPool]:
 def _choose_sandbox(arguments: argparse.Namespace, bots: list[BotSpec]) -> None:
     """Settle the sandbox, of `auto` the strongest in which all bots start. Raises ValueError with what to do."""
     from arena.cli.local_run import limits_of
-    from referee.sandbox_choice import choose
+    from referee.play.sandbox_choice import choose
 
     sandbox, notes = choose(arguments.sandbox, bots, limits_of(arguments))
     output.note(*notes)
@@ -263,7 +263,7 @@ def _play_games(
     from arena.cli.match_report import running_lines, sprt_words, terms_of
     from arena.cli.pace import Pace
     from arena.cli.results import report, summarise
-    from referee.dispatch import left_to_play
+    from referee.play.dispatch import left_to_play
 
     names = list(dict.fromkeys(name for game in games for name in (game.spec.first.name, game.spec.second.name)))
     left = left_to_play(games, folder.records)
@@ -324,7 +324,7 @@ def _dispatch(
     """Play games until all are done or nothing depends on them any more; those that stayed void, and whether somebody
     told it to stop."""
     from arena.cli.interrupt import InterruptThread
-    from referee.dispatch import Dispatcher
+    from referee.play.dispatch import Dispatcher
 
     def tell(name: str) -> None:
         output.note(f"{name} is suspended: {suspension.why}; it forfeits all its other games")

@@ -53,7 +53,7 @@ def preset(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Na
         return None  # the parser itself says what is wrong
     if path is None:
         return None
-    from referee.toml import TomlError, read
+    from referee.machine.toml import TomlError, read
 
     try:
         table = read(path.read_text(encoding="utf-8"))
@@ -145,7 +145,7 @@ def gather(arguments: argparse.Namespace) -> None:
     `arguments.bots` and `arguments.each` are lists of texts then. Raises CommandError where bots or the family are
     missing.
     """
-    from referee.bot_settings import is_setting
+    from referee.bot.settings import is_setting
 
     each: list[str] = []
     typed = list(getattr(arguments, BOTS, []))

@@ -13,7 +13,7 @@ from arena.cli import output, source
 from arena.cli.exit import CommandError, Exit
 
 if TYPE_CHECKING:
-    from referee.record import GameRecord
+    from referee.game.record import GameRecord
     from referee.rules.position import Position
 
 
@@ -30,7 +30,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show one game, or verify all. Exit 1 if a game contradicts the rules."""
-    from referee.record import RecordError
+    from referee.game.record import RecordError
 
     try:
         records = read(arguments.record)
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
             return _verify(records if arguments.game is None else [pick(records, arguments.game)])
         record = pick(records, arguments.game)
         if arguments.text:
-            from referee.record_text import write_text
+            from referee.game.record_text import write_text
 
             output.text(write_text(record).rstrip("\n"))
         else:
@@ -50,8 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def read(path: str) -> list[GameRecord]:
     """The records of a file, or of stdin for `-`. Raises RecordError, OSError."""
-    from referee.record import RecordError
-    from referee.record_text import read_texts
+    from referee.game.record import RecordError
+    from referee.game.record_text import read_texts
 
     text = source.read_text(path)
     if not text.lstrip().startswith("{"):
@@ -67,7 +67,7 @@ def read(path: str) -> list[GameRecord]:
 
 def _document(text: str) -> list[GameRecord]:
     """The record of one JSON document, or all those of a result such as `arena play --json` prints."""
-    from referee.record import RecordError, read_record
+    from referee.game.record import RecordError, read_record
 
     try:
         data = json.loads(text)
@@ -85,7 +85,7 @@ def place_of(error: Exception) -> str:
 
 
 def _record(line: str, number: int) -> GameRecord:
-    from referee.record import RecordError, read_record
+    from referee.game.record import RecordError, read_record
 
     try:
         return read_record(line)
@@ -108,8 +108,8 @@ def pick(records: list[GameRecord], name: str | None) -> GameRecord:
 
 
 def _verify(records: list[GameRecord]) -> int:
-    from referee.record import RecordError
-    from referee.verification import verify
+    from referee.game.record import RecordError
+    from referee.verify.verification import verify
 
     wrong = 0
     for record in records:
@@ -126,7 +126,7 @@ def _verify(records: list[GameRecord]) -> int:
 def show(record: GameRecord, ply: str | int | None, *, as_json: bool) -> None:
     """Draw a game after a ply (None: the last). Raises RecordError, ParseError, CommandError for a ply there is not."""
     from arena.cli import board
-    from referee.record import positions
+    from referee.game.record import positions
     from referee.rules.reference import read_ply, write_ply
 
     line = positions(record)

@@ -8,13 +8,13 @@ from typing import Any
 from arena.cli import output
 from arena.cli.findings import show as show_findings
 from arena.cli.match_report import elo_words, result_lines
+from referee.game.record import GameRecord
 from referee.ratings.bradley_terry import fit
 from referee.ratings.cycle import look
 from referee.ratings.sprt import Verdict
 from referee.ratings.standings import crosstable, standings, terminations
 from referee.ratings.strength import Estimate, estimates
 from referee.ratings.trueskill import fold, leaderboard
-from referee.record import GameRecord
 from referee.rules import load
 
 

@@ -219,7 +219,7 @@ def _report(report: Report, family: str) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from referee.input_file import refuse_special
+    from referee.bot.input_file import refuse_special
     from referee.rules.core import UnknownNameError
     from referee.rules.vectors import CHECKS, check_file, read_file
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from arena.cli.exit import CommandError
-from referee.input_file import refuse_special
+from referee.bot.input_file import refuse_special
 
 
 def read_text(name: str | Path) -> str:

@@ -14,7 +14,7 @@ from arena.cli.findings import show as show_findings
 from arena.cli.standings import show as show_standings
 from arena.cli.standings import show_bracket, show_race, show_rules, show_verdict
 from arena.client import Client, ClientError
-from referee import toml
+from referee.machine import toml
 
 _VERBS = {
     "start": "let it begin now",

@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     from arena.laboratory.features import read_features
     from arena.laboratory.fit import BASIS, fit
     from arena.laboratory.positions import SCHEMA, Positions, read_positions, read_schema, sha256_of
-    from referee import source
+    from referee.machine import source
     from referee.rules import load
 
     if not (0 <= arguments.trust <= 1 and 0 < arguments.held_out < 1 and arguments.ridge > 0):

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from arena.laboratory.parameter import Parameter
     from arena.laboratory.spsa import Spsa, Trial
-    from referee.plan import Plan
+    from referee.game.plan import Plan
+    from referee.game.spec import BotSpec, PlannedGame
     from referee.rules.rules import Ruleset
-    from referee.spec import BotSpec, PlannedGame
 
 CURVES, RESULT = "curves.html", "result.json"
 MOST_GAMES = 1_000_000
@@ -115,7 +115,7 @@ def _tune(
     from arena.cli.interrupt import InterruptThread
     from arena.cli.pace import Pace
     from arena.laboratory.tuning import PAIRS, PairFile, Tuner
-    from referee.run_folder import RunFolder
+    from referee.machine.run_folder import RunFolder
 
     with ExitStack() as stack:
         path = arguments.out or Path(stack.enter_context(TemporaryDirectory(prefix="arena-tune-")))
@@ -156,8 +156,8 @@ def _tune(
 
 def _pairs(plan: Plan, parameters: list[Parameter]) -> Callable[[Trial], list[PlannedGame]]:
     """What plans the two games of a trial."""
-    from referee.openings import opening_of
-    from referee.plan import schedule
+    from referee.game.openings import opening_of
+    from referee.game.plan import schedule
 
     def games_of(trial: Trial) -> list[PlannedGame]:
         bots = tuple(

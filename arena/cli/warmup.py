@@ -13,7 +13,7 @@ from arena.cli import choice, output
 from arena.cli.exit import CommandError, Exit
 
 if TYPE_CHECKING:
-    from referee.warmup import Warmed
+    from referee.machine.warmup import Warmed
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -28,9 +28,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Warm the families, several at once; a line per family as it is done."""
-    from referee.pool import SlotPool
+    from referee.machine.pool import SlotPool
+    from referee.machine.warmup import warm
     from referee.rules import families, load
-    from referee.warmup import warm
 
     names = list(dict.fromkeys(arguments.families)) or list(families())
     for name in names:
@@ -71,7 +71,7 @@ def warm_bots(names: list[str], jobs: int) -> None:
 
 
 def _warm_bots(family: str) -> float:
-    from referee.sample_warmup import SAMPLES, have_all_warm
+    from referee.machine.sample_warmup import SAMPLES, have_all_warm
 
     def tell(what: str) -> None:
         if " " not in what:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from referee.record import GameRecord, read_record
+from referee.game.record import GameRecord, read_record
 
 _RECORD = "game record"
 

@@ -14,7 +14,7 @@ from distributed import Client
 from arena.cluster.link import METADATA, ClusterError, Security, reason, version
 from arena.cluster.state import ClusterState, state_of
 from arena.log import logger
-from referee import source
+from referee.machine import source
 
 LOOK_S = 1.0
 """How often the workers are counted."""

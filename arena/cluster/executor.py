@@ -24,7 +24,7 @@ from arena.cluster.connection import CLOSE_S, Connection, shut
 from arena.cluster.link import FINISH, SLOT, TAKEN, TOPIC, Security, configure, version
 from arena.cluster.loop import LoopThread
 from arena.cluster.state import ClusterState
-from referee.pool import WorkerLostError
+from referee.machine.pool import WorkerLostError
 
 P = ParamSpec("P")
 T = TypeVar("T")

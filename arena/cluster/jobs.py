@@ -13,7 +13,7 @@ from arena.cluster.answer import packed
 from arena.cluster.link import FINISH, TAKEN
 from arena.cluster.reports import Reports
 from arena.worker import BundlePlace
-from referee.pool import SlotPool
+from referee.machine.pool import SlotPool
 
 T = TypeVar("T")
 

@@ -19,7 +19,7 @@ from distributed.core import rpc
 from distributed.security import Security as Security  # noqa: PLC0414 - the others have it from here
 
 from arena.errors import ArenaError
-from referee import source
+from referee.machine import source
 
 if TYPE_CHECKING:
     from arena.config import Settings

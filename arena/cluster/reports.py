@@ -8,7 +8,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from referee.slot import follows
+from referee.play.slot import follows
 
 SOON_S = 0.02
 """How long what is told waits for what follows: every message takes scheduler and arena a millisecond."""

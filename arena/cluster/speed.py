@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from arena.log import logger
-from referee import speed
+from referee.machine import speed
 
 if TYPE_CHECKING:
     from arena.cluster.jobs import Jobs
@@ -24,7 +24,7 @@ class Speed:
     def __init__(self, jobs: Jobs, name: str) -> None:
         self._jobs, self._name = jobs, name
         self.leaves = 0
-        """What a slot counts in a second (see `referee.speed`), the mean of all; 0 until it is measured."""
+        """What a slot counts in a second (see `referee.machine.speed`), the mean of all; 0 until it is measured."""
         self._log = logger("worker")
 
     async def run(self, every_s: float = EVERY_S) -> None:

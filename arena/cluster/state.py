@@ -29,7 +29,7 @@ class WorkerState:
     id: str = ""
     address: str = ""
     speed: int = 0
-    """Of a slot, in leaves per second (see `referee.speed`); 0 where it was not measured yet."""
+    """Of a slot, in leaves per second (see `referee.machine.speed`); 0 where it was not measured yet."""
 
 
 @dataclass(frozen=True, slots=True)

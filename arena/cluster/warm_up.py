@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from arena.log import logger
-from referee.sample_warmup import warm_with_samples
-from referee.warmup import Warmed
+from referee.machine.sample_warmup import warm_with_samples
+from referee.machine.warmup import Warmed
 
 if TYPE_CHECKING:
     from arena.cluster.jobs import Jobs

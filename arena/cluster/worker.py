@@ -38,7 +38,7 @@ from arena.cluster.speed import Speed
 from arena.cluster.warm_up import WarmUp
 from arena.data_folder import make_folder
 from arena.log import logger
-from referee.spec import PlannedGame
+from referee.game.spec import PlannedGame
 
 LOOK_S = 0.1
 """How often a worker that leaves looks whether it may go."""

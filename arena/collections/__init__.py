@@ -4,5 +4,5 @@
     entry         one archived game: where it comes from, who played, how it ended
     notation      one game in the notations of its family
 
-Where they are kept is `arena.store.archive`. Refuses to know any family and any command line.
+Where they are kept is `arena.store.archive.archive`. Refuses to know any family and any command line.
 """

@@ -1,6 +1,7 @@
 """Books of openings: different starts that a strong search finds level, the same ones for the same seed.
 
-A book is a text that people can write as well: `referee.openings.file_openings` reads it. Refuses to know the search.
+A book is a text that people can write as well: `referee.game.openings.file_openings` reads it. Refuses to know the
+search.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from referee.openings import Opening, random_openings, setup_openings
+from referee.game.openings import Opening, random_openings, setup_openings
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
 
@@ -102,7 +103,7 @@ def make_book(
 
 
 def write_book(lines: list[BookLine], ruleset: Ruleset, *, heading: list[str]) -> str:
-    """The text of a book, which `referee.openings.file_openings` reads."""
+    """The text of a book, which `referee.game.openings.file_openings` reads."""
     return "\n".join([*(f"# {line}" for line in heading), *(_written(line, ruleset) for line in lines), ""])
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from referee.move_text import move_texts
+from referee.game.move_text import move_texts
 from referee.rules import load
 from referee.rules.core import Outcome, ParseError
 from referee.rules.gametitle import is_number, looks_like_title

@@ -10,8 +10,8 @@ from arena.collections import notation
 from arena.collections.collection import CollectedGame
 from arena.collections.record_format import RECORD
 from arena.collections.recorded import ending_of, identity, named, players_of
-from arena.store.archived_game import ArchivedGame
-from referee.record import GameRecord
+from arena.store.archive.archived_game import ArchivedGame
+from referee.game.record import GameRecord
 from referee.rules.core import Kind
 from referee.rules.rules import GameFormat
 

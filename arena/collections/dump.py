@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import zstandard
 
 if TYPE_CHECKING:
-    from arena.store.games import GameLine
+    from arena.store.games.games import GameLine
 
 FORM = "arena-games-1"
 ENDING = ".ndjson.zst"

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.collections.dump import FORM, DamagedError, Dump, MonthFile, digest_of, document
-from arena.store.models import now
+from arena.store.base.models import now
 
 if TYPE_CHECKING:
     from arena.config import Settings

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 
 from arena.log import logger
 from arena.store import Store
-from arena.store.archive_entry import NewGame
-from arena.store.archived_game import ArchivedGame, entries_of, of_record
-from arena.store.commit import unpack
+from arena.store.archive.archived_game import ArchivedGame, entries_of, of_record
+from arena.store.archive.entry import NewGame
+from arena.store.games.commit import unpack
 
 PORTION = 100
 """Games a transaction."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from referee.record import GameRecord
+from referee.game.record import GameRecord
 from referee.rules import load
 from referee.rules.core import UnknownNameError
 from referee.rules.rules import GameFormat, GameText, Rules, Ruleset

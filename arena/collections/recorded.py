@@ -7,11 +7,11 @@ from functools import lru_cache
 from typing import Any, cast
 
 from arena.collections.collection import WINNERS, BadGame, CollectedGame, played, settle
-from referee.record import GameRecord, Ply
+from referee.game.record import GameRecord, Ply
+from referee.game.spec import digest
 from referee.rules import load
 from referee.rules.core import SIDES, Kind, Termination, Winner
 from referee.rules.rules import GameText, Ruleset, Value
-from referee.spec import digest
 
 UNKNOWN = "unknown"
 """Who played a game that names nobody."""

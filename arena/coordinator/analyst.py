@@ -18,9 +18,9 @@ from arena.analysis.work import analyse, ask_position
 from arena.helper_process import HelperProcess
 from arena.log import logger
 from arena.store import NotFoundError, Store
-from arena.store.analyses import AnalysisTask, today
-from referee.pool import JobError, WorkerLostError
-from referee.record import GameRecord, RecordError, read_record
+from arena.store.games.analyses import AnalysisTask, today
+from referee.game.record import GameRecord, RecordError, read_record
+from referee.machine.pool import JobError, WorkerLostError
 
 CALM_S = 60.0
 """So long no game must have been out before one is analysed that nobody asked about."""

@@ -41,8 +41,8 @@ from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.spool import Spool
 from arena.store import LeaseLostError, SchemaError, Store, StoreError, StoreUnavailableError
-from arena.store.models import now
-from arena.store.presences import SAID_S
+from arena.store.base.models import now
+from arena.store.bots.presences import SAID_S
 from arena.worker import BundlePlace
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from croniter import croniter
 
 from arena.store import ConflictError, Store
-from arena.store.models import Schedule, Tournament
+from arena.store.base.models import Schedule, Tournament
 from arena.tournaments import openings
 from arena.tournaments.creation import create as create_tournament
 from arena.tournaments.settings import Document, SettingsError, read

@@ -19,8 +19,8 @@ from arena.events.bus import EventBus
 from arena.events.messages import GamePly, PlyNews, RefereeWorkers, SlotFinished, SlotStarted, WorkerNews
 from arena.log import logger
 from arena.spool import Spool
-from referee.pool import SlotPool
-from referee.record import RecordError
+from referee.game.record import RecordError
+from referee.machine.pool import SlotPool
 from referee.sandbox import open_sandbox, refusal
 
 if TYPE_CHECKING:

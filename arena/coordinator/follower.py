@@ -15,7 +15,7 @@ from arena.collections import following
 from arena.helper_process import HelperProcess
 from arena.log import logger
 from arena.store import Store
-from arena.store.archive_entry import NewGame
+from arena.store.archive.entry import NewGame
 
 LOOK_S = 15.0
 """How long a game that was played may not be in the archive."""

@@ -18,8 +18,8 @@ from arena.coordinator.executors import slots_of
 from arena.coordinator.memory import Job, Memory
 from arena.coordinator.remote_games import RemoteGames
 from arena.store import Store, StoreUnavailableError
-from arena.store.queue import Waiting
-from arena.store.tournaments import LiveTournament
+from arena.store.tournaments.queue import Waiting
+from arena.store.tournaments.tournaments import LiveTournament
 from arena.worker import BundlePlace, play_bundled
 
 Pair = list[Waiting]

@@ -21,13 +21,13 @@ from arena.helper_process import HelperProcess
 from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.store import Store
-from arena.store.audit import SHUT_OUT, THROTTLED, VERIFIED
-from referee.pool import JobError, WorkerLostError
-from referee.record import GameRecord
+from arena.store.people.audit import SHUT_OUT, THROTTLED, VERIFIED
+from referee.game.record import GameRecord
+from referee.game.spec import GameSpec, PlannedGame
+from referee.game.unplayed import void_record
+from referee.machine.pool import JobError, WorkerLostError
 from referee.rules.core import Kind, Termination
-from referee.spec import GameSpec, PlannedGame
-from referee.unplayed import void_record
-from referee.verification import problem_of
+from referee.verify.verification import problem_of
 
 PORTION = 200
 """So many games of a worker that was shut out are verified in one turn."""

@@ -15,7 +15,7 @@ from arena.coordinator import lease_owner
 from arena.coordinator.outage import Outage
 from arena.log import logger
 from arena.store import Store, StoreUnavailableError
-from arena.store.leases import OwnedLease
+from arena.store.operations.leases import OwnedLease
 
 LEASE = "referee"
 """Its name in the database."""

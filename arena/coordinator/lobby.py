@@ -1,7 +1,8 @@
 """The lobby: where bots that run on their authors' machines are connected, and where the seats of games find them.
 
 It is in the process of the coordinator. A connection is somebody else's (a WebSocket, see `arena.http.remote`): here it
-is what can be sent to. Game slots come over a socket of this machine (`referee.remote.link` says what is said there).
+is what can be sent to. Game slots come over a socket of this machine (`referee.bot.remote.link` says what is said
+there).
 A connection carries several games at once, each message with the number of its own.
 Refuses to know who may connect, and what a line says.
 """
@@ -24,8 +25,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from arena.log import logger
-from referee.remote.link import Terms
-from referee.remote.seat import PING_MS
+from referee.bot.remote.link import Terms
+from referee.bot.remote.seat import PING_MS
 
 _MS = 1_000_000
 PINGS = 16

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from arena.collections.dumps import Dumps, Interrupted
 from arena.log import logger
 from arena.store import Store
-from arena.store.models import now
-from arena.store.sqlite_backup import SqliteBackups
+from arena.store.base.models import now
+from arena.store.operations.sqlite_backup import SqliteBackups
 from arena.tournaments import findings
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 
-from arena.store.queue import Waiting
-from referee.record import GameRecord
-from referee.spec import PlannedGame
+from arena.store.tournaments.queue import Waiting
+from referee.game.record import GameRecord
+from referee.game.spec import PlannedGame
 
 
 @dataclass(slots=True, eq=False)

@@ -23,16 +23,16 @@ from arena.events.messages import GameGone, GamePly, GameStarted, PlyNews
 from arena.log import logger
 from arena.spool import Spool
 from arena.store import ConflictError, Store
-from arena.store.people import DRAW, MOST_TAKEN_BACK, PersonLine, is_draw_offered
+from arena.store.tournaments.human_games import DRAW, MOST_TAKEN_BACK, PersonLine, is_draw_offered
 from arena.worker import BundlePlace
-from referee.person import Decision, Hand, PersonSeat
-from referee.play import play
-from referee.record import GameRecord, Ply
-from referee.roster import Roster
+from referee.bot.person import Decision, Hand, PersonSeat
+from referee.bot.seat import Seat
+from referee.game.record import GameRecord, Ply
+from referee.game.spec import BotSpec, Limits, PlannedGame
+from referee.play.play import play
+from referee.play.roster import Roster
 from referee.rules.core import SIDES, Kind, Termination
 from referee.sandbox import Sandbox, open_sandbox
-from referee.seat import Seat
-from referee.spec import BotSpec, Limits, PlannedGame
 
 if TYPE_CHECKING:
     from arena.config import Settings

@@ -24,12 +24,12 @@ from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.spool import Spool
 from arena.store import BadValueError, ConflictError, NotFoundError, Store, StoreUnavailableError
-from arena.store.commit import Committed
-from referee.pool import JobError, WorkerLostError
-from referee.record import GameRecord, read_record
+from arena.store.games.commit import Committed
+from referee.game.record import GameRecord, read_record
+from referee.game.spec import PlannedGame
+from referee.game.unplayed import void_record
+from referee.machine.pool import JobError, WorkerLostError
 from referee.rules.core import Kind, Termination
-from referee.spec import PlannedGame
-from referee.unplayed import void_record
 
 T = TypeVar("T")
 TRIES = {Termination.WORKER_LOST: 8, Termination.WORKER_WRONG: 8, Termination.SANDBOX_FAILED: 20}

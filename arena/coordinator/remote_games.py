@@ -16,10 +16,10 @@ from dataclasses import replace
 from arena.coordinator.lobby import Lobby
 from arena.coordinator.memory import Job
 from arena.store import Store
-from arena.store.queue import Waiting
+from arena.store.tournaments.queue import Waiting
 from arena.tournaments.settings import Document
-from referee.pool import SlotPool
-from referee.spec import BotSpec, GameSpec, PlannedGame
+from referee.game.spec import BotSpec, GameSpec, PlannedGame
+from referee.machine.pool import SlotPool
 
 LOOK_S = 5.0
 """How old the list of all remote bots may be."""

@@ -16,7 +16,7 @@ from arena.events.bus import EventBus
 from arena.events.messages import TournamentChanged, TournamentPlanned
 from arena.log import logger
 from arena.store import ConflictError, NotFoundError, Store, StoreUnavailableError
-from arena.store.tournaments import LiveTournament
+from arena.store.tournaments.tournaments import LiveTournament
 from arena.tournaments import SettingsError, progress
 from arena.tournaments import format as formats
 from arena.tournaments.drawing import OpeningDrawer

@@ -13,10 +13,10 @@ from arena.events.bus import EventBus
 from arena.events.messages import EntrySuspended
 from arena.log import logger
 from arena.store import Store
-from arena.store.tournaments import EntryLine
+from arena.store.tournaments.tournaments import EntryLine
 from arena.tournaments.settings import SettingsError, read
-from referee.suspension import Suspension
-from referee.unplayed import forfeit_record
+from referee.game.unplayed import forfeit_record
+from referee.play.suspension import Suspension
 
 LOOK_BACK = 4
 """So many times the limit of games are looked at: those that an opponent lost at the start do not count."""

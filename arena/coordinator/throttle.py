@@ -16,8 +16,8 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from referee.record import GameRecord
-from referee.spec import GameSpec
+from referee.game.record import GameRecord
+from referee.game.spec import GameSpec
 
 SURE = 1000
 """How much a stake has to become: false alarms are rarer than one in so many workers."""

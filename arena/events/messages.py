@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple, TypeAlias
 from pydantic import ConfigDict, Field
 
 from arena.events.topic import Topic
-from referee.record import Ply
+from referee.game.record import Ply
 from referee.rules.core import Winner
 
 MAX_PLIES = 20_000

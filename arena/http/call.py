@@ -17,7 +17,7 @@ from arena.http.feed import Feeds
 from arena.http.limit import Gate, Limiter, Rate, SharedLimiter, WaitingRoom
 from arena.http.problem import Problem
 from arena.http.response_cache import ResponseCache
-from arena.store.users import Identity
+from arena.store.people.users import Identity
 
 if TYPE_CHECKING:
     from arena.config import Settings

@@ -14,8 +14,8 @@ from arena.http.call import CONTEXT, IDENTITY, Call, WebContext, address
 from arena.http.problem import Problem, too_many
 from arena.services.account import Place, TooManyTriesError, is_known_place
 from arena.services.arena import Arena
-from arena.store.credentials import digest_of
-from arena.store.users import Identity
+from arena.store.base.credentials import digest_of
+from arena.store.people.users import Identity
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -17,8 +17,8 @@ from cachetools import LRUCache
 
 from arena.http.problem import Problem
 from arena.store import StoreUnavailableError
-from arena.store.credentials import digest_of
-from arena.store.guesses import Guesses, Patience
+from arena.store.base.credentials import digest_of
+from arena.store.people.login_attempts import Guesses, Patience
 
 
 @dataclass(frozen=True, slots=True)

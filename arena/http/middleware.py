@@ -19,7 +19,7 @@ from arena import log
 from arena.errors import ArenaError, StorageError, did_you_mean, near, storage_problem
 from arena.http.call import CONTEXT, WebContext, address
 from arena.http.problem import Problem, from_http, too_many
-from arena.store.errors import DamagedDatabaseError
+from arena.store.base.errors import DamagedDatabaseError
 from referee.rules.core import ParseError, UnknownNameError
 
 Next = Callable[[web.Request], Awaitable[web.StreamResponse]]

@@ -1,7 +1,8 @@
 """Answers made before, kept in this process and given again while the data they were made from is unchanged.
 
 Only what anybody may see is kept: a request with a token or with the cookie of a session passes by. One rule of
-validity: an answer is good for one mark of the database (see `arena.store.changes`) and a few seconds, as pages say how
+validity: an answer is good for one mark of the database (see `arena.store.base.changes`) and a few seconds, as pages
+say how
 long ago things were. It is made once for all who ask at the same time.
 """
 
@@ -18,8 +19,8 @@ from cachetools import TTLCache
 
 from arena.http.accept import takes
 from arena.http.cache import etag_of, is_known, made_whole
-from arena.store.changes import Changes
-from arena.store.errors import StoreError
+from arena.store.base.changes import Changes
+from arena.store.base.errors import StoreError
 
 FRESH_S = 5.0
 """How long an answer is given again at most: times are told relative to now."""

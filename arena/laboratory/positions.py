@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.laboratory.parameter import LaboratoryError
-from referee.record import GameRecord
+from referee.game.record import GameRecord
 from referee.rules.core import Kind
 from referee.rules.rules import Ruleset
 from referee.rules.symmetry import Keys, keys_of

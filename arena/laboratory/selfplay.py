@@ -9,9 +9,9 @@ import random
 from dataclasses import replace
 
 from arena.laboratory.parameter import LaboratoryError
-from referee.openings import Opening, openings
-from referee.plan import Plan, schedule
-from referee.spec import PlannedGame
+from referee.game.openings import Opening, openings
+from referee.game.plan import Plan, schedule
+from referee.game.spec import PlannedGame
 
 OPENING_PLIES = range(2, 10)
 """How many plies are drawn at random at first: each number in as many games. Search alone would play few games."""

@@ -15,11 +15,11 @@ from typing import IO
 
 from arena.laboratory.parameter import LaboratoryError
 from arena.laboratory.spsa import Spsa, Trial
-from referee.pool import WorkerLostError
-from referee.record import GameRecord
+from referee.game.record import GameRecord
+from referee.game.spec import PlannedGame
+from referee.machine.pool import WorkerLostError
+from referee.play.slot import play_games
 from referee.rules.core import Kind
-from referee.slot import play_games
-from referee.spec import PlannedGame
 
 PAIRS = "pairs.ndjson"
 ATTEMPTS = 3

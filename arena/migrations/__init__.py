@@ -1,1 +1,1 @@
-"""The history of the schema, as Alembic revisions; `arena.store.schema` runs them."""
+"""The history of the schema, as Alembic revisions; `arena.store.base.schema` runs them."""

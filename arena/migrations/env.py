@@ -1,4 +1,4 @@
-"""What Alembic runs first. The connection comes from `arena.store.schema`; there is no configuration file."""
+"""What Alembic runs first. The connection comes from `arena.store.base.schema`; there is no configuration file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from alembic import context
 from alembic.operations.ops import ExecuteSQLOp, MigrationScript
 from sqlmodel import AutoString, SQLModel
 
-from arena.store.models import Utc
+from arena.store.base.models import Utc
 
 
 def render(kind: str, item: Any, _: Any) -> str | Literal[False]:

@@ -10,7 +10,7 @@ from typing import Any
 from arena.pages import filters
 from arena.pages.drawing import plot
 from arena.store import Store
-from arena.store.ratings import ChangeLine
+from arena.store.ratings.ratings import ChangeLine
 
 MAX_POINTS = 3000
 """Points of a rating plot that are read; the latest ones."""

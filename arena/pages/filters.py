@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from referee.record import Ply
+from referee.game.record import Ply
+from referee.game.score import WIN_SCORE
 from referee.rules.core import Termination
-from referee.score import WIN_SCORE
 
 MINUS = "\N{MINUS SIGN}"
 _SURE = 29_000

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena.pages.drawing import plot
-from arena.store.results import Tally
+from arena.store.games.results import Tally
 
 
 @dataclass(slots=True)

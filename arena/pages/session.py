@@ -24,7 +24,7 @@ from arena.http.problem import Problem
 from arena.http.upload import BODY_S, within
 from arena.pages.view import takes
 from arena.store import StoreError
-from arena.store.credentials import new_secret
+from arena.store.base.credentials import new_secret
 
 routes = web.RouteTableDef()
 FORM_BYTES = 64 * 1024

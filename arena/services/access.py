@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from arena.config import Settings
 from arena.store import Identity
-from arena.store.credentials import digest_of
-from arena.store.voids import VoidLine
+from arena.store.base.credentials import digest_of
+from arena.store.games.voids import VoidLine
 from referee.rules.core import Termination
 
 

@@ -11,9 +11,16 @@ from datetime import timedelta
 from arena.errors import ArenaError, ForbiddenError, UnauthorisedError
 from arena.services.arena import Arena
 from arena.store import BadValueError, Identity, NotFoundError
-from arena.store.credentials import check_password, digest_of, hash_password, new_secret, scopes_of, verify_password
-from arena.store.guesses import Patience
-from arena.store.models import MAX_ABOUT, MAX_LINK, User, now
+from arena.store.base.credentials import (
+    check_password,
+    digest_of,
+    hash_password,
+    new_secret,
+    scopes_of,
+    verify_password,
+)
+from arena.store.base.models import MAX_ABOUT, MAX_LINK, User, now
+from arena.store.people.login_attempts import Patience
 
 _LINK = re.compile(
     r"https?://[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?([/?#][\w/?#%&=+~!$*,;:@.()-]*)?", re.ASCII | re.IGNORECASE

@@ -10,8 +10,8 @@ from arena.analysis.work import marks_of
 from arena.services import study
 from arena.services.arena import Arena
 from arena.store import BadValueError, ConflictError, Identity, NotFoundError
-from arena.store.models import AnalysisRequest
-from referee.record import GameRecord, Ply, now
+from arena.store.base.models import AnalysisRequest
+from referee.game.record import GameRecord, Ply, now
 from referee.rules.core import Kind, Termination
 
 QUESTION_NODES = 200_000

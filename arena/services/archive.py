@@ -15,12 +15,12 @@ from arena.collections.record_format import RECORD
 from arena.errors import ArenaError, ForbiddenError, did_you_mean, near
 from arena.services.arena import Arena
 from arena.store import BadValueError, Identity, NotFoundError
-from arena.store.analyses import AnalysisFilter
-from arena.store.archive import Found, Meeting
-from arena.store.archive_line import ArchiveLine, date_of
-from arena.store.archive_search import Search
-from arena.store.archived_game import ArchivedGame, day_of
-from arena.store.page import DEFAULT_LIMIT, bounded
+from arena.store.archive.archive import Found, Meeting
+from arena.store.archive.archived_game import ArchivedGame, day_of
+from arena.store.archive.line import ArchiveLine, date_of
+from arena.store.archive.search import Search
+from arena.store.base.page import DEFAULT_LIMIT, bounded
+from arena.store.games.analyses import AnalysisFilter
 from referee.rules import load
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.position import IllegalMoveError, Position

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from arena.collections.book import BookError, BookLine
 from arena.services.arena import Arena
 from arena.services.explorer import Figures, Found, Question, explore
-from referee.openings import Opening
+from referee.game.openings import Opening
 from referee.ratings.interval import wilson
 
 MOST_LOOKS = 20_000

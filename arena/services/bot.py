@@ -5,7 +5,7 @@ from __future__ import annotations
 from arena.errors import ForbiddenError
 from arena.services.arena import Arena
 from arena.store import Identity, NotFoundError
-from arena.store.models import Bot, Version
+from arena.store.base.models import Bot, Version
 
 
 def find(arena: Arena, name: str) -> Bot:

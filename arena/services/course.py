@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena.services.arena import Arena
-from arena.store.models import Tournament
+from arena.store.base.models import Tournament
 from arena.tournaments.course import Course, course
 from arena.tournaments.seating import played, seated, seats_of
 from arena.tournaments.settings import SettingsError

@@ -17,9 +17,9 @@ import numpy as np
 from arena.services.archive import read_day
 from arena.services.arena import Arena
 from arena.store import BadValueError
-from arena.store.archive_line import ArchiveLine, date_of
-from arena.store.archive_search import Search
-from arena.store.explorer import Selection, Tally
+from arena.store.archive.explorer import Selection, Tally
+from arena.store.archive.line import ArchiveLine, date_of
+from arena.store.archive.search import Search
 from referee.ratings.trueskill import BETA, pool_of
 from referee.rules import load
 from referee.rules.core import ParseError, Side, UnknownNameError

@@ -10,10 +10,10 @@ from arena.errors import ArenaError, ForbiddenError
 from arena.services.access import may_read_log
 from arena.services.arena import Arena
 from arena.store import Identity, NotFoundError
-from arena.store.games import GameLine
-from arena.store.models import RatingChange
-from referee.record import GameRecord
-from referee.spec import GameSpec
+from arena.store.base.models import RatingChange
+from arena.store.games.games import GameLine
+from referee.game.record import GameRecord
+from referee.game.spec import GameSpec
 
 Side = Literal["first", "second"]
 SIDES: tuple[Side, Side] = ("first", "second")

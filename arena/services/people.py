@@ -14,17 +14,17 @@ from arena.services import study
 from arena.services.arena import Arena
 from arena.services.study import Study
 from arena.store import BadValueError, ConflictError, Identity, QuotaError
-from arena.store.credentials import digest_of
-from arena.store.games import GameLine
-from arena.store.models import PersonGame
-from arena.store.people import DRAW, MOST_TAKEN_BACK, PersonLine, is_draw_offered
-from arena.store.samples import OWNER
+from arena.store.base.credentials import digest_of
+from arena.store.base.models import PersonGame
+from arena.store.bots.samples import OWNER
+from arena.store.games.games import GameLine
+from arena.store.tournaments.human_games import DRAW, MOST_TAKEN_BACK, PersonLine, is_draw_offered
 from arena.tournaments.spec import bot_spec
-from referee.adjudicate import LEVEL, LEVEL_FROM_PLY, takes_draw
+from referee.game.adjudication import LEVEL, LEVEL_FROM_PLY, takes_draw
+from referee.game.spec import NO_CLOCK, BotSpec, GameSpec, Limits, TimeControl, read_time_control
 from referee.ratings.trueskill import pool_of
 from referee.rules import load
 from referee.rules.core import SIDES, ParseError
-from referee.spec import NO_CLOCK, BotSpec, GameSpec, Limits, TimeControl, read_time_control
 
 TIMES: Mapping[str, str] = {
     "none": "no clock",

@@ -9,15 +9,15 @@ from arena import tournaments
 from arena.errors import ArenaError, ForbiddenError
 from arena.services.arena import Arena
 from arena.store import ConflictError, Identity, NotFoundError, QuotaError
-from arena.store.models import Tournament, Version, now
-from arena.store.presences import PresenceLine
-from arena.store.samples import OWNER
-from arena.store.versions import VersionLine
+from arena.store.base.models import Tournament, Version, now
+from arena.store.bots.presences import PresenceLine
+from arena.store.bots.samples import OWNER
+from arena.store.bots.versions import VersionLine
 from arena.submission.check import storable
 from arena.submission.receive import NotYoursError
 from protocol.capabilities import Capabilities
 from protocol.negotiation import Ineligible
-from referee.negotiate import negotiate_options
+from referee.play.negotiation import negotiate_options
 from referee.rules import family_named, load
 
 COMMAND = "remote"

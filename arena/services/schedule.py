@@ -9,7 +9,7 @@ from arena.coordinator import cron
 from arena.services.arena import Arena
 from arena.services.tournament import require_organiser
 from arena.store import Identity
-from arena.store.models import Schedule, now
+from arena.store.base.models import Schedule, now
 from arena.tournaments.settings import Document
 
 

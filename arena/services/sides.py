@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arena.store.rating_history import games_of
+from arena.store.ratings.rating_history import games_of
 from referee.ratings.bradley_terry import fit
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 from arena.services.access import may_read_log
 from arena.services.arena import Arena
 from arena.store import Identity, NotFoundError
-from arena.store.models import Version
-from arena.store.versions import VersionLine
+from arena.store.base.models import Version
+from arena.store.bots.versions import VersionLine
 from arena.submission.receive import NotYoursError, Quota, receive, refuse_unsafe
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from cachetools import LRUCache
 
 from arena.store import Store
-from arena.store.models import Tournament
-from arena.store.results import Result
+from arena.store.base.models import Tournament
+from arena.store.games.results import Result
 from arena.tournaments import crosstable
 from arena.tournaments.settings import SettingsError
 from arena.tournaments.standing import StandingTable, by_points, standing

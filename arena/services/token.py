@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from arena.errors import ForbiddenError
 from arena.services.arena import Arena
 from arena.store import BadValueError, Identity
-from arena.store.credentials import digest_of, new_token, scopes_of
-from arena.store.models import Token, User, now
+from arena.store.base.credentials import digest_of, new_token, scopes_of
+from arena.store.base.models import Token, User, now
 
 MAX_NAME = 80
 TOKEN_DAYS = 90

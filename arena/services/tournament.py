@@ -14,8 +14,8 @@ from arena.errors import ForbiddenError
 from arena.services.arena import Arena
 from arena.services.bot import find as find_bot
 from arena.store import BadValueError, ConflictError, Identity, NotFoundError, Store
-from arena.store.models import Tournament, now
-from arena.store.tournaments import EntryLine
+from arena.store.base.models import Tournament, now
+from arena.store.tournaments.tournaments import EntryLine
 from arena.tournaments import openings
 from arena.tournaments.creation import shortage
 from arena.tournaments.entry import read_name, resolve

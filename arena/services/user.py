@@ -6,8 +6,8 @@ from arena.errors import ForbiddenError
 from arena.services import token
 from arena.services.arena import Arena
 from arena.store import Identity
-from arena.store.credentials import SCOPES, hash_password, new_password
-from arena.store.models import User
+from arena.store.base.credentials import SCOPES, hash_password, new_password
+from arena.store.base.models import User
 
 
 def add(arena: Arena, name: str, role: str, password: str | None, by: Identity | None = None) -> User:

@@ -23,17 +23,11 @@ from pathlib import Path
 from sqlalchemy import event
 
 from arena.data_folder import make_folder
-from arena.store import schema
-from arena.store.analyses import Analyses
-from arena.store.answers import Answers
-from arena.store.archive import Archive
-from arena.store.audit import AuditLog
-from arena.store.bots import Bots
-from arena.store.changes import Changes
-from arena.store.checks import Checks
-from arena.store.daily_tasks import DailyTasks
-from arena.store.engine import Sessions, open_engine
-from arena.store.errors import (
+from arena.store.archive.archive import Archive
+from arena.store.base import schema
+from arena.store.base.changes import Changes
+from arena.store.base.engine import Sessions, open_engine
+from arena.store.base.errors import (
     BadValueError,
     ConflictError,
     DamagedDatabaseError,
@@ -46,24 +40,30 @@ from arena.store.errors import (
     StoreUnavailableError,
     TakenError,
 )
-from arena.store.games import Games
-from arena.store.guesses import Guesses
-from arena.store.known_places import KnownPlaces
-from arena.store.leases import Leases
-from arena.store.notices import Notices
-from arena.store.page import Page
-from arena.store.people import People
-from arena.store.presences import Presences
-from arena.store.queue import Queue
-from arena.store.rating_history import RatingHistory
-from arena.store.ratings import Ratings
-from arena.store.results import Results
-from arena.store.samples import Samples
-from arena.store.schedules import Schedules
-from arena.store.tournaments import Tournaments
-from arena.store.users import Identity, Users
-from arena.store.versions import Versions
-from arena.store.voids import Voids
+from arena.store.base.page import Page
+from arena.store.bots.bots import Bots
+from arena.store.bots.checks import Checks
+from arena.store.bots.presences import Presences
+from arena.store.bots.samples import Samples
+from arena.store.bots.versions import Versions
+from arena.store.games.analyses import Analyses
+from arena.store.games.games import Games
+from arena.store.games.results import Results
+from arena.store.games.voids import Voids
+from arena.store.operations.answers import Answers
+from arena.store.operations.daily_tasks import DailyTasks
+from arena.store.operations.leases import Leases
+from arena.store.people.audit import AuditLog
+from arena.store.people.login_attempts import Guesses
+from arena.store.people.notices import Notices
+from arena.store.people.trusted_devices import KnownPlaces
+from arena.store.people.users import Identity, Users
+from arena.store.ratings.rating_history import RatingHistory
+from arena.store.ratings.ratings import Ratings
+from arena.store.tournaments.human_games import People
+from arena.store.tournaments.queue import Queue
+from arena.store.tournaments.schedules import Schedules
+from arena.store.tournaments.tournaments import Tournaments
 
 
 class Store:

@@ -32,7 +32,7 @@ from arena.submission.unpack import ArchiveError, BundleBounds, unpack
 
 if TYPE_CHECKING:
     from arena.config import Settings
-    from referee.spec import BotSpec, PlannedGame
+    from referee.game.spec import BotSpec, PlannedGame
 
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _CHUNK = 1024 * 1024

@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from arena.store import ConflictError, Store
-from arena.store.models import Version
+from arena.store.base.models import Version
 from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.manifest import FILE
 from protocol.capabilities import Capabilities
 from protocol.negotiation import Ineligible
-from referee.check import check
-from referee.check_report import CheckReport
-from referee.negotiate import negotiate_options
+from referee.check.check import check
+from referee.check.report import CheckReport
+from referee.game.spec import BotSpec
+from referee.play.negotiation import negotiate_options
 from referee.rules import load
 from referee.rules.rules import Rules, Ruleset
 from referee.sandbox import Sandbox
-from referee.spec import BotSpec
 
 MOVE_MS = "move_ms"
 """The limit by which an author says how long his bot thinks about a move."""

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from arena.submission.unpack import SINGLE, Contents
-from referee import toml
-from referee.bot_file import read_capabilities
-from referee.bridge import FAMILY, bridged, is_bridge
+from referee.bot.bridge import FAMILY, bridged, is_bridge
+from referee.bot.file import read_capabilities
+from referee.game.spec import Limits
+from referee.machine import toml
 from referee.rules import families
-from referee.spec import Limits
 
 FILE = "bot.toml"
 KEYS = ("name", "families", "command", "options", "limits", "description", "capabilities")

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from arena.errors import ForbiddenError, StorageError, storage_problem
 from arena.store import BadValueError, ConflictError, NotFoundError, QuotaError, Store, StoreUnavailableError
-from arena.store.models import Bot, Version
+from arena.store.base.models import Bot, Version
 from arena.submission.bundle_store import BundleStore
 from arena.submission.check import MOVE_MS, check_version
 from arena.submission.manifest import FILE, Manifest, ManifestError, read_families, read_manifest
 from arena.submission.unpack import ArchiveError, unpack
+from referee.game.spec import read_time_control
 from referee.rules.core import ParseError
-from referee.spec import read_time_control
 
 if TYPE_CHECKING:
     from arena.config import Settings

@@ -12,7 +12,7 @@
 Refuses to know how games are played and handed out.
 """
 
-from arena.store.errors import ConflictError as StateError
+from arena.store.base.errors import ConflictError as StateError
 from arena.tournaments.creation import change, create
 from arena.tournaments.enrolment import enter, withdraw
 from arena.tournaments.progress import Progress, advance, plan

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from arena.store import Store
-from arena.store.models import Tournament
+from arena.store.base.models import Tournament
 from arena.tournaments import format, openings
 from arena.tournaments.entry import Field, resolve
 from arena.tournaments.settings import Document, SettingsError, read

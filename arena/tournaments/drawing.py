@@ -8,8 +8,8 @@ from typing import Any
 from arena.helper_process import HelperProcess
 from arena.tournaments import openings
 from arena.tournaments.settings import Document, SettingsError, read
-from referee.openings import Opening
-from referee.pool import JobError
+from referee.game.openings import Opening
+from referee.machine.pool import JobError
 
 
 def draw_json(document: Mapping[str, Any], count: int) -> tuple[Opening, ...]:

@@ -12,9 +12,9 @@ from typing import Any
 from protocol.capabilities import MOVES_OF_A_GAME, Capabilities
 from protocol.errors import ProtocolError
 from protocol.negotiation import Ineligible
-from referee.negotiate import negotiate_options
+from referee.game.spec import TimeControl
+from referee.play.negotiation import negotiate_options
 from referee.rules.rules import Ruleset
-from referee.spec import TimeControl
 
 UNLIMITED = TimeControl("depth", 0, 0, 1)
 """A time control that asks nothing of a bot's speed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena.store import ConflictError, Store
-from arena.store.models import Tournament
+from arena.store.base.models import Tournament
 from arena.tournaments import format
 from arena.tournaments.entry import read_name, resolve, verdict_on
 from arena.tournaments.settings import Document, SettingsError, read

@@ -10,15 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.store import NotFoundError, Store
-from arena.store.models import Version
-from arena.store.versions import VersionLine
+from arena.store.base.models import Version
+from arena.store.bots.versions import VersionLine
 from arena.tournaments import openings
 from arena.tournaments.eligibility import Verdict, judge, of_family
 from arena.tournaments.handicap import fastest, rules_met_by, seat_of
 from arena.tournaments.settings import SEEDED, Document
 from protocol.capabilities import Capabilities
-from referee.bot_settings import wrong_option
-from referee.openings import opened_by_each
+from referee.bot.settings import wrong_option
+from referee.game.openings import opened_by_each
 from referee.ratings.trueskill import Rating
 from referee.rules.rules import Ruleset
 

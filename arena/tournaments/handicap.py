@@ -12,8 +12,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from referee.game.spec import BotSpec, TimeControl, read_time_control
 from referee.rules.rules import Ruleset, Value
-from referee.spec import BotSpec, TimeControl, read_time_control
 
 Name = Annotated[str, Field(min_length=1, max_length=60)]
 _Text = Annotated[str, Field(max_length=200)]

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from arena.atlas.published import NoFairStartError, fair_openings
 from arena.tournaments import swiss
 from arena.tournaments.settings import Document, SettingsError
-from referee.openings import Opening, is_dealt, openings
+from referee.game.openings import Opening, is_dealt, openings
 from referee.rules import load
 
 BOOK = 500

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from referee.game.spec import TimeControl, read_time_control
 from referee.rules.core import ParseError
-from referee.spec import TimeControl, read_time_control
 
 MOVES = 40
 """Moves per side of the game that is estimated."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from arena.store import Store
-from arena.store.models import Tournament
-from arena.store.queue import Outline
-from arena.store.tournaments import EntryLine
+from arena.store.base.models import Tournament
+from arena.store.tournaments.queue import Outline
+from arena.store.tournaments.tournaments import EntryLine
 from arena.tournaments import findings, format, openings
 from arena.tournaments.creation import shortage
 from arena.tournaments.entry import Field, resolve

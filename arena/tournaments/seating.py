@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from arena.store import Store
-from arena.store.models import Tournament
-from arena.store.queue import Outline
-from arena.store.tournaments import EntryLine
+from arena.store.base.models import Tournament
+from arena.store.tournaments.queue import Outline
+from arena.store.tournaments.tournaments import EntryLine
 from arena.tournaments import format
 from arena.tournaments.meeting import Played, Seat, State
 from referee.ratings.trueskill import Rating

@@ -20,16 +20,16 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from arena.errors import ArenaError
 from arena.tournaments.handicap import Handicap
 from arena.validation import Misfit, misfits
-from referee import toml
-from referee.adjudicate import read_draw_rule, read_resign_rule
+from referee.game.adjudication import read_draw_rule, read_resign_rule
+from referee.game.spec import Adjudication, Limits, Pondering, TimeControl, read_time_control
+from referee.machine import toml
+from referee.play.suspension import SUSPEND_AFTER
 from referee.ratings.race import Race
 from referee.ratings.sprt import Sprt
 from referee.ratings.trueskill import PoolKind, pool_of
 from referee.rules import families, family_named, load
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.rules import Ruleset
-from referee.spec import Adjudication, Limits, Pondering, TimeControl, read_time_control
-from referee.suspension import SUSPEND_AFTER
 
 Format = Literal["round-robin", "gauntlet", "swiss", "knockout", "ladder", "race", "sprt"]
 FORMATS: tuple[Format, ...] = ("round-robin", "gauntlet", "swiss", "knockout", "ladder", "race", "sprt")

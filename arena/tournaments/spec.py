@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from arena.store.models import Tournament, Version
+from arena.store.base.models import Tournament, Version
 from arena.tournaments.eligibility import of_family
 from arena.tournaments.handicap import handicapped, rules_with
 from arena.tournaments.meeting import Meeting
 from arena.tournaments.settings import Document
-from referee.openings import Opening, draw_opener, opening_of
-from referee.spec import BotSpec, GameSpec, PlannedGame
+from referee.game.openings import Opening, draw_opener, opening_of
+from referee.game.spec import BotSpec, GameSpec, PlannedGame
 
 
 def bot_spec(version: Version, family: str) -> BotSpec:

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Any
 
 from arena.store import Store
-from arena.store.queue import Outline
-from arena.store.results import Result
+from arena.store.games.results import Result
+from arena.store.tournaments.queue import Outline
 from arena.tournaments import knockout, race, sequential, swiss
 from arena.tournaments.meeting import Played, Seat
 from arena.tournaments.seating import played, seated

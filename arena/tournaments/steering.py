@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from arena.store import ConflictError, Store
-from arena.store.models import Tournament
+from arena.store.base.models import Tournament
 from arena.tournaments import format
 from arena.tournaments.extension import Plan, extended, planned
 from arena.tournaments.seating import played, seated, seats_of

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from referee.families import folder
+from referee.rules.families import folder
 from referee.rules.rules import Config, Features, Rules
 
 HIDDEN = 32

@@ -13,8 +13,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from referee.game.spec import Limits
 from referee.sandbox.reaper import descendants
-from referee.spec import Limits
 
 PREFIX = "arena-bot"
 _REFEREE = "arena-referee"

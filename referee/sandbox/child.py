@@ -9,11 +9,11 @@ import select
 import signal
 import subprocess
 
+from referee.game.spec import Limits
 from referee.sandbox.launch import FILTER, Launch
 from referee.sandbox.reaper import PATIENCE_S, kill_descendants, kill_tree
 from referee.sandbox.rest import Rest
 from referee.sandbox.watchdog import Watchdog, Watched
-from referee.spec import Limits
 
 _NEARLY = 0.9
 """The share of its memory above which a process that died is held to have died of it."""

@@ -10,8 +10,8 @@ import contextlib
 import functools
 import os
 
+from referee.game.spec import Limits
 from referee.sandbox.rlimits import OPEN_FILES
-from referee.spec import Limits
 
 _MAPPING_BYTES = 320
 """A mapping with its place in the tree of them."""

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from referee.game.spec import Limits
 from referee.rules.cache import cache_root
 from referee.sandbox import launcher
-from referee.spec import Limits
 
 FILTER = "{filter}"
 """Stands in a line for the number of the descriptor from which the system call filter is read."""

@@ -9,10 +9,10 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from referee.game.spec import Limits
 from referee.sandbox import bwrap, landlock, rlimits
 from referee.sandbox.cgroup import Place
 from referee.sandbox.launch import ONE_THREAD, Launch, Request, supervised
-from referee.spec import Limits
 
 LEVELS = ("bwrap", "landlock", "rlimits", "none")
 """All levels, strongest first."""

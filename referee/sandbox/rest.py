@@ -11,9 +11,9 @@ import os
 import signal
 import time
 
+from referee.game.spec import Pondering
 from referee.sandbox.launch import Cell
 from referee.sandbox.reaper import descendants, stop_threads, stop_tree
-from referee.spec import Pondering
 
 MOMENT_NS = 20_000_000
 """Processor time that a bot may use out of turn in a game, for tidying up say, before it is stopped when it rests."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import shutil
 
+from referee.game.spec import Limits
 from referee.sandbox.launch import Launch, Request, environment, supervised
 from referee.sandbox.privilege import is_shared, pick_user
-from referee.spec import Limits
 
 FILE_BYTES = 64 * 2**20
 """The largest file a bot may write."""

@@ -16,12 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from referee.game.spec import Limits
 from referee.sandbox.child import Child
 from referee.sandbox.level import Sandbox
 from referee.sandbox.privilege import is_root, is_shared, pick_user
 from referee.sandbox.reaper import descendants
 from referee.sandbox.watchdog import Watchdog
-from referee.spec import Limits
 
 STRONG = ("bwrap", "landlock")
 """Those that are to keep a program of unknown origin away from files, network and other processes."""

@@ -8,11 +8,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from arena.store import Store
-from arena.store.models import Tournament, Version
+from arena.store.base.models import Tournament, Version
 from arena.submission.check import spec_of
-from referee.record import GameRecord, Ply
+from referee.game.record import GameRecord, Ply
+from referee.game.spec import GameSpec, PlannedGame, TimeControl
 from referee.rules.core import Kind, Termination
-from referee.spec import GameSpec, PlannedGame, TimeControl
 
 NAMES = ("ada", "bob", "cleo", "dan")
 START = datetime(2026, 1, 1, tzinfo=UTC)

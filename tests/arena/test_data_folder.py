@@ -17,9 +17,9 @@ from arena.__main__ import main
 from arena.config import read_settings
 from arena.data_folder import exposed, make_file, make_folder
 from arena.submission.bundle_store import BundleStore
-from referee.play import play
+from referee.game.spec import BotSpec, GameSpec, PlannedGame
+from referee.play.play import play
 from referee.sandbox import open_sandbox
-from referee.spec import BotSpec, GameSpec, PlannedGame
 from tests.arena.submission.packing import zipped
 from tests.badbots import match
 from tests.referee.sandbox.conftest import ATTACKS, LIMITS, is_root

@@ -12,10 +12,10 @@ import pytest
 from arena import worker
 from arena.spool import Spool
 from arena.worker import BundlePlace, play_bundled
-from referee.record import GameRecord, RecordError, read_record
+from referee.game.record import GameRecord, RecordError, read_record
+from referee.game.spec import BotSpec, GameSpec, PlannedGame
+from referee.game.unplayed import void_record
 from referee.rules.core import Termination
-from referee.spec import BotSpec, GameSpec, PlannedGame
-from referee.unplayed import void_record
 from tests.arena.field import record_of
 
 BOTS = BotSpec("ada v1", ("./bot",)), BotSpec("bob v1", ("./bot",))

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from referee.spec import BotSpec, Limits, TimeControl
+from referee.game.spec import BotSpec, Limits, TimeControl
 
 HERE = Path(__file__).parent
 

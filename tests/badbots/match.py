@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from referee.play import play
-from referee.record import GameRecord
-from referee.roster import Roster
+from referee.game.record import GameRecord
+from referee.game.spec import GameSpec, PlannedGame
+from referee.play.play import play
+from referee.play.roster import Roster
 from referee.sandbox import Sandbox
 from referee.sandbox.reaper import become_subreaper, children, descendants
-from referee.spec import GameSpec, PlannedGame
 from tests.badbots.catalogue import LIMITS, LONG, Fault
 from tests.referee.conftest import scripted
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.roster import Roster
+from referee.game.spec import PlannedGame
+from referee.play.roster import Roster
 from referee.sandbox import Sandbox
 from referee.sandbox.reaper import children
-from referee.spec import PlannedGame
 from tests.badbots import match
 from tests.badbots.catalogue import FAULTS, HERE, Fault
 from tests.referee.sandbox.levels import sandbox_or_skip
@@ -71,7 +71,7 @@ def test_every_program_is_in_the_catalogue() -> None:
 def test_the_loser_may_be_the_second_bot_too(roster: Roster) -> None:
     from dataclasses import replace
 
-    from referee.play import play
+    from referee.play.play import play
     from tests.referee.conftest import scripted
 
     for fault in FAULTS:

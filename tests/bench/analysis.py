@@ -21,14 +21,14 @@ from arena.analysis.curve import shipped
 from arena.analysis.judge import Judge, sample_judge
 from arena.analysis.marking import GAFFE, Judged
 from arena.analysis.work import judge_last
-from referee.bot_argument import read_bot
-from referee.openings import random_openings
-from referee.play import play
-from referee.record import GameRecord, positions
-from referee.roster import Roster
+from referee.bot.argument import read_bot
+from referee.game.openings import random_openings
+from referee.game.record import GameRecord, positions
+from referee.game.spec import GameSpec, PlannedGame, TimeControl
+from referee.play.play import play
+from referee.play.roster import Roster
 from referee.rules import families, load
 from referee.sandbox import open_sandbox
-from referee.spec import GameSpec, PlannedGame, TimeControl
 from tests.bench.figure import Figure
 
 PLAYERS = ("alpha=sample:alphabeta;option.Nodes=1500", "beta=sample:alphabeta;option.Nodes=300")

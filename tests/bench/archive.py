@@ -28,11 +28,11 @@ from arena.collections.conversion import to_archived
 from arena.collections.notation import write
 from arena.services.archive import read_text
 from arena.store import Store
-from arena.store.archive_entry import NewGame, insert_games
-from arena.store.archive_search import Search
-from arena.store.archived_game import ArchivedGame, entries_of
-from arena.store.explorer import Selection
-from arena.store.positions import Entries
+from arena.store.archive.archived_game import ArchivedGame, entries_of
+from arena.store.archive.entry import NewGame, insert_games
+from arena.store.archive.explorer import Selection
+from arena.store.archive.positions import Entries
+from arena.store.archive.search import Search
 from referee.rules import families, load
 from tests.bench.figure import Figure
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from arena.worker import BundlePlace, play_bundled
-from referee.pool import SlotPool
-from referee.record import read_record
-from referee.spec import Adjudication, PlannedGame
+from referee.game.record import read_record
+from referee.game.spec import Adjudication, PlannedGame
+from referee.machine.pool import SlotPool
 from tests.bench.figure import Figure
 from tests.bench.overhead import build, specs
 

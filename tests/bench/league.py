@@ -16,13 +16,14 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from arena.store import Store, schema
-from arena.store.commit import pack
-from referee.record import GameRecord, Ply
+from arena.store import Store
+from arena.store.base import schema
+from arena.store.games.commit import pack
+from referee.game.record import GameRecord, Ply
+from referee.game.spec import BotSpec, GameSpec
 from referee.rules import families, load
 from referee.rules.core import Termination
 from referee.rules.position import Position
-from referee.spec import BotSpec, GameSpec
 
 ENTRIES = 100
 """Versions in a tournament; everybody meets everybody, so a tournament has ten thousand games."""

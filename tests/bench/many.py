@@ -11,10 +11,10 @@ from pathlib import Path
 
 from arena.coordinator.executors import publisher
 from arena.events.bus import Bus
-from referee.pool import SlotPool
+from referee.game.spec import Adjudication, PlannedGame
+from referee.machine.pool import SlotPool
+from referee.play.slot import play_games
 from referee.sandbox.reaper import children
-from referee.slot import play_games
-from referee.spec import Adjudication, PlannedGame
 from tests.bench.figure import Figure
 from tests.bench.overhead import PLIES, build, cpu_ns, slots, specs
 

@@ -14,12 +14,12 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from referee.game.spec import Adjudication, BotSpec, GameSpec, PlannedGame, TimeControl
+from referee.play.slot import open_slot, play_games
 from referee.rules import load
 from referee.rules.history import LineOfPlay
 from referee.rules.position import Position
 from referee.sandbox.reaper import descendants
-from referee.slot import open_slot, play_games
-from referee.spec import Adjudication, BotSpec, GameSpec, PlannedGame, TimeControl
 from tests.bench.figure import Figure
 
 HERE = Path(__file__).parent

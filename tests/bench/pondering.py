@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from referee.play import play
-from referee.roster import Roster
+from referee.game.spec import PONDERING, BotSpec, PlannedGame
+from referee.play.play import play
+from referee.play.roster import Roster
 from referee.sandbox import LEVELS, Sandbox, assess, open_sandbox
-from referee.spec import PONDERING, BotSpec, PlannedGame
 from tests.bench.figure import Figure
 from tests.bench.overhead import build, specs
 

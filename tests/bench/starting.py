@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from referee.play import play
-from referee.roster import Roster
+from referee.game.spec import Adjudication, PlannedGame
+from referee.play.play import play
+from referee.play.roster import Roster
 from referee.sandbox import Sandbox
-from referee.spec import Adjudication, PlannedGame
 from tests.bench.figure import Figure, best_seconds
 from tests.bench.overhead import build, specs
 

@@ -26,12 +26,12 @@ from arena.coordinator.maintenance import Maintenance
 from arena.events.bus import Bus
 from arena.spool import Spool
 from arena.store import Store
-from arena.store.commit import pack, unpack_line
-from arena.store.models import now
-from referee.record import GameRecord
+from arena.store.base.models import now
+from arena.store.games.commit import pack, unpack_line
+from referee.game.record import GameRecord
+from referee.game.spec import Adjudication, BotSpec, GameSpec, PlannedGame, spec_from_json
 from referee.rules import families
-from referee.spec import Adjudication, BotSpec, GameSpec, PlannedGame, spec_from_json
-from referee.verification import Verifier, problem_of
+from referee.verify.verification import Verifier, problem_of
 from tests.bench.figure import Figure
 from tests.bench.league import GAMES, PLIES, open_league, short_game
 
@@ -191,7 +191,7 @@ def _verified(rounds: int) -> Iterator[Figure]:
 
 def _rebuild(count: int) -> Iterator[Figure]:
     """Ratings that are all wrong, so that every one of them is written again; the pure fold is the baseline."""
-    from arena.store import fold
+    from arena.store.ratings import fold
 
     league = open_league(max(1, count // GAMES))
     with tempfile.TemporaryDirectory() as name:

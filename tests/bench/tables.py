@@ -9,15 +9,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from referee.openings import Opening
-from referee.plan import Plan, schedule
+from referee.game.openings import Opening
+from referee.game.plan import Plan, schedule
+from referee.game.record import GameRecord
+from referee.game.spec import BotSpec
 from referee.ratings.bradley_terry import fit
 from referee.ratings.standings import crosstable
 from referee.ratings.trueskill import fold
-from referee.record import GameRecord
 from referee.rules import load
 from referee.rules.core import Kind, Termination
-from referee.spec import BotSpec
 from tests.bench.figure import Figure, best_seconds
 
 BASE = GameRecord(

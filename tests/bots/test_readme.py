@@ -18,7 +18,7 @@ from arena.submission import manifest
 from arena.submission.unpack import Contents
 from arena.tournaments import settings
 from protocol.capabilities import Capabilities
-from referee import bot_file
+from referee.bot import file as bot_file
 from tests.bots.compilers import build
 from tests.bots.driver import ROOT
 from tests.conftest import INTERPRETED

@@ -14,13 +14,13 @@ from bots.mcts import MonteCarlo
 from bots.random_mover import RandomMover
 from bots.sdk import Bot, Clock, families
 from protocol.messages import Go
-from referee.play import play
-from referee.roster import Roster
+from referee.game.spec import Adjudication, BotSpec, GameSpec, Limits, PlannedGame, TimeControl
+from referee.play.play import play
+from referee.play.roster import Roster
 from referee.rules import load
 from referee.rules.core import other
 from referee.rules.position import Position
 from referee.sandbox import Sandbox
-from referee.spec import Adjudication, BotSpec, GameSpec, Limits, PlannedGame, TimeControl
 from tests.bots.driver import ROOT, Driver, sample
 
 SAMPLES: dict[str, type[Bot]] = {

@@ -14,7 +14,7 @@ from bots.table import Table, declarations
 from protocol.negotiation import Agreement
 from protocol.options import OptionDecl, parse_option
 from referee import rules
-from referee.negotiate import negotiate_options
+from referee.play.negotiation import negotiate_options
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.position import IllegalMoveError, Position
 from referee.rules.rules import Option, Ruleset

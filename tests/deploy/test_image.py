@@ -76,7 +76,7 @@ def test_kernels_are_compiled_for_the_processor_that_the_image_names() -> None:
     assert len(given) == 2
     assert given[0] == given[1]
     assert {name for name, _ in given[0]} == {"NUMBA_CACHE_DIR", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"}
-    assert any("-m referee.sample_warmup" in rest for name, rest in stages()["kernels"] if name == "RUN")
+    assert any("-m referee.machine.sample_warmup" in rest for name, rest in stages()["kernels"] if name == "RUN")
 
 
 def test_bots_look_for_kernels_of_that_processor(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from sqlalchemy import text
 from arena.cli.run import run
 from arena.client import Client
 from arena.store import Store
-from arena.store.models import now
+from arena.store.base.models import now
 from tests.arena.cluster.processes import slots_of
 from tests.conftest import INTERPRETED
 

@@ -16,14 +16,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from referee.bot import Bot
-from referee.check import check
-from referee.play import play
-from referee.roster import Roster
+from referee.bot.bot import Bot
+from referee.check.check import check
+from referee.game.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl, read_time_control
+from referee.play.play import play
+from referee.play.roster import Roster
 from referee.rules import load
 from referee.rules.core import Termination
 from referee.sandbox import Sandbox
-from referee.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl, read_time_control
 from tests.engines.modelled import Habit, Match, match, normal, now_and_then, steady
 
 CONTROLS = ("1+0.05", "2+0.1", "10+0.1", "60+0.6", "0.5/move", "1/move", "10/move")

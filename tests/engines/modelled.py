@@ -11,13 +11,13 @@ from types import SimpleNamespace
 from typing import Any
 
 from protocol.capabilities import Capabilities
-from referee.bot import expected_of
-from referee.failure import BotError
-from referee.play import play
-from referee.record import GameRecord
+from referee.bot.bot import expected_of
+from referee.bot.seat import Thought
+from referee.game.failure import BotError
+from referee.game.record import GameRecord
+from referee.game.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl
+from referee.play.play import play
 from referee.rules.core import Termination
-from referee.seat import Thought
-from referee.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors" / "pijersi.json"
 MOVES: tuple[str, ...] = max(
@@ -66,7 +66,7 @@ NATIVE = Habit("native clock engine", has_clocks=True)
 
 @dataclass(eq=False)
 class Modelled:
-    """Stands for `referee.bot.Bot`: takes as long as its habit has it, and looks its moves up."""
+    """Stands for `referee.bot.bot.Bot`: takes as long as its habit has it, and looks its moves up."""
 
     spec: BotSpec
     habit: Habit

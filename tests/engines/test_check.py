@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-import referee.check as checking
-from referee import ability
-from referee.bot_file import read_bot_file, saved_capabilities
-from referee.check import check
-from referee.check_report import CheckReport
-from referee.play import play
-from referee.roster import Roster
+import referee.check.check as checking
+from referee.bot.file import read_bot_file, saved_capabilities
+from referee.check import ability
+from referee.check.check import check
+from referee.check.report import CheckReport
+from referee.game.spec import BotSpec, GameSpec, Limits, PlannedGame, read_time_control
+from referee.play.play import play
+from referee.play.roster import Roster
 from referee.rules import load
 from referee.rules.core import Termination
 from referee.sandbox import Sandbox
-from referee.spec import BotSpec, GameSpec, Limits, PlannedGame, read_time_control
 
 HERE = Path(__file__).parent
 LIMITS = replace(Limits(), start_ms=8000, ready_ms=8000, quit_ms=300, grace_ms=150, margin_ms=40)

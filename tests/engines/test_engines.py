@@ -13,20 +13,20 @@ from typing import Any
 
 import pytest
 
-from referee import ability
-from referee.bot import Bot
-from referee.bot_argument import refuse_doubles
-from referee.bot_file import read_bot_file, read_capabilities, write_bot_file
-from referee.check import check
-from referee.check_report import CheckReport
-from referee.introduction import Guest, IneligibleError, Terms, introduce
-from referee.play import play
-from referee.roster import Roster
+from referee.bot.argument import refuse_doubles
+from referee.bot.bot import Bot
+from referee.bot.file import read_bot_file, read_capabilities, write_bot_file
+from referee.check import ability
+from referee.check.check import check
+from referee.check.probe import Guest, IneligibleError, Terms, introduce
+from referee.check.report import CheckReport
+from referee.game.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl, read_time_control
+from referee.play.play import play
+from referee.play.roster import Roster
 from referee.rules import load
 from referee.rules.position import Position
 from referee.sandbox import Sandbox
 from referee.sandbox.reaper import become_subreaper, children, sweep
-from referee.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl, read_time_control
 from tests.engines import board as own_board
 
 HERE = Path(__file__).parent
@@ -143,7 +143,7 @@ def transcript(spec: BotSpec) -> list[str]:
     try:
         bot.start()
         bot.handshake()
-        from referee.negotiate import prepare
+        from referee.play.negotiation import prepare
 
         prepare(bot, RULES)
         bot.ready()

@@ -11,10 +11,10 @@ from protocol.lines import LIMIT_BYTES
 from protocol.messages import BestMove, Info, SetPosition
 from protocol.options import TYPES
 from protocol.parser import parse_bot_line, parse_referee_line
+from referee.game.score import WIN_SCORE, hundredths
 from referee.rules import load
 from referee.rules.core import Kind, Termination
 from referee.rules.position import Position
-from referee.score import WIN_SCORE, hundredths
 
 SPEC = Path(messages.__file__).with_name("SPEC.md").read_text(encoding="utf-8")
 DIALECTS = Path(messages.__file__).with_name("dialects")
@@ -124,7 +124,7 @@ def test_the_numbers_of_the_text_are_the_programs():
 
 
 def test_the_limits_are_the_referees():
-    limits = pytest.importorskip("referee.spec").Limits()
+    limits = pytest.importorskip("referee.game.spec").Limits()
     listed = {name: int(cells[0].replace(" ", "")) for name, cells in rows("Limits").items()}
     assert listed == {field.name: getattr(limits, field.name) for field in fields(limits)}
 

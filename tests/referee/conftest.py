@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from referee.record import GameRecord
-from referee.roster import Roster
+from referee.game.record import GameRecord
+from referee.game.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl
+from referee.play.roster import Roster
+from referee.play.slot import play_games  # noqa: F401 - imported here once, so that its cost is no test's
 from referee.sandbox import Sandbox
-from referee.slot import play_games  # noqa: F401 - imported here once, so that its cost is no test's
-from referee.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl
 
 HERE = Path(__file__).parent
 BLACK = ["b1b3", "d1a4", "e1c3"]

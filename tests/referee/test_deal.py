@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from referee.openings import is_dealt, openings
-from referee.plan import Plan, pairs_of, schedule
-from referee.play import play
-from referee.roster import Roster
+from referee.game.openings import is_dealt, openings
+from referee.game.plan import Plan, pairs_of, schedule
+from referee.game.spec import BotSpec, PlannedGame
+from referee.play.play import play
+from referee.play.roster import Roster
 from referee.rules import load
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
-from referee.spec import BotSpec, PlannedGame
-from referee.verification import verify
+from referee.verify.verification import verify
 from tests.referee.conftest import FAST, scripted
 
 PIJERSI = load("pijersi")

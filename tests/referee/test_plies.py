@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from referee.play import play
-from referee.record import Ply
-from referee.roster import Roster
+from referee.game.record import Ply
+from referee.game.spec import Adjudication, GameSpec, PlannedGame, TimeControl
+from referee.play.play import play
+from referee.play.roster import Roster
 from referee.rules import load
 from referee.rules.core import Termination
 from referee.rules.position import Position
 from referee.sandbox import Sandbox
-from referee.spec import Adjudication, GameSpec, PlannedGame, TimeControl
 from tests.referee.conftest import FAST, scripted
 
 PLIES = 40

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from referee.play import play
-from referee.roster import Roster
-from referee.spec import Adjudication, GameSpec, PlannedGame
-from referee.verification import verify
+from referee.game.spec import Adjudication, GameSpec, PlannedGame
+from referee.play.play import play
+from referee.play.roster import Roster
+from referee.verify.verification import verify
 from tests.referee.conftest import FAST, scripted
 
 KNOWS = ("--option", "option name SwapPhase type check default false")

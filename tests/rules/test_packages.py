@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from arena.__main__ import main
-from referee import source
-from referee.certificate import certify
-from referee.families import FamilyPackageError, folder, homes, is_name
+from referee.machine import source
 from referee.rules import families, load, terminations
+from referee.rules.families import FamilyPackageError, folder, homes, is_name
 from referee.rules.laws import LAWS, RECORD_LAWS
+from referee.verify.conformance import certify
 from tests.conftest import INTERPRETED
 
 ROOT = Path(__file__).parents[2]
@@ -175,7 +175,7 @@ def test_a_broken_law_is_named_with_its_position(
 def test_the_same_positions_for_a_seed() -> None:
     import random
 
-    from referee.certificate import _place
+    from referee.verify.conformance import _place
 
     rules = load("loa")
     one, two, other = ([_place(rules, rng)[1] for _ in range(5)] for rng in map(random.Random, (1, 1, 2)))

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from referee.record import RecordError, read_record
+from referee.game.record import RecordError, read_record
 from referee.rules import families, load, terminations
 from referee.rules.core import Kind, Termination
 from tests.referee.conftest import a_record

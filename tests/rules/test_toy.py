@@ -16,16 +16,16 @@ from arena.tournaments.eligibility import judge
 from bots.table import Table
 from protocol.capabilities import Capabilities
 from protocol.errors import BadOption
-from referee.play import play
-from referee.record import read_record
-from referee.roster import Roster
+from referee.game.record import read_record
+from referee.game.spec import GameSpec, PlannedGame
+from referee.play.play import play
+from referee.play.roster import Roster
 from referee.rules import families, load, terminations
 from referee.rules.core import Kind, Outcome, Termination
 from referee.rules.draw import draw
 from referee.rules.position import Position
 from referee.sandbox import Sandbox
-from referee.spec import GameSpec, PlannedGame
-from referee.verification import verify
+from referee.verify.verification import verify
 from tests.referee.conftest import FAST, scripted
 from tests.rules.sixth import TOY, forget, install
 

@@ -20,7 +20,7 @@ from arena.http.address import PREFIX
 from arena.http.call import Answer, Call
 from arena.http.identity import place_of, with_name_and_password, with_password
 from arena.store import Identity
-from arena.store.models import Token
+from arena.store.base.models import Token
 
 routes = Routes()
 

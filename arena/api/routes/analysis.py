@@ -9,7 +9,7 @@ from arena.api.schemas.analysis import AnalysisDocument, AnalysisWish, QuestionD
 from arena.http.address import PREFIX
 from arena.http.call import Answer, Call
 from arena.services.analysis import GameAnalysis, Question
-from arena.store.models import AnalysisRequest
+from arena.store.base.models import AnalysisRequest
 
 routes = Routes()
 

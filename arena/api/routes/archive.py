@@ -24,9 +24,9 @@ from arena.http.call import Answer, Call
 from arena.http.problem import Problem
 from arena.http.upload import Upload
 from arena.services.archive import MOST_TEXT_BYTES, Query
-from arena.store.archive_line import ArchiveLine
-from arena.store.archived_game import ArchivedGame
-from arena.store.page import read_cursor, write_cursor
+from arena.store.archive.archived_game import ArchivedGame
+from arena.store.archive.line import ArchiveLine
+from arena.store.base.page import read_cursor, write_cursor
 
 routes = Routes()
 TEXT = "text/plain"

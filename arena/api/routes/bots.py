@@ -33,7 +33,7 @@ from arena.http.address import PREFIX
 from arena.http.cache import Keep
 from arena.http.call import Answer, Call
 from arena.http.upload import Upload
-from arena.store.versions import VersionLine
+from arena.store.bots.versions import VersionLine
 
 routes = Routes()
 

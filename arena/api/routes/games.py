@@ -37,11 +37,11 @@ from arena.http.json_text import as_json
 from arena.http.line import FORMS, NDJSON, StreamLine
 from arena.http.problem import Problem
 from arena.services.game import OVER
-from arena.store.analyses import AnalysisFilter
-from arena.store.game_filter import GameFilter
-from arena.store.games import GameLine
-from referee.record import GameRecord, read_record
-from referee.record_text import write_text
+from arena.store.games.analyses import AnalysisFilter
+from arena.store.games.game_filter import GameFilter
+from arena.store.games.games import GameLine
+from referee.game.record import GameRecord, read_record
+from referee.game.record_text import write_text
 from referee.rules.core import UnknownNameError
 
 routes = Routes()

@@ -17,7 +17,7 @@ from arena.http.address import DOCS, PREFIX, VERSION
 from arena.http.call import Answer, Call
 from arena.http.problem import Problem
 from arena.services.access import shown_owner, shown_void
-from arena.store.models import Audit
+from arena.store.base.models import Audit
 from arena.tournaments.settings import Document
 from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
 

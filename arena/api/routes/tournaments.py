@@ -35,8 +35,8 @@ from arena.http.call import Answer, Call
 from arena.http.feed import Batch
 from arena.http.line import FORMS, NDJSON, StreamLine
 from arena.services.table import OVER, Table
-from arena.store.game_filter import GameFilter
-from arena.store.models import Tournament
+from arena.store.base.models import Tournament
+from arena.store.games.game_filter import GameFilter
 from arena.tournaments.settings import Document
 from arena.tournaments.standing import StandingLine
 from referee.ratings.crosstable import Cell

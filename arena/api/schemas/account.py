@@ -8,8 +8,8 @@ from typing import Annotated
 from pydantic import Field
 
 from arena.api.schemas.word import In, OneLine, Out, Prose, RoleName, ScopeName, UserName
-from arena.store.credentials import MAX_PASSWORD, MIN_PASSWORD
-from arena.store.models import MAX_LINK
+from arena.store.base.credentials import MAX_PASSWORD, MIN_PASSWORD
+from arena.store.base.models import MAX_LINK
 
 
 class Account(Out):

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from arena.http.json_text import TURNING
-from arena.store.credentials import NAME_RULE
+from arena.store.base.credentials import NAME_RULE
 
 MAX_ID = 2**31 - 1
 

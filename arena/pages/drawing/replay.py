@@ -16,15 +16,15 @@ from cachetools import LRUCache
 from arena.events.messages import PlyNews
 from arena.pages.drawing import plot
 from arena.pages.drawing.scene import Scene, Scenes
-from arena.store.games import GameLine
-from referee.clock import Clock
-from referee.record import GameRecord, Ply
+from arena.store.games.games import GameLine
+from referee.game.clock import Clock
+from referee.game.record import GameRecord, Ply
+from referee.game.spec import GameSpec, read_time_controls
 from referee.rules import load
 from referee.rules.core import ParseError, Side
 from referee.rules.position import IllegalMoveError
 from referee.rules.reference import read_ply
 from referee.rules.rules import Rules, Ruleset
-from referee.spec import GameSpec, read_time_controls
 
 _KEPT = 200
 """Games whose scenes are kept."""

@@ -16,7 +16,7 @@ from arena.pages.session import begin_session, checked_form
 from arena.pages.table import Column, arranged
 from arena.pages.view import act, arena_of, page, redirect, run, store_of, takes, told
 from arena.store import Identity
-from arena.store.models import now
+from arena.store.base.models import now
 
 routes = web.RouteTableDef()
 DAYS = (30, 90, 365, 0)

@@ -24,10 +24,10 @@ from arena.pages.routes.game import judged_charts, told_of, view_of
 from arena.pages.table import Column, arranged, choice, number, sorting
 from arena.pages.view import REPLAYS, act, arena_of, number_in, page, redirect, run, takes, told
 from arena.services.archive import MOST_TEXT_BYTES, RESULTS, SEARCHED, Query
-from arena.store.analyses import BY_ANALYSIS
-from arena.store.archive_line import ArchiveLine
-from arena.store.archived_game import ArchivedGame
-from arena.store.models import now
+from arena.store.archive.archived_game import ArchivedGame
+from arena.store.archive.line import ArchiveLine
+from arena.store.base.models import now
+from arena.store.games.analyses import BY_ANALYSIS
 from referee.rules import families, load
 
 routes = web.RouteTableDef()

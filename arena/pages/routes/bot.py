@@ -21,8 +21,8 @@ from arena.pages.session import checked_form
 from arena.pages.table import Column, arranged, choice
 from arena.pages.view import act, arena_of, moved, page, redirect, run, store_of, takes
 from arena.services import Arena
-from arena.store.models import Bot
-from arena.store.versions import VersionLine
+from arena.store.base.models import Bot
+from arena.store.bots.versions import VersionLine
 from referee.rules import families
 
 routes = web.RouteTableDef()

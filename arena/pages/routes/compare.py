@@ -12,7 +12,7 @@ from arena.http.problem import Problem, shown
 from arena.pages import curve
 from arena.pages.table import choice
 from arena.pages.view import family_in, page, run, store_of, takes
-from arena.store.rating_line import RatingLine
+from arena.store.ratings.rating_line import RatingLine
 
 routes = web.RouteTableDef()
 MOST = 6

@@ -12,7 +12,7 @@ from arena.pages.lists import column
 from arena.pages.table import Column, arranged, choice
 from arena.pages.view import page, run, store_of, takes
 from arena.services.access import shown_void
-from arena.store.games import GameLine
+from arena.store.games.games import GameLine
 from referee.rules import families
 from referee.rules.core import Termination
 

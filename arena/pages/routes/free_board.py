@@ -34,7 +34,7 @@ from arena.pages.view import (
 )
 from arena.services.study import Study
 from arena.store import BadValueError
-from referee.record import GameRecord, read_record, ruleset_of
+from referee.game.record import GameRecord, read_record, ruleset_of
 from referee.rules.clicks import legal_moves
 from referee.rules.core import SIDES, Side
 from referee.rules.position import Position

@@ -24,8 +24,8 @@ from arena.pages.view import GAME_ID, REPLAYS, act, arena_of, moved, page, redir
 from arena.services.analysis import GameAnalysis
 from arena.services.game import OVER, SIDES, Game, read
 from arena.store import Store
-from arena.store.games import GameLine
-from arena.store.page import write_cursor
+from arena.store.base.page import write_cursor
+from arena.store.games.games import GameLine
 from referee.rules.core import ParseError, Side
 from referee.rules.draw import rows
 from referee.rules.rules import Rules

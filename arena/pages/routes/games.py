@@ -14,9 +14,9 @@ from arena.pages import lists
 from arena.pages.table import choice, number
 from arena.pages.view import arena_of, page, run, store_of, takes
 from arena.services import Arena
-from arena.store.analyses import BY_ANALYSIS, AnalysisFilter
-from arena.store.errors import NotFoundError
-from arena.store.game_filter import GameFilter
+from arena.store.base.errors import NotFoundError
+from arena.store.games.analyses import BY_ANALYSIS, AnalysisFilter
+from arena.store.games.game_filter import GameFilter
 from referee.rules import families, load
 
 routes = web.RouteTableDef()

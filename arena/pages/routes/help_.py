@@ -16,12 +16,12 @@ from arena.pages.lists import column
 from arena.pages.table import Column, arranged
 from arena.pages.view import page, redirect, run, takes
 from arena.tournaments import pace
-from referee.adjudicate import LEVEL, LEVEL_FROM_PLY
-from referee.families import folder, folder_of
+from referee.game.adjudication import LEVEL, LEVEL_FROM_PLY
+from referee.game.spec import Adjudication, Limits
 from referee.ratings import cycle, trueskill
 from referee.rules import families, load, terminations
 from referee.rules.core import Kind
-from referee.spec import Adjudication, Limits
+from referee.rules.families import folder, folder_of
 
 routes = web.RouteTableDef()
 

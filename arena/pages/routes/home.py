@@ -14,8 +14,8 @@ from arena.pages.drawing.scene import Scenes
 from arena.pages.routes.game import sentence
 from arena.pages.view import REPLAYS, page, run, store_of, takes
 from arena.store import Store
-from arena.store.games import GameLine
-from referee.record import GameRecord
+from arena.store.games.games import GameLine
+from referee.game.record import GameRecord
 from referee.rules import families, load
 from referee.rules.core import ParseError
 

@@ -17,8 +17,8 @@ from arena.pages.lists import column
 from arena.pages.table import Column, arranged, choice, sorting
 from arena.pages.view import arena_of, family_in, page, run, store_of, takes
 from arena.store import Store
-from arena.store.rating_history import Count, Score, games_of, scores_of
-from arena.store.rating_line import RatingLine
+from arena.store.ratings.rating_history import Count, Score, games_of, scores_of
+from arena.store.ratings.rating_line import RatingLine
 from arena.tournaments import pace
 from referee.ratings.bradley_terry import Strength, fit
 from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA

@@ -21,10 +21,10 @@ from arena.pages.table import choice
 from arena.pages.view import act, arena_of, number_in, page, redirect, run, store_of, takes
 from arena.services.tournament import Preview
 from arena.store import Identity
-from arena.store.models import Schedule, Tournament
+from arena.store.base.models import Schedule, Tournament
 from arena.tournaments import as_toml
 from arena.tournaments.settings import FORMATS, Document, SettingsError, read
-from referee import toml
+from referee.machine import toml
 from referee.rules import families, load
 
 routes = web.RouteTableDef()

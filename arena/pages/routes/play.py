@@ -20,7 +20,7 @@ from arena.pages.table import choice
 from arena.pages.view import GAME_ID, act, arena_of, page, redirect, takes, told
 from arena.services.people import TIMES, Decided, Visitor, Wish
 from arena.store import BadValueError, NotFoundError, StoreError
-from arena.store.credentials import new_secret
+from arena.store.base.credentials import new_secret
 from referee.rules import families, load
 from referee.rules.rules import Rules
 

@@ -13,7 +13,7 @@ from arena.pages.drawing import picture
 from arena.pages.drawing.scene import Scenes
 from arena.pages.routes.game import replay_of, viewed
 from arena.pages.view import arena_of, family_in, number_in, run, store_of, takes
-from arena.store.models import now
+from arena.store.base.models import now
 
 routes = web.RouteTableDef()
 ITEMS = 30

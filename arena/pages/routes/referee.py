@@ -19,9 +19,9 @@ from arena.pages.lists import column
 from arena.pages.table import Column, arranged
 from arena.pages.view import page, run, store_of, takes
 from arena.services.access import may_read_hosts, shown_owner
-from arena.store.audit import SHUT_OUT, THROTTLED, VERIFIED
-from arena.store.models import Audit, now
-from referee import source
+from arena.store.base.models import Audit, now
+from arena.store.people.audit import SHUT_OUT, THROTTLED, VERIFIED
+from referee.machine import source
 from referee.sandbox import open_sandbox
 
 routes = web.RouteTableDef()

@@ -14,8 +14,8 @@ from arena.pages.session import checked_form
 from arena.pages.view import act, arena_of, number_in, redirect
 from arena.services import Arena
 from arena.store import Identity
-from arena.store.models import Tournament
-from arena.store.tournaments import FOLLOWING, EntryLine
+from arena.store.base.models import Tournament
+from arena.store.tournaments.tournaments import FOLLOWING, EntryLine
 from arena.tournaments.extension import Length, length
 from arena.tournaments.format import is_closed, is_open
 from arena.tournaments.seating import with_seat

@@ -22,9 +22,9 @@ from arena.pages.table import Column, arranged, choice, number, sorting
 from arena.pages.view import arena_of, number_in, page, redirect, run, store_of, takes
 from arena.services import Arena
 from arena.services.table import Table
-from arena.store.models import Tournament
-from arena.store.page import write_cursor
-from arena.store.tournaments import FOLLOWING, EntryLine
+from arena.store.base.models import Tournament
+from arena.store.base.page import write_cursor
+from arena.store.tournaments.tournaments import FOLLOWING, EntryLine
 from arena.tournaments import crosstable, pace
 from arena.tournaments.settings import read as read_settings
 from referee.rules import families, terminations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from referee.record import GameRecord, Ply
+from referee.game.record import GameRecord, Ply
 from referee.rules.core import Kind, Termination
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset

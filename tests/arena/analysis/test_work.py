@@ -13,12 +13,12 @@ from arena.analysis.budget import at_first, in_doubt
 from arena.analysis.curve import Curve
 from arena.analysis.judge import Judge, JudgeError, NotAGameError
 from arena.analysis.work import GameAnalysis, analyse, ask_position, marks_of
-from referee.record import GameRecord
-from referee.roster import Roster
+from referee.game.record import GameRecord
+from referee.game.spec import BotSpec
+from referee.play.roster import Roster
 from referee.rules import load
 from referee.rules.position import Position
 from referee.sandbox import open_sandbox
-from referee.spec import BotSpec
 from tests.arena.analysis.conftest import game_of
 
 CURVE = Curve(100.0, "test")

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 from arena import tournaments
 from arena.store import Store
-from arena.store.models import now
-from referee.record import GameRecord, Ply
-from referee.record import now as instant
+from arena.store.base.models import now
+from referee.game.record import GameRecord, Ply
+from referee.game.record import now as instant
+from referee.game.spec import PlannedGame
 from referee.rules import families, load
 from referee.rules.core import Kind, Termination
-from referee.spec import PlannedGame
 from tests.arena.api.server import Server
 
 SAMPLES = {"random": "bots.random_mover", "greedy": "bots.greedy", "alphabeta": "bots.alphabeta"}

@@ -20,7 +20,7 @@ from arena.http.call import WebContext
 from arena.http.limit import Limiter, Rate
 from arena.http.server import Runner
 from arena.store import Store
-from arena.store.credentials import digest_of, new_token
+from arena.store.base.credentials import digest_of, new_token
 
 T = TypeVar("T")
 PATIENCE_S = 60.0

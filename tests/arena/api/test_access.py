@@ -10,8 +10,8 @@ import pytest
 from arena.api.registry import Route
 from arena.api.routes import TABLE
 from arena.http.address import PREFIX
-from arena.store.credentials import scopes_of
-from arena.store.models import now
+from arena.store.base.credentials import scopes_of
+from arena.store.base.models import now
 from tests.arena.api.filled import Arena
 
 PEOPLE = ("nobody", "reader", "author", "organiser", "admin", "worker")
@@ -143,7 +143,7 @@ def test_no_token_gives_away_what_it_has_not(arena: Arena) -> None:
 
 
 def test_an_expired_token_and_a_disabled_user(arena: Arena) -> None:
-    from arena.store.credentials import digest_of, new_token
+    from arena.store.base.credentials import digest_of, new_token
 
     server, store = arena.server, arena.store
     user = store.users.add("gone")

@@ -11,14 +11,14 @@ import pytest
 
 from arena.config import Settings
 from arena.http.address import PREFIX
-from arena.store.errors import StoreUnavailableError
+from arena.store.base.errors import StoreUnavailableError
 from arena.submission.bundle_store import BundleError
 from arena.submission.remote_bundles import TOKEN, TOKEN_FILE, RemoteBundleStore
 from arena.worker import BundlePlace, play_bundled
-from referee.record import GameRecord, read_record
+from referee.game.record import GameRecord, read_record
+from referee.game.spec import BotSpec, GameSpec, PlannedGame
+from referee.machine.speed import REFERENCE
 from referee.rules.core import Kind, Termination
-from referee.spec import BotSpec, GameSpec, PlannedGame
-from referee.speed import REFERENCE
 from tests.arena.api.server import Server
 from tests.arena.field import record_of
 from tests.arena.submission.packing import HONEST, zipped
@@ -103,7 +103,7 @@ def test_a_wrong_token_is_our_fault(
 
 
 def test_clocks_are_scaled_where_the_game_is_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("referee.speed.lately", lambda: REFERENCE / 2)
+    monkeypatch.setattr("referee.machine.speed.lately", lambda: REFERENCE / 2)
     played: list[PlannedGame] = []
 
     def play_games(games: list[PlannedGame], wants_plies: bool) -> list[GameRecord]:

@@ -15,9 +15,9 @@ from arena.cli.connect import Connection
 from arena.cli.exit import CommandError, Exit
 from arena.coordinator.lobby import Lobby
 from arena.tournaments.eligibility import judge
-from referee.remote.link import Terms
+from referee.bot.remote.link import Terms
+from referee.game.spec import BotSpec
 from referee.rules import load
-from referee.spec import BotSpec
 from tests.arena.api.server import Server
 
 HANDSHAKE = ("id name far", "id family loa", "option name Variant type combo default standard var standard", "ugiok")

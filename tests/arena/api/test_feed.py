@@ -14,8 +14,8 @@ from arena import tournaments
 from arena.events.messages import GamePly, GameStarted, PlyNews, Subject
 from arena.http import feed
 from arena.http.address import PREFIX
-from arena.store.models import now
-from referee.spec import PlannedGame
+from arena.store.base.models import now
+from referee.game.spec import PlannedGame
 from tests.arena.api.filled import Arena, planned, play
 from tests.arena.api.test_streams import Reader, ended, publish
 

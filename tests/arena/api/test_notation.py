@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arena.http.address import PREFIX
-from referee.record import GameRecord
+from referee.game.record import GameRecord
 from referee.rules import load
 from referee.rules.rules import GameText
 from tests.arena.api.filled import Arena, play_abalone

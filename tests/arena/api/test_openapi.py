@@ -15,8 +15,8 @@ from sqlmodel import col
 from arena.api.openapi import document
 from arena.api.routes import TABLE
 from arena.http.address import PREFIX, VERSION
-from arena.store.credentials import digest_of
-from arena.store.models import Token
+from arena.store.base.credentials import digest_of
+from arena.store.base.models import Token
 from tests.arena.api.filled import Arena
 
 # schemathesis and the validator are imported where they are needed: not everybody who collects the tests has three

@@ -10,8 +10,8 @@ import json
 import pytest
 
 from arena.http.address import PREFIX
-from referee.record import read_record
-from referee.record_text import read_texts
+from referee.game.record import read_record
+from referee.game.record_text import read_texts
 from referee.rules import families
 from tests.arena.api.filled import Arena, planned, void_of
 

@@ -13,8 +13,8 @@ from sqlalchemy import delete
 
 from arena.http.address import PREFIX
 from arena.http.limit import WaitingRoom
-from arena.store.credentials import hash_password
-from arena.store.models import Guess
+from arena.store.base.credentials import hash_password
+from arena.store.base.models import Guess
 from tests.arena.api.filled import Arena
 from tests.arena.api.server import Reply
 
@@ -97,7 +97,7 @@ def test_log_in_use_and_log_out(arena: Arena, browser: Browser) -> None:
 
 
 def _digest(value: str) -> str:
-    from arena.store.credentials import digest_of
+    from arena.store.base.credentials import digest_of
 
     return digest_of(value)
 

@@ -24,8 +24,8 @@ from arena.events.messages import (
 )
 from arena.http import feed
 from arena.http.address import PREFIX
-from arena.store.models import now
-from referee.spec import PlannedGame
+from arena.store.base.models import now
+from referee.game.spec import PlannedGame
 from tests.arena.api.filled import Arena, planned, play, record_of
 
 

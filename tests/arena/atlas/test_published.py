@@ -13,7 +13,7 @@ from arena.atlas.plan import read_plan, starts_of
 from arena.atlas.report import to_csv
 from arena.tournaments import openings
 from arena.tournaments.settings import SettingsError, read
-from referee.openings import file_openings
+from referee.game.openings import file_openings
 from referee.rules import families, load
 from tests.arena.atlas.test_report import thrown
 

@@ -15,7 +15,7 @@ from arena.atlas import run as running
 from arena.atlas.plan import Plan, PlanError, read_plan, starts_of
 from arena.atlas.report import from_csv, report, to_csv
 from arena.atlas.run import GAMES, RunError, lots_of, programs, read_games, run
-from referee.pool import JobError, WorkerLostError
+from referee.machine.pool import JobError, WorkerLostError
 from tests.conftest import INTERPRETED
 
 PLAN = """

@@ -17,8 +17,8 @@ from arena.cli.bot import bundle_of
 from arena.cli.exit import Exit
 from arena.cli.run import run
 from arena.client import keyring
-from referee.record import read_record
-from referee.record_text import read_texts
+from referee.game.record import read_record
+from referee.game.record_text import read_texts
 from tests.arena.api.filled import Arena
 
 LATER = f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%dT20:00:00Z}"
@@ -290,7 +290,7 @@ def test_logging_in_with_a_token(arena: Arena, cli: Any, monkeypatch: pytest.Mon
 
 
 def test_logging_in_with_a_password_and_out(arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from arena.store.credentials import hash_password
+    from arena.store.base.credentials import hash_password
 
     arena.store.users.add("ada", "organiser", hash_password("correct horse"))
     monkeypatch.setattr("sys.stdin", io.StringIO("correct horse\n"))
@@ -332,7 +332,7 @@ def test_bundle_of_a_program_keeps_its_name_and_its_bytes(tmp_path: Path) -> Non
 
 
 def test_another_password_of_ones_own(arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from arena.store.credentials import hash_password
+    from arena.store.base.credentials import hash_password
 
     arena.store.users.add("grace", "author", hash_password("correct horse"))
     monkeypatch.setattr("sys.stdin", io.StringIO("correct horse\n"))

@@ -16,8 +16,8 @@ from arena.cli import compiling, demo_run
 from arena.cli.exit import CommandError
 from arena.cli.run import run
 from arena.store import Store
-from referee.failure import Stopped
-from referee.warmup import Warmed
+from referee.game.failure import Stopped
+from referee.machine.warmup import Warmed
 from tests.arena.coordinator.stage import Dice, Stage
 from tests.conftest import INTERPRETED
 from tests.program import finished

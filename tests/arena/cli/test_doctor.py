@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from arena.cli import doctor, machine
-from arena.store.health import mark_of
+from arena.store.base.health import mark_of
+from referee.game.spec import Limits
 from referee.sandbox import assessment, kernel_memory
-from referee.spec import Limits
 from tests.port import free_port
 
 Parts = dict[str, dict[str, str]]

@@ -12,9 +12,9 @@ from arena.cli import results
 from arena.cli.exit import Exit
 from arena.cli.match_report import COLUMNS, result_lines, running_lines, terms_of
 from arena.cli.run import run
+from referee.game.record import GameRecord
+from referee.game.spec import BotSpec, GameSpec, PlannedGame, read_time_control
 from referee.ratings.sprt import RunningTest, Sprt
-from referee.record import GameRecord
-from referee.spec import BotSpec, GameSpec, PlannedGame, read_time_control
 from tests.referee.conftest import a_record
 
 

@@ -16,15 +16,15 @@ from arena.cli import local_run, output, play, remote, results
 from arena.cli.exit import Exit
 from arena.cli.pace import Pace
 from arena.cli.run import run
-from referee.dispatch import Dispatcher
-from referee.introduction import UnintroducedError
+from referee.check.probe import UnintroducedError
+from referee.game.record import GameRecord
+from referee.game.spec import BotSpec
+from referee.machine.run_folder import FolderError
+from referee.play.dispatch import Dispatcher
 from referee.ratings.bradley_terry import Strength
 from referee.ratings.interval import elo_of
 from referee.ratings.strength import estimates
-from referee.record import GameRecord
-from referee.run_folder import FolderError
 from referee.sandbox import Sandbox
-from referee.spec import BotSpec
 from tests.referee.conftest import a_record
 
 
@@ -100,7 +100,7 @@ def test_a_weaker_sandbox_is_looked_for_where_a_bot_does_not_introduce_itself_in
 
     monkeypatch.setattr(play, "_play", played)
     monkeypatch.setattr("referee.sandbox.open_sandbox", lambda name: Sandbox("bwrap"))
-    monkeypatch.setattr("referee.sandbox_choice.choose", lambda *_: (Sandbox(weaker), ("a note",)))
+    monkeypatch.setattr("referee.play.sandbox_choice.choose", lambda *_: (Sandbox(weaker), ("a note",)))
     assert run(["play", *bots, "--family", "loa"]) == (Exit.DONE if len(tried) > 1 else Exit.FAILED)
     assert found == tried
     err = capsys.readouterr().err

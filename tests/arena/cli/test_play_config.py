@@ -17,7 +17,7 @@ from arena.cli.exit import CommandError, Exit
 from arena.cli.parser import build
 from arena.cli.play_config import EXAMPLE, gather
 from arena.cli.run import run
-from referee.introduction import Guest, IneligibleError, Terms, introduce
+from referee.check.probe import Guest, IneligibleError, Terms, introduce
 from referee.rules import load
 from referee.sandbox import Sandbox
 from tests.referee.conftest import FAST, scripted

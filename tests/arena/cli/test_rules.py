@@ -14,7 +14,7 @@ import pytest
 
 from arena.__main__ import main
 from arena.cli import commands, output
-from referee import source
+from referee.machine import source
 from referee.rules import families, load
 from referee.rules.position import Position
 
@@ -55,7 +55,7 @@ def test_help_is_light(word, code):
 
 
 BOTS = "sample:random sample:greedy --family loa"
-PLAYING = {"numba", "sqlalchemy", "aiohttp", "referee.pool", "referee.introduction", "referee.dispatch"}
+PLAYING = {"numba", "sqlalchemy", "aiohttp", "referee.machine.pool", "referee.check.probe", "referee.play.dispatch"}
 """What it takes to play: help and errors do not wait for it. Wrong values may need a look at rules and bots."""
 
 

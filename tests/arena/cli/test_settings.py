@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from arena.__main__ import main
-from arena.store import Store, schema, url_in
-from arena.store.credentials import digest_of, verify_password
-from arena.store.samples import LEVELS
+from arena.store import Store, url_in
+from arena.store.base import schema
+from arena.store.base.credentials import digest_of, verify_password
+from arena.store.bots.samples import LEVELS
 
 Run = Callable[..., object]
 

@@ -13,7 +13,7 @@ import structlog
 
 from arena.cluster.executor import ClusterExecutor
 from arena.cluster.link import FINISH, address_of
-from referee.record import GameRecord, read_record
+from referee.game.record import GameRecord, read_record
 from tests.arena.cluster import processes
 from tests.arena.cluster.processes import Command
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from referee import source
+from referee.machine import source
 
 ROOT = Path(__file__).parents[3]
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 
 from arena.worker import BundlePlace
-from referee.spec import GameSpec, PlannedGame, TimeControl
+from referee.game.spec import GameSpec, PlannedGame, TimeControl
 from tests.conftest import INTERPRETED
 from tests.referee.conftest import BLACK, FAST, WHITE, scripted
 
@@ -125,7 +125,7 @@ class Command:
 def slots_of(pid: int) -> list[psutil.Process]:
     """The game slots below a process."""
     below = psutil.Process(pid).children(recursive=True)
-    return [process for process in below if "referee.slot" in " ".join(_line(process))]
+    return [process for process in below if "referee.play.slot" in " ".join(_line(process))]
 
 
 def _line(process: psutil.Process) -> list[str]:

@@ -13,7 +13,7 @@ from arena.__main__ import main
 from arena.cluster.link import WIRE, ClusterError, address_of, difference, security_of, version
 from arena.config import Settings
 from arena.store import Store
-from referee import source
+from referee.machine import source
 from tests.arena.cluster import processes
 from tests.arena.cluster.conftest import Cluster, Opener
 from tests.arena.cluster.processes import Command

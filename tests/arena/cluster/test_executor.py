@@ -15,9 +15,9 @@ from arena.cluster.answer import packed, unpacked
 from arena.cluster.executor import ClusterExecutor, _settle, _settle_packed
 from arena.cluster.link import ClusterError
 from arena.worker import play_bundled
-from referee.pool import JobError, WorkerLostError
-from referee.record import GameRecord, read_record
-from referee.spec import PlannedGame
+from referee.game.record import GameRecord, read_record
+from referee.game.spec import PlannedGame
+from referee.machine.pool import JobError, WorkerLostError
 from tests.arena.cluster import processes
 from tests.arena.cluster.conftest import Cluster, Opener
 from tests.arena.cluster.processes import BLACK_RESIGNS, MUTE, PATIENCE_S, RESIGN, WHITE_PLAYS, Command, are_gone, pair

@@ -12,7 +12,7 @@ import pytest
 from arena import tournaments
 from arena.store import Store
 from referee.rules.core import Termination
-from referee.verification import verify
+from referee.verify.verification import verify
 from tests.arena.cluster import liar, processes
 from tests.arena.cluster.conftest import Cluster
 from tests.arena.cluster.processes import Command, are_gone, wait

@@ -20,12 +20,12 @@ from arena.cluster.pulse import Pulse
 from arena.cluster.speed import Speed
 from arena.cluster.state import state_of
 from arena.cluster.warm_up import WarmUp
-from referee import speed
-from referee.pool import JobError
+from referee.game.spec import BotSpec, GameSpec, PlannedGame
+from referee.machine import speed
+from referee.machine.pool import JobError
+from referee.machine.sample_warmup import warm_with_samples
+from referee.machine.warmup import Warmed
 from referee.rules import families
-from referee.sample_warmup import warm_with_samples
-from referee.spec import BotSpec, GameSpec, PlannedGame
-from referee.warmup import Warmed
 from tests.arena.cluster import processes
 from tests.arena.cluster.conftest import Cluster
 

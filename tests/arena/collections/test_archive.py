@@ -20,16 +20,16 @@ from arena.collections.conversion import to_archived, to_text
 from arena.collections.notation import write_record
 from arena.collections.record_format import RECORD
 from arena.store import Store
-from arena.store.archive import Archive
-from arena.store.archive_search import Search
-from arena.store.archived_game import ArchivedGame
-from referee.record import read_record
+from arena.store.archive.archive import Archive
+from arena.store.archive.archived_game import ArchivedGame
+from arena.store.archive.search import Search
+from referee.game.record import read_record
 from referee.rules import families, load
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.position import Position
 from referee.rules.rules import GameFormat, GameText, Ruleset
 from referee.rules.symmetry import key_of
-from referee.verification import verify
+from referee.verify.verification import verify
 
 VECTORS = Path(__file__).parents[2] / "data" / "vectors"
 FORMATS = [(family, form.name) for family in families() for form in (*load(family).formats, RECORD)]

@@ -12,14 +12,14 @@ import pytest
 from arena.analysis.judge import score_of
 from arena.cli.run import run
 from arena.collections.book import BookError, end_of, make_book, write_book
-from referee.openings import Opening, file_openings
-from referee.roster import Roster
+from referee.game.openings import Opening, file_openings
+from referee.game.spec import read_time_control
+from referee.play.roster import Roster
 from referee.rules import families, load
 from referee.rules.core import ParseError
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
 from referee.sandbox import Sandbox
-from referee.spec import read_time_control
 
 LOA = load("loa").settle()
 PIJERSI = load("pijersi").settle()

@@ -14,8 +14,9 @@ import zstandard
 from arena.collections import dumps as module
 from arena.collections.dump import read
 from arena.collections.dumps import Dumps, Interrupted
-from arena.store import Store, fold
-from referee.record import read_record
+from arena.store import Store
+from arena.store.ratings import fold
+from referee.game.record import read_record
 from tests.arena.field import Field, record_of
 
 

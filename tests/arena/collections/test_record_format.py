@@ -13,13 +13,13 @@ import pytest
 from arena.cli.run import run
 from arena.collections.record_format import RECORD
 from arena.collections.recorded import players_of, record_of
-from referee.record import read_record
-from referee.record_text import read_texts, write_text
+from referee.game.record import read_record
+from referee.game.record_text import read_texts, write_text
 from referee.rules import families, load
 from referee.rules.core import ParseError
 from referee.rules.reference import read_ply, write_ply
 from referee.rules.rules import GameText
-from referee.verification import verify
+from referee.verify.verification import verify
 
 VECTORS = Path(__file__).parents[2] / "data" / "vectors"
 TOKENS = {"first": "1-0", "second": "0-1", "draw": "1/2-1/2"}

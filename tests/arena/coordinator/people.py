@@ -19,14 +19,14 @@ from arena.services.arena import Arena
 from arena.services.people import Decided, Visitor, Wish
 from arena.spool import Spool
 from arena.store import Identity, Store
-from arena.store.people import PersonLine
+from arena.store.tournaments.human_games import PersonLine
 from arena.worker import BundlePlace
 from protocol.messages import Info
-from referee.person import Hand, PersonSeat
+from referee.bot.person import Hand, PersonSeat
+from referee.bot.seat import Thought
+from referee.game.spec import BotSpec, Limits
 from referee.rules import families, load
 from referee.rules.position import Position
-from referee.seat import Thought
-from referee.spec import BotSpec, Limits
 
 WAIT_S = 60.0
 

@@ -17,10 +17,10 @@ from arena.coordinator.maintenance import Maintenance
 from arena.events.bus import Bus
 from arena.spool import Spool
 from arena.store import Store
-from arena.store.models import Tournament
-from referee.record import GameRecord
+from arena.store.base.models import Tournament
+from referee.game.record import GameRecord
+from referee.game.spec import PlannedGame
 from referee.rules.core import Kind, Termination
-from referee.spec import PlannedGame
 from tests.arena.field import record_of
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

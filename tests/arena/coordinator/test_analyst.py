@@ -13,9 +13,9 @@ from arena.analysis.marking import Scored
 from arena.coordinator import analyst as module
 from arena.coordinator.analyst import CALM_S, Analyst
 from arena.store import Store
-from arena.store.models import now
-from referee.pool import JobError, WorkerLostError
-from referee.record import GameRecord
+from arena.store.base.models import now
+from referee.game.record import GameRecord
+from referee.machine.pool import JobError, WorkerLostError
 from tests.arena.field import Field
 from tests.conftest import INTERPRETED
 

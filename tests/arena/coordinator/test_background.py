@@ -16,7 +16,7 @@ from arena.coordinator.follower import Follower
 from arena.coordinator.lease import LEASE
 from arena.coordinator.outage import Outage
 from arena.store import LeaseLostError, Store, StoreUnavailableError
-from arena.store.archive_search import Search
+from arena.store.archive.search import Search
 from tests.arena.field import Field
 
 WAIT_S = 60.0

@@ -18,11 +18,11 @@ from sqlalchemy import text
 
 from arena.cli.run import run
 from arena.store import Store
-from referee.play import play
-from referee.record import GameRecord
-from referee.roster import Roster
+from referee.game.record import GameRecord
+from referee.game.spec import PlannedGame
+from referee.play.play import play
+from referee.play.roster import Roster
 from referee.sandbox import Sandbox
-from referee.spec import PlannedGame
 from tests.arena.cluster.processes import wait
 from tests.arena.coordinator.stage import Dice, Stage
 from tests.conftest import INTERPRETED
@@ -75,7 +75,7 @@ def test_ratings_and_games_are_checked_and_put_right(
 def test_games_are_verified_one_by_one_and_a_wrong_one_is_named(
     folder: Path, sqlite_store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from arena.store.commit import pack
+    from arena.store.games.commit import pack
 
     where = ("--data", str(folder))
     one, two = sorted(line.id for line in sqlite_store.games.latest().items)

@@ -23,11 +23,11 @@ from arena.events.messages import (
 )
 from arena.store import ConflictError, LeaseLostError, StoreUnavailableError
 from arena.tournaments import SettingsError, StateError, seating, sequential
-from referee.pool import WorkerLostError
+from referee.game.record import GameRecord
+from referee.game.spec import PlannedGame
+from referee.machine.pool import WorkerLostError
 from referee.ratings.sprt import Sprt
-from referee.record import GameRecord
 from referee.rules.core import Termination
-from referee.spec import PlannedGame
 from tests.arena.coordinator.stage import Dice, Stage, record_of, void_of
 
 DOCUMENTS: dict[str, dict[str, Any]] = {

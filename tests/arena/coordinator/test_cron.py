@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.coordinator.cron import LATE, MOST, due, fires, next_fire
-from arena.store.models import Schedule
+from arena.store.base.models import Schedule
 from arena.tournaments import SettingsError
 
 

@@ -9,7 +9,7 @@ import pytest
 from arena.collections import following
 from arena.coordinator.follower import Follower
 from arena.store import Store
-from arena.store.archive_search import Search
+from arena.store.archive.search import Search
 from tests.arena.field import Field
 
 

@@ -15,9 +15,9 @@ from arena.collections.dumps import Dumps
 from arena.coordinator import inspection, throttle
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.inspection import Verifier
-from referee.record import GameRecord, Ply
+from referee.game.record import GameRecord, Ply
+from referee.game.spec import GameSpec, PlannedGame
 from referee.rules.core import Termination
-from referee.spec import GameSpec, PlannedGame
 from tests.arena.coordinator.stage import Dice, Stage, record_of
 
 LIE = "this is a lie"

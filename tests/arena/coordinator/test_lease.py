@@ -7,7 +7,7 @@ import pytest
 from arena.coordinator.lease import LEASE, LeaseOwner
 from arena.coordinator.outage import Outage
 from arena.store import Store, StoreUnavailableError
-from arena.store.leases import OwnedLease
+from arena.store.operations.leases import OwnedLease
 from tests.arena.coordinator.stage import Stage
 
 

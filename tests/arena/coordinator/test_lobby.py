@@ -15,15 +15,15 @@ import pytest
 
 from arena.coordinator import lobby as module
 from arena.coordinator.lobby import Lobby
-from referee.play import play
-from referee.record import GameRecord
-from referee.remote.link import Terms
-from referee.roster import Roster
+from referee.bot.remote.link import Terms
+from referee.game.record import GameRecord
+from referee.game.spec import Adjudication, BotSpec, GameSpec, PlannedGame, TimeControl
+from referee.play.play import play
+from referee.play.roster import Roster
 from referee.rules import load
 from referee.rules.core import Kind, Termination
 from referee.rules.position import Position
 from referee.sandbox import open_sandbox
-from referee.spec import Adjudication, BotSpec, GameSpec, PlannedGame, TimeControl
 
 TERMS = Terms(move_ms=300, game_ms=5000, grace_ms=60_000)
 PATIENCE_S = 60

@@ -13,8 +13,8 @@ from arena.collections.dumps import Dumps
 from arena.coordinator import maintenance as module
 from arena.coordinator.maintenance import Maintenance, Task
 from arena.store import Store
-from arena.store.answers import ANSWERS_KEPT
-from arena.store.daily_tasks import REFUSED_KEPT
+from arena.store.operations.answers import ANSWERS_KEPT
+from arena.store.operations.daily_tasks import REFUSED_KEPT
 from arena.submission.bundle_store import BundleStore
 from tests.arena.coordinator.stage import NOW, Dice, Stage
 

@@ -15,7 +15,7 @@ from arena.services.people import Decided
 from arena.store import BadValueError, ConflictError, QuotaError, Store
 from referee.rules import load
 from referee.rules.position import Position
-from referee.verification import verify
+from referee.verify.verification import verify
 from tests.arena.coordinator.people import Hall, LevelBot, OfferingBot
 
 LOA = load("loa").settle()
@@ -103,7 +103,7 @@ def test_a_draw_is_declined_with_the_reason_or_taken(hall: Hall, monkeypatch: py
         game = hall.begin(ann)
         offer(game)
         assert why(game) == "draws are taken from ply 30 on"
-        for module in ("referee.adjudicate", "arena.services.people"):
+        for module in ("referee.game.adjudication", "arena.services.people"):
             monkeypatch.setattr(f"{module}.LEVEL_FROM_PLY", 4)
         monkeypatch.setattr(LevelBot, "score", 130)
         offer(game)

@@ -17,9 +17,9 @@ import pytest
 
 from arena import tournaments
 from arena.store import Store
-from arena.store.models import now
-from referee.record import read_record
-from referee.verification import verify
+from arena.store.base.models import now
+from referee.game.record import read_record
+from referee.verify.verification import verify
 from tests.arena.cluster.processes import slots_of, wait
 from tests.arena.coordinator.stage import Stage
 from tests.conftest import INTERPRETED

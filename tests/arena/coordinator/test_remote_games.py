@@ -8,8 +8,8 @@ from typing import Any
 from arena.coordinator.lobby import Presence
 from arena.coordinator.memory import Job
 from arena.coordinator.remote_games import RemoteGames
-from arena.store.queue import Waiting
-from referee.spec import BotSpec, GameSpec, PlannedGame
+from arena.store.tournaments.queue import Waiting
+from referee.game.spec import BotSpec, GameSpec, PlannedGame
 
 NEAR = BotSpec("near", ("near",))
 FAR = BotSpec("far", ("remote",), place="remote")

@@ -24,12 +24,12 @@ from arena.coordinator.outage import AGAIN_S, Outage
 from arena.events.messages import GameEnded, RefereeChanged
 from arena.spool import Spool
 from arena.store import BadValueError, DamagedDatabaseError, LeaseLostError, Store, StoreUnavailableError, url_in
-from arena.store.tournaments import LiveTournament
+from arena.store.tournaments.tournaments import LiveTournament
 from arena.submission.bundle_store import BundleStore
-from referee.pool import WorkerLostError
-from referee.record import GameRecord
+from referee.game.record import GameRecord
+from referee.game.spec import BotSpec, GameSpec, PlannedGame
+from referee.machine.pool import WorkerLostError
 from referee.rules.core import Termination
-from referee.spec import BotSpec, GameSpec, PlannedGame
 from tests.arena.coordinator.stage import Dice, Stage, record_of, void_of
 from tests.arena.coordinator.test_maintenance import never
 from tests.arena.coordinator.test_run import Events, acting, heard, lease_gauges

@@ -10,9 +10,9 @@ import pytest
 
 from arena.events.messages import EntrySuspended, Event
 from arena.store import StoreUnavailableError
-from referee.record import GameRecord
+from referee.game.record import GameRecord
+from referee.game.spec import PlannedGame
 from referee.rules.core import Termination
-from referee.spec import PlannedGame
 from tests.arena.coordinator.stage import Dice, Stage, record_of
 
 MUTE = "ada v1"

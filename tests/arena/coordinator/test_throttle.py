@@ -10,8 +10,8 @@ import pytest
 
 from arena.coordinator import throttle
 from arena.coordinator.throttle import ThrottleWatch, speeds_of
-from referee.record import Ply
-from referee.spec import GameSpec, PlannedGame, TimeControl
+from referee.game.record import Ply
+from referee.game.spec import GameSpec, PlannedGame, TimeControl
 from tests.arena.field import record_of
 from tests.bench.throttle import WITHIN, Field, simulate
 from tests.referee.conftest import scripted

@@ -12,8 +12,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from arena.events.messages import RefereeWorkers, WorkerNews
 from arena.http.address import PREFIX
 from arena.http.limit import Limiter, Rate
-from arena.store.audit import SHUT_OUT, THROTTLED, VERIFIED
-from arena.store.models import Void
+from arena.store.base.models import Void
+from arena.store.people.audit import SHUT_OUT, THROTTLED, VERIFIED
 from tests.arena.api.filled import Arena
 
 

@@ -18,8 +18,8 @@ from arena.http.address import PREFIX
 from arena.http.response_cache import ResponseCache
 from arena.pages import site
 from arena.store import Store
-from arena.store.changes import Changes
-from arena.store.models import now
+from arena.store.base.changes import Changes
+from arena.store.base.models import now
 from tests.arena.api.filled import Arena, planned, play
 from tests.arena.field import Field
 
@@ -225,7 +225,7 @@ def test_a_page_of_somebody_is_nobody_elses(arena: Arena) -> None:
     """The name in the corner of the page, and what only an owner sees, in whatever order they ask."""
     from datetime import timedelta
 
-    from arena.store.credentials import digest_of, new_secret
+    from arena.store.base.credentials import digest_of, new_secret
 
     secret = new_secret()
     author = arena.store.users.find("author")

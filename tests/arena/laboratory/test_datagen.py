@@ -17,7 +17,7 @@ from arena.laboratory.parameter import LaboratoryError
 from arena.laboratory.positions import SCHEMA, Positions, Seen, positions_of, read_positions, read_schema
 from bots.search.net import NET, TECHNIQUES, TEMPO, net_for
 from bots.training import main as train
-from referee.record import GameRecord, Ply, read_record
+from referee.game.record import GameRecord, Ply, read_record
 from referee.rules import load
 from referee.rules.core import Termination
 from referee.rules.symmetry import keys_of

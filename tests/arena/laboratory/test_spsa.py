@@ -16,8 +16,8 @@ from arena.laboratory.parameter import LaboratoryError, Parameter, read_paramete
 from arena.laboratory.spsa import WINDOW, Spsa, Trial
 from arena.laboratory.tuning import PAIRS, PairFile, Tuner, points_of
 from protocol.options import OptionDecl
-from referee.pool import WorkerLostError
-from referee.record import GameRecord
+from referee.game.record import GameRecord
+from referee.machine.pool import WorkerLostError
 from referee.rules.core import Termination, Winner
 
 BEST = (65, 900, -12, 40)

@@ -13,7 +13,7 @@ from arena.__main__ import main
 from arena.cli.exit import CommandError
 from arena.cli.laboratory import claim
 from arena.laboratory.tuning import PAIRS
-from referee.run_folder import RunFolder
+from referee.machine.run_folder import RunFolder
 from tests.arena.laboratory import toy
 from tests.conftest import INTERPRETED
 

@@ -20,16 +20,16 @@ from arena.collections.following import follow
 from arena.config import Settings
 from arena.services import Arena, analysis
 from arena.store import Identity, Store
-from arena.store.archived_game import ArchivedGame
-from arena.store.credentials import hash_password
-from arena.store.models import Bot, Game, Schedule, Tournament, Version, Void
+from arena.store.archive.archived_game import ArchivedGame
+from arena.store.base.credentials import hash_password
+from arena.store.base.models import Bot, Game, Schedule, Tournament, Version, Void
 from arena.submission.check import spec_of
-from referee.record import GameRecord, Ply
+from referee.game.record import GameRecord, Ply
+from referee.game.spec import GameSpec, PlannedGame, TimeControl
 from referee.rules import families, load
 from referee.rules.core import Kind, Termination
 from referee.rules.position import Position
 from referee.rules.rules import GameText, Ruleset
-from referee.spec import GameSpec, PlannedGame, TimeControl
 
 HOSTILE = "<script>alert(1)</script>\u202eevil\x07 \"quoted' & <b>bold</b> " + "x" * 200
 LOG = "<img src=x onerror=alert(1)>\n\u202eright to left\n" + "y" * 10_000

@@ -16,7 +16,7 @@ from arena.analysis.keeping import keep
 from arena.analysis.marking import Scored
 from arena.analysis.work import analyse
 from arena.collections import following
-from referee.record import GameRecord
+from referee.game.record import GameRecord
 from tests.arena.api.server import Server
 from tests.arena.field import Field
 from tests.arena.pages.test_archive import logged_in

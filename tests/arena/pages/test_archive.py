@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from arena.store.archive_search import Search
+from arena.store.archive.search import Search
 from referee.rules import load
 from tests.arena.api.server import Reply
 from tests.arena.pages.conftest import Site

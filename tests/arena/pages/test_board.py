@@ -20,11 +20,11 @@ from arena.pages.drawing.replay import Replays
 from arena.pages.drawing.scene import Scenes, piece_names
 from arena.pages.fields import documented
 from arena.pages.table import Column, choice, number, sorting
-from referee.record import Ply
+from referee.game.record import Ply
+from referee.game.spec import Adjudication, GameSpec, Limits
 from referee.rules import families, load, terminations
 from referee.rules.core import Kind, Termination
 from referee.rules.rules import Rules
-from referee.spec import Adjudication, GameSpec, Limits
 from tests.arena.pages.stage import HOSTILE, random_moves
 from tests.referee.conftest import a_record, scripted
 from tests.rules import sixth
@@ -178,7 +178,7 @@ def test_abalone_sideways_moves_have_a_line_for_each_marble() -> None:
 
 def test_a_record_with_an_illegal_move_is_shown_as_far_as_it_goes() -> None:
     from arena.pages.drawing.replay import Replays
-    from referee.record import GameRecord, Ply
+    from referee.game.record import GameRecord, Ply
 
     record = GameRecord(
         "00ff",

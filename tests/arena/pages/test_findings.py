@@ -9,8 +9,8 @@ import pytest
 from arena.cli.findings import show
 from arena.store import Store
 from arena.tournaments import findings
-from referee.record import GameRecord
-from referee.spec import PlannedGame
+from referee.game.record import GameRecord
+from referee.game.spec import PlannedGame
 from tests.arena.api.server import Server, settings_in
 from tests.arena.coordinator.stage import Dice, Stage
 from tests.arena.field import record_of

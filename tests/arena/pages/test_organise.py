@@ -16,8 +16,8 @@ import pytest
 from arena.http.identity import cookie_name
 from arena.pages import form
 from arena.store import Store
-from arena.store.credentials import digest_of, new_secret
-from arena.store.models import now
+from arena.store.base.credentials import digest_of, new_secret
+from arena.store.base.models import now
 from arena.tournaments.settings import Document, read
 from tests.arena.api.server import Reply, Server, settings_in
 from tests.arena.field import Field

@@ -93,7 +93,7 @@ def test_a_replay_by_keyboard(site: Site, page: Any, family: str) -> None:
 
 
 def _positions(record: Any) -> list[Position]:
-    from referee.record import positions
+    from referee.game.record import positions
 
     return positions(record)
 

@@ -10,7 +10,7 @@ import pytest
 from arena.config import read_settings
 from arena.services import Arena
 from arena.store import Identity, Store
-from arena.store.credentials import scopes_of
+from arena.store.base.credentials import scopes_of
 from tests.arena.services.ear import Ear
 
 Person = Callable[..., Identity]

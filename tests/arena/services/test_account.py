@@ -7,7 +7,7 @@ import pytest
 from arena.errors import Exit, ForbiddenError, UnauthorisedError
 from arena.services import Arena, account, token, user
 from arena.store import BadValueError, ConflictError, Identity, NotFoundError, Store, TakenError
-from arena.store.credentials import CredentialError, digest_of, scopes_of
+from arena.store.base.credentials import CredentialError, digest_of, scopes_of
 from tests.arena.services.conftest import Person
 
 PASSWORD = "correct horse battery"

@@ -11,8 +11,8 @@ from arena.collections.book import BookError
 from arena.services import Arena, book
 from arena.services.book import Demand, make_from_games
 from arena.services.explorer import Question
-from arena.store.archived_game import ArchivedGame
-from referee.openings import file_openings
+from arena.store.archive.archived_game import ArchivedGame
+from referee.game.openings import file_openings
 from referee.rules import load
 
 LOA = load("loa").settle()

@@ -15,7 +15,7 @@ from arena.config import read_settings
 from arena.services import Arena, explorer
 from arena.services.explorer import Figures, Found, Question
 from arena.store import BadValueError, Store
-from arena.store.archived_game import HERE, ArchivedGame
+from arena.store.archive.archived_game import HERE, ArchivedGame
 from referee.rules import families, load
 from referee.rules.position import Position
 from referee.rules.symmetry import key_of, keys_of

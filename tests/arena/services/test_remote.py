@@ -11,7 +11,7 @@ from arena.errors import ForbiddenError
 from arena.services import Arena, remote, submission
 from arena.services.remote import ChallengeError
 from arena.store import ConflictError, Identity, NotFoundError, QuotaError
-from arena.store.models import Version
+from arena.store.base.models import Version
 from arena.submission.receive import NotYoursError
 from arena.tournaments.entry import resolve
 from arena.tournaments.settings import read

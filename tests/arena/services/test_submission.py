@@ -10,7 +10,7 @@ import pytest
 from arena.errors import ForbiddenError
 from arena.services import Arena, submission
 from arena.store import NotFoundError, QuotaError
-from arena.store.models import Version
+from arena.store.base.models import Version
 from arena.submission.receive import NotYoursError, UnsafeError
 from tests.arena.services.conftest import Person
 from tests.arena.services.ear import Ear

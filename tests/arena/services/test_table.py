@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from arena.services import Arena, table
-from arena.store.models import Tournament
+from arena.store.base.models import Tournament
 from tests.arena.field import START, Field, record_of
 
 SETTINGS = {"name": "cup", "family": "loa", "format": "round-robin", "games": 2, "entries": {"all": True}}

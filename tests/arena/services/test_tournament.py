@@ -9,7 +9,7 @@ import pytest
 from arena.errors import ForbiddenError
 from arena.services import Arena, schedule, tournament
 from arena.store import BadValueError, ConflictError, NotFoundError
-from arena.store.models import Tournament
+from arena.store.base.models import Tournament
 from arena.tournaments.extension import Plan
 from arena.tournaments.settings import read
 from tests.arena.field import Field
@@ -69,7 +69,10 @@ def test_in_and_out(arena: Arena, open_one: Tournament, person: Person) -> None:
     by, number = person("otto", "organiser"), open_one.id or 0
     tournament.enter(arena, number, "cleo", None, by)
     tournament.withdraw(arena, number, "ada", 1, by)
-    assert [line.bot for line in arena.store.tournaments.entries(number) if line.withdrawn is None] == ["bob", "cleo"]
+    assert [line.bot for line in arena.store.tournaments.entries(number) if line.withdrawn is None] == [
+        "bob",
+        "cleo",
+    ]
     notes = arena.store.audit.page(user_id=by.user_id).items
     assert [(note.action, note.subject, note.detail) for note in notes] == [
         ("tournament.withdraw", f"tournament:{number}", {"version": "ada v1"}),

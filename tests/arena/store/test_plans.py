@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import event
 
 from arena.store import Store
-from arena.store.models import now
-from arena.store.page import write_cursor
+from arena.store.base.models import now
+from arena.store.base.page import write_cursor
 from tests.arena.field import START, Field, void_of
 
 Page = Callable[[Store, Field], Any]

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
-from arena.store import BadValueError, Store, StoreUnavailableError, engine, url_in
-from arena.store.models import User
+from arena.store import BadValueError, Store, StoreUnavailableError, url_in
+from arena.store.base import engine
+from arena.store.base.models import User
 from tests.arena.field import Field, record_of
 from tests.arena.postgres import Cluster
 

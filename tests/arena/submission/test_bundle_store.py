@@ -17,7 +17,7 @@ import pytest
 from arena.store import StoreUnavailableError
 from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.unpack import BundleBounds
-from referee.spec import BotSpec, GameSpec, PlannedGame
+from referee.game.spec import BotSpec, GameSpec, PlannedGame
 from tests.arena.submission.packing import HONEST, SCRIPT, zipped
 
 ZIP = zipped(HONEST)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena.store import ConflictError, QuotaError, Store, StoreUnavailableError
-from arena.store.models import Version
+from arena.store.base.models import Version
 from arena.submission.bundle_store import BundleStore
 from arena.submission.receive import NotYoursError, Quota, SubmissionError, TooLargeError, receive
 from tests.arena.submission.packing import HONEST, SCRIPT, tarred, zipped

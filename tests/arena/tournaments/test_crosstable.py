@@ -6,7 +6,7 @@ import csv
 import io
 
 from arena.csv_text import safe
-from arena.store.results import Result
+from arena.store.games.results import Result
 from arena.tournaments import crosstable
 from referee.ratings.standings import standings
 from referee.rules.core import Kind, Termination

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from arena.tournaments.pace import NAMES, PACES, UNTIMED, pace_in, pace_of
-from referee.spec import read_time_control
+from referee.game.spec import read_time_control
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from arena.store.models import Tournament, Version
+from arena.store.base.models import Tournament, Version
 from arena.tournaments import openings
 from arena.tournaments.handicap import Handicap, fastest, seat_of
 from arena.tournaments.meeting import Meeting
 from arena.tournaments.settings import Document, SettingsError, read, read_toml
 from arena.tournaments.spec import planned_games
-from referee.spec import GameSpec, read_time_control
+from referee.game.spec import GameSpec, read_time_control
 
 NAMES = ("ada", "bob", "cleo")
 

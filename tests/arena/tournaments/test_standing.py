@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from arena.store import Store
-from arena.store.models import Tournament
+from arena.store.base.models import Tournament
 from arena.tournaments.meeting import Played, Seat
 from arena.tournaments.settings import read
 from arena.tournaments.standing import StandingLine, by_points, rank, standing

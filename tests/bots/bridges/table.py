@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from referee.play import play
-from referee.record import GameRecord
-from referee.roster import Roster
+from referee.game.record import GameRecord
+from referee.game.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl
+from referee.play.play import play
+from referee.play.roster import Roster
 from referee.sandbox import Sandbox
-from referee.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl
 from tests.conftest import INTERPRETED
 
 HERE = Path(__file__).parent

@@ -23,13 +23,13 @@ from bots.bridges.tablut_wire import Frames, packed, read_move, read_name, state
 from bots.bridges.workplace import workplace
 from bots.clock import Clock
 from protocol.messages import Go, IsReady, Result, SetPosition, Ugi
-from referee.bot_argument import read_bot
-from referee.introduction import Guest, IneligibleError, Terms, introduce
-from referee.record import GameRecord
+from referee.bot.argument import read_bot
+from referee.check.probe import Guest, IneligibleError, Terms, introduce
+from referee.game.record import GameRecord
+from referee.game.spec import BotSpec, TimeControl
 from referee.rules import load
 from referee.rules.position import Position
 from referee.sandbox import Sandbox
-from referee.spec import BotSpec, TimeControl
 from tests.bots.bridges.table import HERE, LIMITS, ROOT, bridge, has_networks, honest, meet
 from tests.conftest import INTERPRETED
 from tests.port import free_port

@@ -14,7 +14,7 @@ from bots.bridges.failure import BridgeError, BridgeExit
 from bots.bridges.python_agent import build, main
 from bots.clock import Clock
 from protocol.messages import Go
-from referee.record import GameRecord
+from referee.game.record import GameRecord
 from referee.rules import load
 from referee.rules.position import Position
 from tests.bots.bridges.table import HERE, bridge, honest, meet

@@ -16,8 +16,8 @@ import pytest
 
 from bots.bridges.failure import BridgeExit
 from bots.bridges.python_agent import APIS
-from referee.bot_file import read_bot_file
-from referee.bridge import BRIDGES
+from referee.bot.bridge import BRIDGES
+from referee.bot.file import read_bot_file
 from tests.bots.bridges.table import HERE, ROOT, bridge, has_networks, honest, meet
 from tests.conftest import INTERPRETED
 

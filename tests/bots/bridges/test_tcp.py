@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import pytest
 
-from referee.bot_argument import read_bot
-from referee.spec import BotSpec, TimeControl
+from referee.bot.argument import read_bot
+from referee.game.spec import BotSpec, TimeControl
 from tests.bots.bridges.table import ROOT, bridge, honest, meet
 from tests.port import free_port
 

@@ -128,7 +128,7 @@ def command_line(pid: int) -> str:
 
 def slots_of(pid: int) -> list[int]:
     """The game slots below a process, in the order of their numbers."""
-    return sorted(child for child in descendants(pid) if "referee.slot" in command_line(child))
+    return sorted(child for child in descendants(pid) if "referee.play.slot" in command_line(child))
 
 
 def strays(known: set[int], patience_s: float = 0.0) -> list[str]:

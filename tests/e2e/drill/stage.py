@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.store import Store, StoreError
-from arena.store.games import GameLine
+from arena.store.games.games import GameLine
 from tests.e2e.drill.contest import ROOT, Contest, DrillError, command
 from tests.e2e.drill.machine import Disk
 from tests.e2e.drill.service import Service, Supervisor

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
+from referee.game.record import GameRecord
 from referee.ratings.sprt import RunningTest, Sprt, judge_points, read_sprt
 from referee.ratings.standings import crosstable, standings, terminations
 from referee.ratings.trueskill import BETA, Rating, fold, leaderboard, update
-from referee.record import GameRecord
 from referee.rules.core import Kind, Termination
 from tests.referee.conftest import a_record
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from referee.game.record import GameRecord
 from referee.ratings.trueskill import (
     BETA,
     PROVISIONAL_GAMES,
@@ -18,7 +19,6 @@ from referee.ratings.trueskill import (
     start,
     update,
 )
-from referee.record import GameRecord
 from referee.rules import load
 from referee.rules.core import Kind, Termination
 from tests.referee.conftest import a_record

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from referee.play import play
-from referee.record import GameRecord
-from referee.roster import Roster
+from referee.game.record import GameRecord
+from referee.game.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl
+from referee.play.play import play
+from referee.play.roster import Roster
 from referee.sandbox import Sandbox
-from referee.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl
 from tests.badbots import match
 from tests.referee.conftest import scripted
 from tests.referee.sandbox.levels import sandbox_or_skip

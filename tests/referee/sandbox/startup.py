@@ -15,10 +15,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
+from referee.game.spec import Limits
 from referee.sandbox import LEVELS, Launch, Sandbox, assess, open_sandbox
 from referee.sandbox.child import Child
 from referee.sandbox.watchdog import Watchdog
-from referee.spec import Limits
 
 BOUND_MS = 15
 """What the sandbox may cost per start of a bot on an idle machine."""

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.play import play
-from referee.roster import Roster
+from referee.game.spec import Adjudication, GameSpec, PlannedGame, TimeControl
+from referee.play.play import play
+from referee.play.roster import Roster
 from referee.sandbox.reaper import children
-from referee.spec import Adjudication, GameSpec, PlannedGame, TimeControl
 from tests.referee.sandbox.conftest import LIMITS, Attack, attacker, is_root
 from tests.referee.sandbox.levels import sandbox_or_skip
 

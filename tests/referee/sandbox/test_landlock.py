@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from referee.play import play
-from referee.record import GameRecord
+from referee.game.record import GameRecord
+from referee.game.spec import BotSpec, GameSpec, PlannedGame, TimeControl
+from referee.play.play import play
 from referee.sandbox import Sandbox, assess, assessment, open_sandbox, seccomp
 from referee.sandbox.landlock import launcher
 from referee.sandbox.selftest import test as examine
-from referee.spec import BotSpec, GameSpec, PlannedGame, TimeControl
 from tests.badbots import match
 from tests.referee.sandbox.conftest import ATTACKS, LIMITS, is_root
 from tests.referee.sandbox.levels import working

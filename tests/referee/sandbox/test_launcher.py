@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from referee.game.spec import Limits
 from referee.sandbox import LEVELS
 from referee.sandbox.child import Child
 from referee.sandbox.reaper import become_subreaper, children, descendants, sweep
 from referee.sandbox.watchdog import Watchdog
-from referee.spec import Limits
 from tests.referee.sandbox.levels import sandbox_or_skip
 
 PATIENCE_MS = 60_000
@@ -28,7 +28,7 @@ from referee.sandbox import open_sandbox
 from referee.sandbox.child import Child
 from referee.sandbox.reaper import become_subreaper
 from referee.sandbox.watchdog import Watchdog
-from referee.spec import Limits
+from referee.game.spec import Limits
 become_subreaper()
 limits = Limits()
 launch = open_sandbox(sys.argv[1], is_own=True).confine(("/bin/sh", "-c", sys.argv[2]), None, limits)

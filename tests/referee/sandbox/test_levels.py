@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from referee import sandbox_choice
-from referee.play import play
-from referee.roster import Roster
+from referee.game.spec import BotSpec, GameSpec, Limits, PlannedGame
+from referee.play import sandbox_choice
+from referee.play.play import play
+from referee.play.roster import Roster
+from referee.play.sandbox_choice import choose, why_not
 from referee.sandbox import LEVELS, Sandbox, assess, assessment, cgroup, landlock, level, open_sandbox, refusal
 from referee.sandbox.cgroup import Group, Place, find_place
 from referee.sandbox.cgroup import _unified_place as unified_place
 from referee.sandbox.launch import environment
 from referee.sandbox.selftest import test as examine
 from referee.sandbox.view import look
-from referee.sandbox_choice import choose, why_not
-from referee.spec import BotSpec, GameSpec, Limits, PlannedGame
 from tests.badbots import match
 from tests.badbots.catalogue import HERE, LIMITS
 from tests.referee.conftest import scripted

@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from referee import roster as rosters
-from referee.play import play
-from referee.record import GameRecord, read_record
-from referee.record_text import read_texts, write_text
-from referee.roster import Roster
+from referee.game.record import GameRecord, read_record
+from referee.game.record_text import read_texts, write_text
+from referee.game.spec import BotSpec, GameSpec, PlannedGame, Pondering, TimeControl
+from referee.play import roster as rosters
+from referee.play.play import play
+from referee.play.roster import Roster
 from referee.sandbox import Sandbox
 from referee.sandbox import rest as resting
 from referee.sandbox.cgroup import Group
 from referee.sandbox.rest import MOMENT_NS, Rest
-from referee.spec import BotSpec, GameSpec, PlannedGame, Pondering, TimeControl
 from tests.badbots.catalogue import LIMITS
 from tests.referee.sandbox.levels import sandbox_or_skip, working
 

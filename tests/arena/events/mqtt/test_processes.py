@@ -20,11 +20,11 @@ from typing import Any
 import pytest
 
 from arena.store import Store
-from arena.store.credentials import digest_of, new_token
-from arena.store.models import now
+from arena.store.base.credentials import digest_of, new_token
+from arena.store.base.models import now
 from arena.tournaments import create
-from referee.bot_argument import SAMPLES
-from referee.verification import verify
+from referee.bot.argument import SAMPLES
+from referee.verify.verification import verify
 from tests.arena.coordinator.stage import Stage
 from tests.arena.events.mqtt.broker import Mosquitto
 from tests.conftest import INTERPRETED

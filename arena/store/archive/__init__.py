@@ -1,0 +1,1 @@
+"""The index of all games, imported and played here: rows and indexes of SQL, and one index of positions."""

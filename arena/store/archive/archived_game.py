@@ -1,0 +1,178 @@
+"""One archived game: who played whom, by which rules, how it ended, and the text it came as."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from arena.store.archive.positions import Entries
+from referee.game.record import GameRecord, Ply
+from referee.rules import load
+from referee.rules.core import Termination
+from referee.rules.rules import Ruleset, Value
+from referee.rules.symmetry import Keys, States, keys_of
+
+OPENING = 12
+"""So many first moves can be searched for at once: an index entry for each number of them."""
+WINNERS = (None, "first", "second", "draw")
+"""By the number in `ArchiveGame.winner`."""
+HERE = "arena"
+"""The source of games that were played here."""
+_CODES: dict[str, dict[str, int]] = {}
+"""By family: the codes of canonical move texts, so far as they have come up."""
+_DAY = re.compile(r"(\d{4})(?:[-./](\d{1,2}|\?\?))?(?:[-./](\d{1,2}|\?\?))?")
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedGame:
+    """A game of the archive. `position` is its start; `winner` None = unknown; `text` the game as it was imported."""
+
+    id: str
+    family: str
+    variant: str
+    options: Mapping[str, Value]
+    position: str
+    moves: tuple[str, ...]
+    first: str
+    second: str
+    winner: str | None
+    termination: str
+    number: str = ""
+    source: str = ""
+    format: str = ""
+    text: str = ""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    serial: int = 0
+    """Its number in the whole archive; 0 for one that is not in it."""
+
+    def summary(self) -> dict[str, Any]:
+        """What a list shows."""
+        data = asdict(self)
+        for name in ("moves", "text", "tags", "options", "position"):
+            del data[name]
+        return data | {"plies": len(self.moves)}
+
+    def ruleset(self) -> Ruleset:
+        """The rules it was played by."""
+        return load(self.family).settle(self.variant, self.options)
+
+    def states(self) -> States:
+        """Return every position, the start first, a row each. Raises ValueError for a move that cannot be read."""
+        ruleset = self.ruleset()
+        kernel, notation, config = ruleset.rules.kernel, ruleset.rules.notation, ruleset.config
+        start = ruleset.read(self.position or None)
+        found = np.empty((len(self.moves) + 1, len(start)), start.dtype)
+        found[0] = start
+        codes = _CODES.setdefault(self.family, {})
+        for ply, move in enumerate(self.moves):
+            code = codes.get(move)
+            if code is None:
+                code = notation.read_move(move, found[ply], config)
+                if notation.write_move(code) == move:  # canonical texts mean the same in every position
+                    codes[move] = code
+            kernel.play(found[ply], config, code, found[ply + 1])
+        return found
+
+    @property
+    def plies(self) -> int:
+        """How long it was."""
+        return len(self.moves)
+
+    @property
+    def day(self) -> int:
+        """When it was played: 20260731, with zeros for what is not known."""
+        return day_of(next((self.tags[name] for name in ("Date", "date", "UTCDate") if self.tags.get(name)), ""))
+
+    def record(self) -> GameRecord:
+        """The game as the arena's own record; one the rules did not end was resigned, agreed drawn, or stopped."""
+        termination = Termination(self.termination)
+        final = self.states()[-1]
+        day = self.tags.get("Date") or self.tags.get("date") or ""
+        return GameRecord(
+            id=self.id,
+            family=self.family,
+            variant=self.variant,
+            options=self.options,
+            position=self.position,
+            first=self.first,
+            second=self.second,
+            winner=self.winner,  # type: ignore[arg-type]
+            termination=termination,
+            kind=termination.kind,
+            moves=self.moves,
+            plies=tuple(Ply() for _ in self.moves),
+            started=day,
+            finished=day,
+            event=self.source,
+            final_position=self.ruleset().write(final),
+            detail=f"game {self.number} of {self.source}" if self.source else "",
+        )
+
+
+def entries_of(games: Sequence[ArchivedGame]) -> list[Entries]:
+    """What a search for a position or for first moves finds each game by, with serial 0. Raises ValueError.
+
+    Several games at a time: most of the work is by game type, not by game.
+    """
+    found: dict[int, Entries] = {}
+    alike: dict[str, list[int]] = {}
+    for place, game in enumerate(games):
+        alike.setdefault(f"{game.family} {game.variant} {sorted(game.options.items())}", []).append(place)
+    for places in alike.values():
+        ruleset = games[places[0]].ruleset()
+        states = [games[place].states() for place in places]
+        keys = keys_of(ruleset, np.concatenate(states))
+        ends = np.cumsum([len(one) for one in states])[:-1]
+        for place, mine in zip(places, np.split(keys, ends), strict=True):
+            found[place] = _entries(games[place], mine)
+    return [found[place] for place in range(len(games))]
+
+
+def _entries(game: ArchivedGame, keys: Keys) -> Entries:
+    tags = np.zeros(len(keys), np.uint32)
+    tags[:-1] = keys[1:] >> np.uint64(32)
+    openings = [opening_key(game.moves[: count + 1]) for count in range(min(OPENING, game.plies))]
+    both = np.concatenate([keys, np.array(openings, np.uint64)])
+    more = np.concatenate([tags, np.zeros(len(openings), np.uint32)])
+    return Entries(both, np.zeros(len(both), np.int64), more)
+
+
+def opening_key(moves: Sequence[str]) -> int:
+    """Eight bytes for a game's first moves in canonical text, whatever it began from."""
+    text = " ".join(moves)
+    return int.from_bytes(blake2b(text.encode(), digest_size=8, person=b"opening").digest())
+
+
+def day_of(text: str) -> int:
+    """A date as people write it, the year first, as a number: `2003-07` is 20030700; 0 for what is no date."""
+    found = _DAY.match(text.strip())
+    if not found:
+        return 0
+    year, month, day = (int(part) if part and part.isdecimal() else 0 for part in found.groups())
+    if not (1 <= month <= 12):
+        month = day = 0
+    return 10_000 * year + 100 * month + (day if 1 <= day <= 31 else 0)
+
+
+def of_record(record: GameRecord) -> ArchivedGame:
+    """A game that was played here."""
+    day = (record.finished or record.started)[:10]
+    return ArchivedGame(
+        id=record.id,
+        family=record.family,
+        variant=record.variant,
+        options=record.options,
+        position=record.position,
+        moves=record.moves,
+        first=record.first,
+        second=record.second,
+        winner=record.winner,
+        termination=record.termination.value,
+        source=HERE,
+        tags={"Date": day} if day else {},
+    )

@@ -1,0 +1,158 @@
+"""Games on their way into the archive: rows, words, serials and positions, within the session of who adds them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+import zstandard
+from sqlalchemy import delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from arena.store.archive import positions
+from arena.store.archive.archived_game import WINNERS, ArchivedGame
+from arena.store.archive.positions import Entries, joined
+from arena.store.base.engine import batched, table_of
+from arena.store.base.models import ArchiveGame, ArchiveName, ArchiveText, Counter, Game
+
+SERIALS = "archive"
+"""The counter of serials: the last one given out."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewGame:
+    """A game on its way into the archive, with its index entries; `text` None for one that has a record here."""
+
+    game: ArchivedGame
+    entries: Entries = field(default_factory=lambda: joined([]))
+    text: bytes | None = None
+
+
+def packed(game: ArchivedGame) -> bytes:
+    """An imported game as it is kept."""
+    data = {one.name: getattr(game, one.name) for one in fields(game) if one.name != "serial"}
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return zstandard.ZstdCompressor(level=6).compress(text.encode())
+
+
+def known(session: Session, ids: Sequence[str]) -> set[str]:
+    """Those of these ids that are in the archive."""
+    return set(session.scalars(select(col(ArchiveGame.game_id)).where(col(ArchiveGame.game_id).in_(ids))))
+
+
+def insert_games(session: Session, games: Sequence[NewGame]) -> int:
+    """New rows with the next serials, their texts and positions; how many. Those that are there meanwhile are left."""
+    last = advance(session, SERIALS, 0)
+    there = known(session, [new.game.id for new in games])
+    games = [new for new in games if new.game.id not in there]
+    if not games:
+        return 0
+    advance(session, SERIALS, len(games))
+    words = [_words(new.game, pool) for new, pool in zip(games, _pools(session, games), strict=True)]
+    ids = _name_ids(session, {(kind, name) for mine in words for _, kind, name in mine})
+    serials = range(last + 1, last + 1 + len(games))
+    rows = [
+        _row(new.game, serial) | {column: ids[kind, name] for column, kind, name in mine}
+        for serial, new, mine in zip(serials, games, words, strict=True)
+    ]
+    session.execute(insert(table_of(ArchiveGame)), rows)
+    texts = [{"serial": n, "data": new.text} for n, new in zip(serials, games, strict=True) if new.text is not None]
+    if texts:
+        session.execute(insert(table_of(ArchiveText)), texts)
+    add_positions(session, serials[0], serials[-1], {n: new.entries for n, new in zip(serials, games, strict=True)})
+    return len(games)
+
+
+def _row(game: ArchivedGame, serial: int) -> dict[str, Any]:
+    return {
+        "serial": serial,
+        "game_id": game.id,
+        "label": game.number[:80],
+        "winner": WINNERS.index(game.winner),
+        "plies": game.plies,
+        "day": game.day,
+    }
+
+
+def _words(game: ArchivedGame, pool: str) -> tuple[tuple[str, str, str], ...]:
+    """(column, kind, name) of what a game shares with others."""
+    return (
+        ("variant_id", "variant", f"{game.family} {game.variant}"),
+        ("first_id", "player", game.first),
+        ("second_id", "player", game.second),
+        ("termination_id", "termination", game.termination),
+        ("source_id", "source", game.source),
+        ("pool_id", "pool", pool),
+    )
+
+
+def _pools(session: Session, games: Sequence[NewGame]) -> list[str]:
+    """The pool of each game; imported games have none."""
+    played = [new.game.id for new in games if new.text is None]
+    pools: dict[str, str] = {}
+    for ids in batched(played):
+        query = select(col(Game.id), col(Game.pool)).where(col(Game.id).in_(ids))
+        pools.update((game_id, pool) for game_id, pool in session.execute(query))
+    return [pools.get(new.game.id, "") for new in games]
+
+
+def _name_ids(session: Session, required: set[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    columns = (col(ArchiveName.kind), col(ArchiveName.name), col(ArchiveName.id))
+
+    def numbers() -> dict[tuple[str, str], int]:
+        rows = [
+            row
+            for names in batched(sorted({name for _, name in required}))
+            for row in session.execute(select(*columns).where(columns[1].in_(names)))
+        ]
+        return {(row[0], row[1]): row[2] or 0 for row in rows}
+
+    if missing := sorted(required - numbers().keys()):
+        lines = [{"kind": kind, "name": name, "folded": name.casefold()} for kind, name in missing]
+        session.execute(insert(table_of(ArchiveName)), lines)
+    return numbers()
+
+
+def add_positions(session: Session, first: int, last: int, entries: Mapping[int, Entries]) -> None:
+    """Have games, by serial from `first` to `last`, found by their positions. Whoever calls this has the counter of
+    serials, so that nobody else adds meanwhile."""
+    counts = [len(one.keys) for one in entries.values()]
+    whole = joined(list(entries.values()))
+    serials = np.repeat(np.array(list(entries), dtype=np.int64), counts)
+    positions.add(session, first, last, Entries(whole.keys, serials, whole.tags))
+
+
+def withdraw(session: Session, ids: Iterable[str]) -> None:
+    """Delete the rows of results that were undone: their ids are free for what was played instead."""
+    serials = list(session.scalars(select(col(ArchiveGame.serial)).where(col(ArchiveGame.game_id).in_(ids))))
+    session.execute(delete(ArchiveText).where(col(ArchiveText.serial).in_(serials)))
+    session.execute(delete(ArchiveGame).where(col(ArchiveGame.serial).in_(serials)))
+
+
+def counter(session: Session, name: str) -> int:
+    """The value of a counter."""
+    return session.scalar(select(col(Counter.value)).where(col(Counter.name) == name)) or 0
+
+
+def advance(session: Session, name: str, by: int) -> int:
+    """A counter's value with so many more; until the end of the transaction nobody else changes it."""
+    value = col(Counter.value)
+    change = update(Counter).where(col(Counter.name) == name).values(value=value + by).returning(value)
+    found = session.scalar(change)
+    if found is None:
+        with suppress(IntegrityError), session.begin_nested():  # somebody else begins it at the same moment
+            session.execute(insert(table_of(Counter)), [{"name": name, "value": 0}])
+        found = session.scalar(change)
+    assert found is not None
+    return found
+
+
+def set_counter(session: Session, name: str, value: int) -> None:
+    """Give a counter that there is another value."""
+    session.execute(update(Counter).where(col(Counter.name) == name).values(value=value))

@@ -1,0 +1,200 @@
+"""What was played in a position: moves, results, how strong those were who played them, and the best games.
+
+The position index says which games had a position, the archive's table how they went: nothing is stored for the
+explorer, so nothing can be lost or counted twice, and a result that is undone is out of it at once. Moves are told
+apart by the position they lead to, up to symmetry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from arena.store.archive import positions
+from arena.store.archive.line import ArchiveLine, lines_of
+from arena.store.archive.positions import Entries
+from arena.store.archive.search import MAX_SERIAL, Matches, Search
+from arena.store.base.engine import Sessions, fetch
+from arena.store.base.models import ArchiveGame, ArchiveName, Rating, Version
+
+Numbers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which games count. `bot` is a bot or one version of it, on either side; `rating` the least mean strength (mu)
+    that both players must have; `days` and collections are those of `Search`. `pool` None: games of every pool, the
+    strengths being those of `rated_in`."""
+
+    search: Search
+    rated_in: str
+    pool: str | None = None
+    bot: str | None = None
+    rating: float | None = None
+
+
+@dataclass(slots=True)
+class Tally:
+    """Games that had something in common. `other` have no known result. Strengths are mean mu of those who have one;
+    `last` is a day such as 20260731."""
+
+    games: int = 0
+    first: int = 0
+    second: int = 0
+    draw: int = 0
+    other: int = 0
+    rating: float | None = None
+    """Of who was to move."""
+    opposition: float | None = None
+    """Of the others."""
+    last: int = 0
+    best: ArchiveLine | None = None
+    """The game of the two strongest players, the latest of such."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """A position: all games that had it, and those with each tag (see `arena.store.archive.positions`)."""
+
+    whole: Tally
+    moves: Mapping[int, Tally] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Games:
+    """Columns of games, by serial."""
+
+    serials: Numbers
+    winner: Numbers
+    day: Numbers
+    first: Numbers
+    """The number of the player's name."""
+    second: Numbers
+
+    def taken(self, places: Any) -> _Games:
+        """Those at some places, or where a mask is set."""
+        return _Games(*(getattr(self, name)[places] for name in self.__dataclass_fields__))
+
+
+class Explorer:
+    """What was played in the positions of a database."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def explore(self, key: int, chosen: Selection, tags: Collection[int], *, side: str) -> Explored:
+        """Add up the games that were in the position with a key, `side` being to move, and those with each of these
+        tags. A game counts once, and once for each different position that followed in it."""
+        with self._sessions.reading() as session:
+            entries = positions.look_up(session, key)
+            games = _games(session, chosen, np.unique(entries.serials))
+            strengths = _strengths(session, chosen, games)
+            if chosen.rating is not None:
+                is_strong = np.nan_to_num(strengths, nan=-np.inf) >= chosen.rating
+                games = games.taken(is_strong[games.first] & is_strong[games.second])
+            whole = _add_up(games, np.zeros(len(games.serials), np.int64), 1, strengths, side)
+            following = np.array(sorted(tags), np.int64)
+            pairs = _pairs(entries, games.serials, following)
+            by_tag = _add_up(games.taken(pairs.games), pairs.tags, len(following), strengths, side)
+            best = sorted({one.best for one in (*whole, *by_tag) if one.tally.games})
+            lines = {line.serial: line for line in lines_of(session, best)}
+        for one in (*whole, *by_tag):
+            one.tally.best = lines.get(one.best)
+        moves = {tag: one.tally for tag, one in zip(following.tolist(), by_tag, strict=True) if one.tally.games}
+        return Explored(whole[0].tally, moves)
+
+
+def _games(session: Session, chosen: Selection, serials: Numbers) -> _Games:
+    """Those of some games that are chosen, whatever the strength of the players."""
+    columns = (ArchiveGame.serial, ArchiveGame.winner, ArchiveGame.day, ArchiveGame.first_id, ArchiveGame.second_id)
+    query = Matches(session, chosen.search, among=serials, pool=chosen.pool).select(*map(col, columns))
+    if chosen.bot:
+        bots = _bots(session, chosen.bot)
+        query = query.where(or_(col(ArchiveGame.first_id).in_(bots), col(ArchiveGame.second_id).in_(bots)))
+    rows = session.execute(query).all()
+    table = np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * len(columns)).reshape(-1, len(columns))
+    return _Games(*table[np.argsort(table[:, 0])].T)
+
+
+def _bots(session: Session, name: str) -> list[int]:
+    """The numbers of the names of a bot and its versions."""
+    query = select(col(ArchiveName.id), col(ArchiveName.name)).where(
+        col(ArchiveName.kind) == "player", col(ArchiveName.folded).startswith(name, autoescape=True)
+    )
+    rows = session.execute(query)
+    return [number or 0 for number, its in rows if its == name or its.startswith(f"{name} v")]
+
+
+def _strengths(session: Session, chosen: Selection, games: _Games) -> Floats:
+    """The present mu of every player by the number of the name, nan for those without a rating in the pool."""
+    found = np.full(1 + max(games.first.max(initial=0), games.second.max(initial=0)), np.nan)
+    query = (
+        select(col(ArchiveName.id), col(Rating.mu))
+        .join(Version, col(Version.name) == col(ArchiveName.name))
+        .join(Rating, col(Rating.version_id) == col(Version.id))
+        .where(col(ArchiveName.kind) == "player", col(Rating.pool) == (chosen.pool or chosen.rated_in))
+    )
+    for number, mu in fetch(session, query):
+        if number < len(found):
+            found[number] = mu
+    return found
+
+
+class _Pairs(NamedTuple):
+    """Each game with each different position that followed in it: places of games, and of tags."""
+
+    games: Numbers
+    tags: Numbers
+
+
+def _pairs(entries: Entries, serials: Numbers, tags: Numbers) -> _Pairs:
+    """Those of entries that have one of these serials and one of these tags, both ascending."""
+    both = np.unique(entries.serials.astype(np.uint64) << np.uint64(32) | entries.tags)
+    found = [(both >> np.uint64(32)).astype(np.int64), (both & np.uint64(0xFFFFFFFF)).astype(np.int64)]
+    places = [np.searchsorted(known, mine) for known, mine in zip((serials, tags), found, strict=True)]
+    is_known = np.ones(len(both), np.bool_)
+    for known, mine, place in zip((serials, tags), found, places, strict=True):
+        is_known &= place < len(known)
+        is_known[is_known] = known[place[is_known]] == mine[is_known]
+    return _Pairs(places[0][is_known], places[1][is_known])
+
+
+class _Sum(NamedTuple):
+    """A tally, and the serial of its best game."""
+
+    tally: Tally
+    best: int
+
+
+_SERIAL_BITS = 31
+"""A place for any serial below the merit of a game."""
+
+
+def _add_up(games: _Games, groups: Numbers, size: int, strengths: Floats, side: str) -> list[_Sum]:
+    """The games of each group, `groups` saying which one each is in."""
+    results = np.bincount(groups * 4 + games.winner, minlength=4 * size).reshape(size, 4)
+    last, best = np.zeros(size, np.int64), np.full(size, -1, np.int64)
+    np.maximum.at(last, groups, games.day)
+    merit, means = np.zeros(len(groups), np.int64), []
+    for players in (games.first, games.second) if side == "first" else (games.second, games.first):
+        mine = strengths[players]
+        is_rated = ~np.isnan(mine)
+        mine = np.nan_to_num(mine)
+        merit += ((mine + 100.0) * 1000).astype(np.int64)
+        means.append((np.bincount(groups, mine, size).tolist(), np.bincount(groups, is_rated, size).tolist()))
+    np.maximum.at(best, groups, np.maximum(merit, 0) << _SERIAL_BITS | games.serials)
+    found = []
+    for group, (other, first, second, draw) in enumerate(results.tolist()):
+        rating, opposition = (total[group] / rated[group] if rated[group] else None for total, rated in means)
+        tally = Tally(other + first + second + draw, first, second, draw, other, rating, opposition, int(last[group]))
+        found.append(_Sum(tally, int(best[group]) & MAX_SERIAL))
+    return found

@@ -1,0 +1,123 @@
+"""Games of the archive as they are read: a line for a list, or the whole game, imported or played here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import zstandard
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from arena.store.archive.archived_game import HERE, WINNERS, ArchivedGame, of_record
+from arena.store.base.engine import BATCH, batched
+from arena.store.base.models import ArchiveGame, ArchiveName, ArchiveText, Record
+from arena.store.games.commit import unpack
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveLine:
+    """A game in a list. `number` is what people call it: the one in its collection, else its serial."""
+
+    serial: int
+    id: str
+    label: str
+    family: str
+    variant: str
+    first: str
+    second: str
+    winner: str | None
+    termination: str
+    source: str
+    plies: int
+    day: int
+
+    @property
+    def number(self) -> str:
+        """The number in its collection, else the one in the archive."""
+        return self.label or str(self.serial)
+
+    @property
+    def is_played_here(self) -> bool:
+        """Whether the arena has a record of it."""
+        return self.source == HERE
+
+    @property
+    def date(self) -> str:
+        """When it was played, as far as that is known: `2003-07`."""
+        return date_of(self.day)
+
+
+def date_of(day: int) -> str:
+    """Write a day such as 20030700 as far as it is known: `2003-07`."""
+    parts = (f"{day // 10_000:04}", f"{day // 100 % 100:02}", f"{day % 100:02}")
+    return "-".join(part for part in parts if int(part))
+
+
+def lines_of(session: Session, serials: Sequence[int]) -> list[ArchiveLine]:
+    """Read the games with these serials, in this order."""
+    games = {
+        game.serial: game for game in session.scalars(select(ArchiveGame).where(col(ArchiveGame.serial).in_(serials)))
+    }
+    names = names_of(
+        session,
+        (
+            number
+            for game in games.values()
+            for number in (game.variant_id, game.first_id, game.second_id, game.termination_id, game.source_id)
+        ),
+    )
+    return [_line(games[serial], names) for serial in serials if serial in games]
+
+
+def names_of(session: Session, numbers: Iterable[int]) -> dict[int, str]:
+    """Read the words that have these numbers."""
+    return {
+        number or 0: name
+        for part in batched(sorted(set(numbers)))
+        for number, name in session.execute(
+            select(col(ArchiveName.id), col(ArchiveName.name)).where(col(ArchiveName.id).in_(part))
+        )
+    }
+
+
+def _line(game: ArchiveGame, names: Mapping[int, str]) -> ArchiveLine:
+    family, _, variant = names[game.variant_id].partition(" ")
+    return ArchiveLine(
+        serial=game.serial,
+        id=game.game_id,
+        label=game.label,
+        family=family,
+        variant=variant,
+        first=names[game.first_id],
+        second=names[game.second_id],
+        winner=WINNERS[game.winner],
+        termination=names[game.termination_id],
+        source=names[game.source_id],
+        plies=game.plies,
+        day=game.day,
+    )
+
+
+def games_of(session: Session, serials: Sequence[int]) -> list[ArchivedGame]:
+    """Whole games, in this order; those that are not there are left out."""
+    found: dict[int, ArchivedGame] = {}
+    for start in range(0, len(serials), BATCH):
+        portion = serials[start : start + BATCH]
+        query = (
+            select(col(ArchiveGame.serial), col(ArchiveGame.label), col(ArchiveText.data), col(Record.data))
+            .outerjoin(ArchiveText, col(ArchiveText.serial) == col(ArchiveGame.serial))
+            .outerjoin(Record, col(Record.game_id) == col(ArchiveGame.game_id))
+        )
+        for serial, label, text, record in session.execute(query.where(col(ArchiveGame.serial).in_(portion))):
+            if text:
+                data = json.loads(zstandard.ZstdDecompressor().decompress(text))
+                game = ArchivedGame(**{**data, "moves": tuple(data["moves"])})
+            elif record:
+                game = of_record(unpack(record))
+            else:
+                continue
+            found[serial] = replace(game, serial=serial, number=label or str(serial))
+    return [found[serial] for serial in serials if serial in found]

@@ -1,0 +1,68 @@
+"""Whether the database has changed: a mark that is another one after every commit, by whichever process.
+
+SQLite tells at once and without a read of the file (`PRAGMA data_version`). PostgreSQL is asked for its snapshot, at
+most every tenth of a second; commits of this process count at once.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from urllib.parse import quote
+
+from arena.store.base.engine import Sessions
+from arena.store.base.errors import translated
+
+SNAPSHOT_S = 0.1
+"""How old a snapshot of PostgreSQL may be: so long a commit of another process may go unnoticed."""
+
+
+class Changes:
+    """The mark of one database. Equal marks: nothing was committed between the moments they were taken."""
+
+    def __init__(self, sessions: Sessions, clock: Callable[[], float] = time.monotonic) -> None:
+        self._sessions = sessions
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._file: sqlite3.Connection | None = None
+        self._snapshot: tuple[float, str] | None = None
+
+    def mark(self) -> Hashable | None:
+        """The present mark without waiting for anything; None: ask `look`, from a thread."""
+        if self._sessions.engine.dialect.name == "sqlite":
+            return self._data_version()
+        with self._lock:
+            if self._snapshot is None or self._clock() - self._snapshot[0] > SNAPSHOT_S:
+                return None
+            return self._sessions.written, self._snapshot[1]
+
+    def look(self) -> Hashable:
+        """The present mark; asks the database. Raises StoreUnavailableError."""
+        if self._sessions.engine.dialect.name == "sqlite":
+            return self._data_version()
+        at, written = self._clock(), self._sessions.written
+        with translated(), self._sessions.engine.connect() as connection:
+            snapshot = str(connection.exec_driver_sql("SELECT pg_current_snapshot()::text").scalar_one())
+        with self._lock:
+            self._snapshot = (at, snapshot)
+        return written, snapshot
+
+    def close(self) -> None:
+        """Give the connection back."""
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+
+    def _data_version(self) -> Hashable:
+        with self._lock, suppress(sqlite3.Error):
+            if self._file is None:
+                path = quote(str(self._sessions.engine.url.database))
+                self._file = sqlite3.connect(
+                    f"file:{path}?mode=rw", uri=True, timeout=0, isolation_level=None, check_same_thread=False
+                )
+            return int(self._file.execute("PRAGMA data_version").fetchone()[0])
+        return object()  # it cannot be told just now: equal to no other mark

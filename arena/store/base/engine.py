@@ -1,0 +1,176 @@
+"""Opens the database: SQLite in WAL mode, or PostgreSQL; its two kinds of transactions. Refuses to know any table."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from itertools import count, islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine, Select, Table, create_engine, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.orm import Session
+from sqlmodel import SQLModel
+
+from arena.data_folder import make_file
+from arena.store.base.errors import BadValueError, DamagedDatabaseError, translated
+from arena.store.base.health import Health
+
+T = TypeVar("T")
+
+BATCH = 500
+"""Rows per statement, within the parameter limits of every database."""
+BUSY_MS = 5000
+"""How long a writer of SQLite waits for another one, and a reader of PostgreSQL for a free connection."""
+
+_ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 25_000}
+"""So that a server whose machine or network is gone without a word is missed within half a minute, not hours."""
+_WRITING = "arena_writing"
+
+
+def open_engine(url: str, *, pool_size: int = 10) -> Engine:
+    """An engine for a database URL: `sqlite:///FILE` or `postgresql+psycopg://…`. Raises BadValueError."""
+    try:
+        target = make_url(url)
+    except ArgumentError:
+        raise BadValueError(f"not a database URL: {url!r}; write sqlite:///FILE or postgresql+psycopg://…") from None
+    if target.drivername == "postgresql":
+        target = target.set(drivername="postgresql+psycopg")
+    options: dict[str, Any] = {
+        "hide_parameters": True,
+        "pool_timeout": BUSY_MS / 1000,
+        "pool_size": pool_size,
+        "max_overflow": pool_size,
+    }
+    if target.get_backend_name() == "postgresql":
+        waits = f"-c lock_timeout={2 * BUSY_MS} -c idle_in_transaction_session_timeout=300000"
+        options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5, "options": waits, **_ALIVE}}
+    elif target.get_backend_name() != "sqlite":
+        raise BadValueError(f"not a database of the arena: {target.drivername}; use sqlite or postgresql+psycopg")
+    elif target.database in (None, "", ":memory:"):
+        raise BadValueError("the arena's SQLite database is a file: sqlite:///FILE")
+    else:
+        with suppress(OSError):  # whoever connects is told
+            make_file(Path(target.database))
+    try:
+        engine = create_engine(target, **options)
+    except ModuleNotFoundError as error:
+        raise BadValueError(
+            f"{target.drivername} needs {error.name}, which is not installed; "
+            "install the arena with its extra: pip install 'bot-arena[postgres]'"
+        ) from None
+    except NoSuchModuleError as error:
+        raise BadValueError(f"{target.drivername} cannot be used: {error}; write postgresql+psycopg") from None
+    if engine.dialect.name == "sqlite":
+        _configure_sqlite(engine)
+    return engine
+
+
+def _configure_sqlite(engine: Engine) -> None:
+    @event.listens_for(engine, "connect")
+    def connect(connection: sqlite3.Connection, _: Any) -> None:
+        # The driver must not begin transactions by itself: a reader that turns writer fails at once when another
+        # one has written meanwhile, whatever the busy timeout.
+        connection.isolation_level = None
+        try:
+            for pragma in (f"busy_timeout={BUSY_MS}", "synchronous=NORMAL", "foreign_keys=ON"):
+                connection.execute(f"PRAGMA {pragma}")
+            _write_ahead(connection)
+        except sqlite3.Error:
+            connection.close()
+            raise
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        is_writing = connection.get_execution_options().get(_WRITING, False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Switch a new file to its write-ahead log. SQLite does not apply the busy timeout to that: we wait ourselves."""
+    deadline = time.monotonic() + BUSY_MS / 1000
+    while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+
+
+def batched(rows: Iterable[T]) -> Iterator[list[T]]:
+    """Rows in portions that fit one statement of every database."""
+    source = iter(rows)
+    while part := list(islice(source, BATCH)):
+        yield part
+
+
+def table_of(model: type[SQLModel]) -> Table:
+    """The table of a model, for statements that go by no objects."""
+    return SQLModel.metadata.tables[str(model.__tablename__)]
+
+
+class Sessions:
+    """Sessions of one engine: `reading()` sees one state of the database, `writing()` commits all or nothing."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.health = Health(engine)
+        # One snapshot per reading session: SQLite gives that anyway, PostgreSQL at this level.
+        self.reader = engine
+        if engine.dialect.name == "postgresql":
+            self.reader = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        self.writer = engine.execution_options(**{_WRITING: True})
+        self._fence: ContextVar[Callable[[Session], None] | None] = ContextVar("fence", default=None)
+        self._commits = count(1)
+        self.written = 0
+        """Another number after every commit of this process."""
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A session that writes nothing. Raises StoreUnavailableError."""
+        with self._noted(), Session(self.reader, expire_on_commit=False, autoflush=False) as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """A session whose transaction is committed at the end of the block, or not at all when it raises.
+
+        Raises DamagedDatabaseError for a database that is known to be damaged, StoreUnavailableError.
+        """
+        self.health.require_sound()
+        with self._noted(), Session(self.writer, expire_on_commit=False) as session:
+            if fence := self._fence.get():
+                fence(session)
+            yield session
+            session.commit()
+            self.written = next(self._commits)
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        """Errors of the driver as those of the store; damage is remembered."""
+        try:
+            with translated():
+                yield
+        except DamagedDatabaseError as error:
+            self.health.note(error.problem)
+            raise
+
+    @contextmanager
+    def fenced(self, require: Callable[[Session], None]) -> Iterator[None]:
+        """For the length of a `with`, every transaction this thread writes begins with `require`, which may raise."""
+        token = self._fence.set(require)
+        try:
+            yield
+        finally:
+            self._fence.reset(token)
+
+
+def fetch(session: Session, query: Select[*tuple[Any, ...]]) -> Sequence[Any]:
+    """All rows of a query of columns, as tuples."""
+    return session.execute(query).all()

@@ -1,0 +1,175 @@
+"""What can go wrong in the store, as others see it. Refuses to know HTTP and exit codes.
+
+StoreError
+├── StoreUnavailableError   locked, full, unreachable: try again later
+│   ├── StorageError        the disk is full, or cannot be written
+│   ├── DamagedDatabaseError    its file is damaged: a backup is to be restored
+│   └── LeaseLostError      somebody else coordinates: what was to be written was not
+├── SchemaError             the database has another schema than the program
+│   └── EmptyDatabaseError      it has no tables, or nothing in them
+├── NotFoundError           there is no such thing
+├── ConflictError           it is not in a state for that
+│   └── TakenError          a name is somebody's, a place is filled: another one helps
+├── QuotaError              more than the user may have
+└── BadValueError           a value or a cursor that cannot be used
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import exc
+
+from arena.errors import Exit, StorageError, StoreError, StoreUnavailableError, did_you_mean, near
+from arena.store.base.credentials import NAME_RULE, is_name
+
+
+class DamagedDatabaseError(StoreUnavailableError):
+    """The database is damaged. It may be read as far as that goes, and is written no more."""
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        hint = "stop the arena, restore a backup (`arena db restore`), start it again"
+        super().__init__(f"the database is damaged: {problem}", hint=hint)
+
+
+class LeaseLostError(StoreUnavailableError):
+    """Somebody else has the lease under which this was to be written. Nothing was changed."""
+
+
+class SchemaError(StoreError):
+    """The schema of the database is not the program's; the message names the command that helps."""
+
+    kind = "unavailable"
+    own_exit = Exit.USAGE  # the database is there: the command was given the wrong one, or comes too early
+
+
+class EmptyDatabaseError(SchemaError):
+    """The database has no tables, or no rows: there is nothing to read or to check."""
+
+    own_exit = Exit.NOT_FOUND
+
+
+class NotFoundError(StoreError, LookupError):
+    """There is no such thing. `noun` and `name` say what was looked for; near ones of `known` are named."""
+
+    kind = "not-found"
+
+    def __init__(self, noun: str, name: object, known: Iterable[str] = ()) -> None:
+        self.noun, self.name = noun, name
+        found = near(str(name), known)
+        message = f"no {noun} {name!r}" if isinstance(name, str) else f"no {noun} {name}"
+        hint = did_you_mean(found)
+        if not hint and noun in ("bot", "user") and not is_name(str(name)):
+            hint = f"nothing can be called that: write {NAME_RULE}"
+        super().__init__(message, hint=hint, near=found)
+
+
+class ConflictError(StoreError):
+    """Not possible in the present state. `state` is that state, where there is one."""
+
+    kind = "conflict"
+
+    def __init__(self, message: str, state: str = "") -> None:
+        self.state = state
+        super().__init__(message, state=state)
+
+
+class TakenError(ConflictError):
+    """What is asked for is somebody's already, or filled: a name, a database."""
+
+    own_exit = Exit.USAGE  # the words of the command line are to be others
+
+
+class QuotaError(StoreError):
+    """More than this user may have; the message names the limit."""
+
+    kind = "forbidden"
+
+
+class BadValueError(StoreError, ValueError):
+    """A value the store cannot take, or a cursor it did not give out."""
+
+
+__all__ = [
+    "BadValueError",
+    "ConflictError",
+    "DamagedDatabaseError",
+    "EmptyDatabaseError",
+    "LeaseLostError",
+    "NotFoundError",
+    "QuotaError",
+    "SchemaError",
+    "StoreError",
+    "StoreUnavailableError",
+    "TakenError",
+    "is_damage",
+    "translated",
+]
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn what the database driver raises into the errors above; faults of the program pass unchanged."""
+    try:
+        yield
+    except (exc.DataError, OverflowError, UnicodeEncodeError) as error:
+        raise BadValueError(f"a value the database cannot hold: {_reason(error)}") from error
+    except exc.DBAPIError as error:
+        found = _translation(error)
+        if found is None:
+            raise
+        raise found from error
+    except exc.TimeoutError as error:
+        raise StoreUnavailableError("all connections to the database are in use; try again soon") from error
+
+
+def _translation(error: exc.DBAPIError) -> StoreError | None:
+    """What an error of the driver is to others; None for a fault of the program."""
+    found: StoreError | None = None
+    is_outage = isinstance(error, (exc.OperationalError, exc.InterfaceError, exc.InternalError))
+    is_wrong = isinstance(error, exc.ProgrammingError)
+    if error.orig is not None and is_damage(error.orig):
+        found = DamagedDatabaseError(_reason(error))
+    elif error.orig is not None and (problem := _storage_problem(error.orig)):
+        found = StorageError(problem)
+    elif (is_outage or is_wrong) and _is_missing_table(error):
+        found = SchemaError(f"{_reason(error)}; run `arena db upgrade`")
+    elif is_wrong and "NUL" in str(error.orig):
+        found = BadValueError("a text with a NUL character, which the database cannot hold")
+    elif is_outage or error.connection_invalidated:
+        found = StoreUnavailableError(f"the database cannot be used now: {_reason(error)}")
+    return found
+
+
+def _storage_problem(error: BaseException) -> str:
+    """What a driver says of the disk; empty where it says nothing of it."""
+    name = getattr(error, "sqlite_errorname", "") or type(error).__name__
+    if name in ("SQLITE_FULL", "DiskFull"):
+        return "the disk of the server is full: the database cannot grow"
+    if name.startswith("SQLITE_READONLY"):
+        return "the disk of the server cannot be written: the database is read-only"
+    if name in ("SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_FSYNC"):
+        return "the disk of the server cannot be written: it is full, or it fails"
+    return ""
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether a driver says that the database itself is damaged."""
+    name = getattr(error, "sqlite_errorname", "") or type(error).__name__
+    return name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or name in ("DataCorrupted", "IndexCorrupted")
+
+
+def _reason(error: Exception) -> str:
+    """The driver's own words, on one line."""
+    cause = getattr(error, "orig", None) or error
+    return " ".join(str(cause).split())
+
+
+def _is_missing_table(error: exc.DBAPIError) -> bool:
+    words = str(error.orig)
+    return "no such table" in words or "no such column" in words or type(error.orig).__name__ in _UNDEFINED
+
+
+_UNDEFINED = ("UndefinedTable", "UndefinedColumn")

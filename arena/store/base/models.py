@@ -1,0 +1,638 @@
+"""The tables of the arena: one schema for SQLite and PostgreSQL. Refuses to know any query (see `arena.store`).
+
+Times are UTC. JSON columns hold plain data; what lists and filters need stands in columns of its own. Every foreign key
+and every column a page filters or sorts by has an index.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import JSON, Column, DateTime, Index, LargeBinary, MetaData, Text, UniqueConstraint
+from sqlalchemy.types import TypeDecorator
+from sqlmodel import Field, SQLModel
+
+SQLModel.metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+class Utc(TypeDecorator[datetime]):
+    """A time with zone, stored as UTC; SQLite forgets zones, so they are put back on reading."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Any) -> datetime | None:
+        """To UTC. Raises ValueError for a naive time."""
+        if value is not None and value.tzinfo is None:
+            raise ValueError(f"a time without a zone: {value}")
+        return value.astimezone(UTC) if value else None
+
+    def process_result_value(self, value: datetime | None, dialect: Any) -> datetime | None:
+        """With its zone."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def now() -> datetime:
+    """The present time in UTC."""
+    return datetime.now(UTC)
+
+
+def _time(*, nullable: bool = False, index: bool = False) -> Any:
+    return Field(default=None if nullable else ..., sa_type=Utc, nullable=nullable, index=index)
+
+
+def _created() -> Any:
+    return Field(default_factory=now, sa_type=Utc, nullable=False)
+
+
+def _json(default: Any) -> Any:
+    return Field(default_factory=default, sa_column=Column(JSON, nullable=False))
+
+
+# -- people ------------------------------------------------------------------------------------------------------------
+
+
+MAX_ABOUT, MAX_LINK = 1000, 200
+"""How much users may say of themselves, and how long the address of their own page may be."""
+
+
+class User(SQLModel, table=True):
+    """Somebody with an account. `role`: `author`, `organiser`, `admin`; without a password hash no log-in by form."""
+
+    __tablename__ = "users"
+    id: int | None = Field(default=None, primary_key=True)
+    name: str = Field(unique=True, max_length=40)
+    role: str = Field(default="author", max_length=16)
+    password_hash: str | None = None
+    is_active: bool = True
+    about: str = Field(default="", max_length=MAX_ABOUT)
+    """What they say of themselves, and an address of theirs: shown to everybody."""
+    link: str = Field(default="", max_length=MAX_LINK)
+    created: datetime = _created()
+
+
+class Token(SQLModel, table=True):
+    """An API token: only the SHA-256 of its secret is kept. `scopes` is a blank-separated list.
+
+    `parent_id` is the token it was made with: it dies with it.
+    """
+
+    __tablename__ = "tokens"
+    id: int | None = Field(default=None, primary_key=True)
+    user_id: int = Field(foreign_key="users.id", index=True)
+    name: str = Field(max_length=80)
+    digest: str = Field(unique=True, max_length=64)
+    scopes: str = "read"
+    created: datetime = _created()
+    expires: datetime | None = _time(nullable=True)
+    last_used: datetime | None = _time(nullable=True)
+    revoked: datetime | None = _time(nullable=True)
+    parent_id: int | None = Field(default=None, foreign_key="tokens.id", index=True)
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether its time is over."""
+        return self.expires is not None and self.expires <= now()
+
+
+class Login(SQLModel, table=True):
+    """A browser session: the SHA-256 of its cookie, and the token its forms must carry."""
+
+    __tablename__ = "logins"
+    digest: str = Field(primary_key=True, max_length=64)
+    user_id: int = Field(foreign_key="users.id", index=True)
+    csrf: str = Field(max_length=64)
+    created: datetime = _created()
+    expires: datetime = _time(index=True)
+
+
+class Guess(SQLModel, table=True):
+    """Wrong log-ins lately, and portions of requests, under the SHA-256 of what they are counted by."""
+
+    __tablename__ = "guesses"
+    key: str = Field(primary_key=True, max_length=64)
+    count: float = 0.0
+    at: datetime = _time()
+
+
+class KnownPlace(SQLModel, table=True):
+    """A browser or an address, by its SHA-256, from which a user has logged in."""
+
+    __tablename__ = "known_places"
+    user_id: int = Field(primary_key=True, foreign_key="users.id")
+    digest: str = Field(primary_key=True, max_length=64, index=True)
+    seen: datetime = _time()
+
+
+# -- bots --------------------------------------------------------------------------------------------------------------
+
+
+class Bot(SQLModel, table=True):
+    """A bot: a name with an owner, whatever versions it has."""
+
+    __tablename__ = "bots"
+    id: int | None = Field(default=None, primary_key=True)
+    name: str = Field(unique=True, max_length=40)
+    owner_id: int = Field(foreign_key="users.id", index=True)
+    description: str = ""
+    is_retired: bool = False
+    plays_people: bool = Field(default=False)
+    """Whether its owner lets people play against it."""
+    created: datetime = _created()
+
+
+class Version(SQLModel, table=True):
+    """One immutable upload of a bot. `name` is what records call it: `bot v3`.
+
+    `bundle` is the SHA-256 of the stored bundle, empty for a bot that is a command of this installation (the samples).
+    `state` is `uploaded`, `checking`, `active`, `failed` or `retired`; only active ones are entered in tournaments.
+    """
+
+    __tablename__ = "versions"
+    __table_args__ = (UniqueConstraint("bot_id", "number"),)
+    id: int | None = Field(default=None, primary_key=True)
+    bot_id: int = Field(foreign_key="bots.id", index=True)
+    number: int
+    name: str = Field(unique=True, max_length=60)
+    bundle: str = Field(default="", max_length=64, index=True)
+    size_bytes: int = 0
+    command: list[str] = _json(list)
+    options: dict[str, str] = _json(dict)
+    limits: dict[str, int] = _json(dict)
+    capabilities: dict[str, Any] = _json(dict)
+    state: str = Field(default="uploaded", max_length=16, index=True)
+    report: dict[str, Any] = _json(dict)
+    log: str = Field(default="", sa_column=Column(Text, nullable=False))
+    problem: str = ""
+    place: str = Field(default="", max_length=16)
+    """Where it runs: empty in the sandbox of the arena, `remote` on its author's machine."""
+    follows_id: int | None = Field(default=None, foreign_key="versions.id", index=True)
+    """The version whose ratings this one starts from (its mu, with a wide sigma)."""
+    created: datetime = _created()
+    checked: datetime | None = _time(nullable=True)
+
+
+class Presence(SQLModel, table=True):
+    """A remote version that was connected at `seen`, and perhaps is: news, not truth. `latency_ms`: there and back."""
+
+    __tablename__ = "presences"
+    version_id: int = Field(primary_key=True, foreign_key="versions.id", sa_column_kwargs={"autoincrement": False})
+    is_connected: bool = False
+    seen: datetime = _time()
+    games: int = 0
+    most_games: int = 0
+    latency_ms: float | None = None
+    is_open: bool = False
+
+
+class VersionFamily(SQLModel, table=True):
+    """A family a version plays, with the variants its check found it eligible for."""
+
+    __tablename__ = "version_families"
+    version_id: int = Field(primary_key=True, foreign_key="versions.id")
+    family: str = Field(primary_key=True, max_length=32, index=True)
+    variants: list[str] = _json(list)
+
+
+# -- tournaments -------------------------------------------------------------------------------------------------------
+
+
+class Schedule(SQLModel, table=True):
+    """A recurring tournament: a cron expression in a time zone, and the template of what it creates.
+
+    `missed` says what follows downtime: `skip` (nothing), `once` (one run for all missed ones) or `all`.
+    """
+
+    __tablename__ = "schedules"
+    id: int | None = Field(default=None, primary_key=True)
+    name: str = Field(unique=True, max_length=80)
+    cron: str = Field(max_length=80)
+    zone: str = Field(default="UTC", max_length=64)
+    missed: str = Field(default="once", max_length=8)
+    template: dict[str, Any] = _json(dict)
+    is_enabled: bool = True
+    next_fire: datetime | None = _time(nullable=True, index=True)
+    created_by: int = Field(foreign_key="users.id", index=True)
+    created: datetime = _created()
+
+
+class Tournament(SQLModel, table=True):
+    """A tournament. `settings` is the whole document it was created from.
+
+    `state`: `scheduled`, `running`, `paused`, `draining` (running games finish, then paused), `finished`, `cancelled`;
+    `open` where people begin games as they come.
+    """
+
+    __tablename__ = "tournaments"
+    __table_args__ = (
+        UniqueConstraint("schedule_id", "fire_time"),
+        Index("ix_tournaments_starts", "starts", "id"),
+        Index("ix_tournaments_family_starts", "family", "starts", "id"),
+        Index("ix_tournaments_state_starts", "state", "starts", "id"),
+    )
+    id: int | None = Field(default=None, primary_key=True)
+    name: str = Field(max_length=120)
+    family: str = Field(max_length=32)
+    variant: str = Field(max_length=120)
+    options: dict[str, Any] = _json(dict)
+    format: str = Field(max_length=16)
+    settings: dict[str, Any] = _json(dict)
+    pool: str = Field(max_length=200, index=True)
+    is_rated: bool = True
+    state: str = Field(default="scheduled", max_length=16)
+    problem: str = ""
+    starts: datetime = _time()
+    started: datetime | None = _time(nullable=True)
+    finished: datetime | None = _time(nullable=True, index=True)
+    planned_games: int = 0
+    """Games that are over or still to be played: all but the cancelled ones."""
+    finished_games: int = 0
+    """Games that are over: those with a result and those given up."""
+    findings: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
+    """What the results of a finished one say beyond strengths; empty where there are too few, None before."""
+    schedule_id: int | None = Field(default=None, foreign_key="schedules.id", index=True)
+    fire_time: datetime | None = _time(nullable=True)
+    created_by: int = Field(foreign_key="users.id", index=True)
+    created: datetime = _created()
+
+    @property
+    def priority(self) -> int:
+        """Of its games, before those of tournaments with a lower one; stored among the settings."""
+        return int(self.settings.get("priority", 0))
+
+
+class Entry(SQLModel, table=True):
+    """A version entered in a tournament; `seat` is its number in the tables. `eligibility` says why it may play.
+
+    `suspended` says why it plays no more, where the coordinator has withdrawn it.
+    """
+
+    __tablename__ = "entries"
+    __table_args__ = (UniqueConstraint("tournament_id", "version_id"), UniqueConstraint("tournament_id", "seat"))
+    id: int | None = Field(default=None, primary_key=True)
+    tournament_id: int = Field(foreign_key="tournaments.id")
+    version_id: int = Field(foreign_key="versions.id", index=True)
+    seat: int
+    eligibility: str = ""
+    withdrawn: datetime | None = _time(nullable=True)
+    suspended: str = Field(default="")
+
+
+# -- games -------------------------------------------------------------------------------------------------------------
+
+
+class Game(SQLModel, table=True):
+    """One planned game, and its result once there is one.
+
+    `id` is the content hash of its spec. `sequence` numbers the games of a tournament in planned order; `committed`
+    numbers all results in the order of their commits (ratings are folded in it). `state`: `planned`, `queued`,
+    `running`, `finished`, `void` (given up) or `cancelled`. `attempt` counts the times it was handed out,
+    `lease_owner` names the coordinator that has it or brought its result, `worker` the one of a cluster that played it.
+    `is_rated` is the tournament's word at the time of planning.
+    """
+
+    __tablename__ = "games"
+    __table_args__ = (
+        UniqueConstraint("tournament_id", "sequence"),
+        Index("ix_games_family_committed", "family", "committed"),
+        Index("ix_games_pool_committed", "pool", "committed"),
+        Index("ix_games_first_committed", "first_id", "committed"),
+        Index("ix_games_second_committed", "second_id", "committed"),
+        Index("ix_games_pairing_committed", "first_id", "second_id", "committed"),
+        Index("ix_games_kind_committed", "kind", "committed"),
+        Index("ix_games_variant_committed", "variant", "committed"),
+        Index("ix_games_winner_committed", "winner", "committed"),
+        Index("ix_games_finished_committed", "finished", "committed"),
+        Index("ix_games_tournament_state", "tournament_id", "state", "sequence"),
+        Index("ix_games_tournament_committed", "tournament_id", "committed"),
+        Index("ix_games_state_lease_owner", "state", "lease_owner"),
+    )
+    id: str = Field(primary_key=True, max_length=32)
+    tournament_id: int = Field(foreign_key="tournaments.id")
+    sequence: int
+    round: int
+    pair: int
+    family: str = Field(max_length=32)
+    pool: str = Field(max_length=200)
+    variant: str = Field(max_length=120)
+    first_id: int = Field(foreign_key="versions.id")
+    second_id: int = Field(foreign_key="versions.id")
+    first: str = Field(max_length=60)
+    second: str = Field(max_length=60)
+    spec: dict[str, Any] = _json(dict)
+    is_rated: bool = True
+    state: str = Field(default="planned", max_length=16)
+    attempt: int = 0
+    lease_owner: str = Field(default="", max_length=120)
+    worker: str = Field(default="", max_length=120)
+    started: datetime | None = _time(nullable=True)
+    finished: datetime | None = _time(nullable=True)
+    committed: int | None = Field(default=None, unique=True)
+    winner: str | None = Field(default=None, max_length=8)
+    termination: str | None = Field(default=None, max_length=32)
+    kind: str | None = Field(default=None, max_length=16)
+    detail: str = ""
+    plies: int = 0
+
+
+class Record(SQLModel, table=True):
+    """The whole `GameRecord` of a finished game as compressed JSON, apart from `games` so that lists stay light."""
+
+    __tablename__ = "records"
+    game_id: str = Field(primary_key=True, foreign_key="games.id", max_length=32)
+    data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class PersonGame(SQLModel, table=True):
+    """A game of a person, who has an account (`user_id`) or the cookie with the digest `guest`.
+
+    `plies` is how it went so far, each as `[move, ply]`: such a game goes on after whatever happens to its referee.
+    `asked` is what the person decided and the referee has not taken yet.
+    """
+
+    __tablename__ = "people_games"
+    game_id: str = Field(primary_key=True, foreign_key="games.id", max_length=32)
+    user_id: int | None = Field(default=None, foreign_key="users.id", index=True)
+    guest: str = Field(default="", max_length=64, index=True)
+    address: str = Field(max_length=64, index=True)
+    side: str = Field(max_length=8)
+    plies: list[Any] = _json(list)
+    asked: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON, nullable=True))
+    created: datetime = _created()
+
+
+class Void(SQLModel, table=True):
+    """An attempt at a game that came to nothing through no fault of a bot; it was played again or given up."""
+
+    __tablename__ = "voids"
+    id: int | None = Field(default=None, primary_key=True)
+    game_id: str = Field(foreign_key="games.id", index=True, max_length=32)
+    attempt: int
+    termination: str = Field(max_length=32)
+    detail: str = ""
+    lease_owner: str = ""
+    at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+
+
+class Rating(SQLModel, table=True):
+    """One version's rating in one pool, after the game with commit number `last`.
+
+    `opposition` is the sum of the opponents' mu before each game: divided by `games`, the average opponent.
+    """
+
+    __tablename__ = "ratings"
+    __table_args__ = (Index("ix_ratings_pool_conservative", "pool", "conservative", "version_id"),)
+    pool: str = Field(primary_key=True, max_length=200)
+    version_id: int = Field(primary_key=True, foreign_key="versions.id", index=True)
+    mu: float
+    sigma: float
+    conservative: float
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    forfeits: int = 0
+    opposition: float = 0.0
+    last: int = 0
+
+
+class RatingChange(SQLModel, table=True):
+    """What one game did to one rating: the line of a rating plot."""
+
+    __tablename__ = "rating_changes"
+    __table_args__ = (Index("ix_rating_changes_version_pool_committed", "version_id", "pool", "committed"),)
+    game_id: str = Field(primary_key=True, foreign_key="games.id", max_length=32)
+    version_id: int = Field(primary_key=True, foreign_key="versions.id")
+    pool: str = Field(max_length=200)
+    committed: int
+    mu_before: float
+    sigma_before: float
+    mu: float
+    sigma: float
+
+
+class Rebuild(SQLModel, table=True):
+    """A rebuild of all ratings that is under way or was killed; up to the commit number `last` it is done.
+
+    `without`: the SHA-256 of the games it leaves out, empty for none.
+    """
+
+    __tablename__ = "rebuilds"
+    id: str = Field(primary_key=True, max_length=32)
+    without: str = Field(default="", max_length=64)
+    last: int = 0
+
+
+class RebuiltChange(SQLModel, table=True):
+    """A rating change as a rebuild wants it, other than it is stored; without numbers where there should be none."""
+
+    __tablename__ = "rebuilt_changes"
+    rebuild_id: str = Field(primary_key=True, max_length=32)
+    game_id: str = Field(primary_key=True, max_length=32)
+    version_id: int = Field(primary_key=True)
+    pool: str = Field(max_length=200)
+    committed: int
+    mu_before: float | None = None
+    sigma_before: float | None = None
+    mu: float | None = None
+    sigma: float | None = None
+
+
+# -- the archive -------------------------------------------------------------------------------------------------------
+
+
+class ArchiveName(SQLModel, table=True):
+    """A word that games of the archive share: a `player`, a `variant` (`loa standard`), a `termination`, a `source`, a
+    `pool` of ratings. `folded` is the name without the case of letters, for searches by a part of it."""
+
+    __tablename__ = "archive_names"
+    __table_args__ = (UniqueConstraint("kind", "name"),)
+    id: int | None = Field(default=None, primary_key=True)
+    kind: str = Field(max_length=16)
+    name: str = Field(sa_column=Column(Text, nullable=False))
+    folded: str = Field(sa_column=Column(Text, nullable=False))
+
+
+_SEARCHED = ("variant_id", "first_id", "second_id", "termination_id", "source_id", "winner", "plies", "day")
+
+
+def _covering(*first: str) -> Index:
+    """Order games by these columns; the other searched columns follow, so that filters read the index alone."""
+    rest = [name for name in _SEARCHED if name not in first]
+    return Index(f"ix_archive_games_{first[0]}", *first, *rest)
+
+
+class ArchiveGame(SQLModel, table=True):
+    """What the archive knows of a game, imported or played here: numbered for good from 1.
+
+    `game_id` is the id of a game played here, else the digest of the content; `label` the number in its collection, if
+    it has one. Columns that end in `_id` refer to `archive_names`; the pool of an imported game is empty. `winner` is 0
+    for nobody, 1 first, 2 second, 3 draw; `day` 20260731, with zeros for what is not known. The row of a result that
+    was undone is deleted, and its number is not used again.
+    """
+
+    __tablename__ = "archive_games"
+    __table_args__ = (
+        _covering("first_id"),
+        _covering("second_id"),
+        _covering("variant_id"),
+        _covering("source_id", "variant_id"),
+        _covering("day", "serial"),
+        _covering("plies", "serial"),
+    )
+    serial: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    game_id: str = Field(unique=True, max_length=40)
+    label: str = Field(default="", max_length=80, index=True)
+    variant_id: int
+    first_id: int
+    second_id: int
+    termination_id: int
+    source_id: int
+    pool_id: int
+    winner: int
+    plies: int
+    day: int
+
+
+class ArchiveText(SQLModel, table=True):
+    """An imported game as it came: compressed JSON of an `ArchivedGame`. Games played here have their record."""
+
+    __tablename__ = "archive_texts"
+    serial: int = Field(primary_key=True, foreign_key="archive_games.serial", sa_column_kwargs={"autoincrement": False})
+    data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class ArchivePart(SQLModel, table=True):
+    """The positions of the games with serials `first` to `last`, in 2**`bits` buckets; see
+    `arena.store.archive.positions`.
+    """
+
+    __tablename__ = "archive_parts"
+    id: int | None = Field(default=None, primary_key=True)
+    first: int
+    last: int
+    bits: int
+    entries: int
+
+
+class ArchivePosition(SQLModel, table=True):
+    """A bucket of a part: its entries in the order of their keys, compressed."""
+
+    __tablename__ = "archive_positions"
+    part_id: int = Field(primary_key=True, foreign_key="archive_parts.id")
+    bucket: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+# -- analyses ----------------------------------------------------------------------------------------------------------
+
+
+class Analysis(SQLModel, table=True):
+    """A game as a judge saw it: figures to look for, and all of it as compressed JSON (`arena.analysis.work`).
+
+    `game_id` is that of a game played here or of an imported one. `accuracy` is that of the side with the lower one.
+    """
+
+    __tablename__ = "analyses"
+    game_id: str = Field(primary_key=True, max_length=40)
+    family: str = Field(max_length=32, index=True)
+    judge: str = Field(max_length=80)
+    nodes: int
+    fit: str = Field(max_length=40)
+    gaffes: int = Field(index=True)
+    first_gaffes: int
+    second_gaffes: int
+    accuracy: float | None = Field(default=None, index=True)
+    first_accuracy: float | None = None
+    second_accuracy: float | None = None
+    turns: int = Field(index=True)
+    is_thrown: bool = Field(index=True)
+    at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+    data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class AnalysisRequest(SQLModel, table=True):
+    """Somebody wants a game analysed (`game_id`), or a position (`question`: its game so far), which gets an `answer`.
+
+    That of a game is gone when it is done; one that failed keeps its `problem`, so that nobody tries it again unasked.
+    """
+
+    __tablename__ = "analysis_requests"
+    id: int | None = Field(default=None, primary_key=True)
+    user_id: int | None = Field(default=None, foreign_key="users.id", index=True)
+    game_id: str | None = Field(default=None, unique=True, max_length=40)
+    question: dict[str, Any] = _json(dict)
+    nodes: int
+    answer: dict[str, Any] = _json(dict)
+    is_done: bool = False
+    problem: str = ""
+    at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+
+
+class Curve(SQLModel, table=True):
+    """How scores become chances in a family from some day on: the scale of a curve, and what it was made of."""
+
+    __tablename__ = "curves"
+    id: int | None = Field(default=None, primary_key=True)
+    family: str = Field(max_length=32, index=True)
+    scale: float
+    games: int
+    positions: int
+    log_loss: float
+    created: datetime = _created()
+
+
+# -- how the arena is run ----------------------------------------------------------------------------------------------
+
+
+class Counter(SQLModel, table=True):
+    """Numbers that only grow: `commit` is the last commit number given out, taken inside the committing transaction."""
+
+    __tablename__ = "counters"
+    name: str = Field(primary_key=True, max_length=32)
+    value: int = 0
+
+
+class Lease(SQLModel, table=True):
+    """Who may act alone (`referee`): taken and renewed with a deadline, free again when that has passed."""
+
+    __tablename__ = "leases"
+    name: str = Field(primary_key=True, max_length=32)
+    owner: str = Field(max_length=120)
+    until: datetime = _time()
+
+
+class Audit(SQLModel, table=True):
+    """Who did what to what, for ever."""
+
+    __tablename__ = "audit"
+    id: int | None = Field(default=None, primary_key=True)
+    at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+    user_id: int | None = Field(default=None, foreign_key="users.id", index=True)
+    action: str = Field(max_length=40)
+    subject: str = Field(max_length=120, index=True)
+    detail: dict[str, Any] = _json(dict)
+
+
+class Answer(SQLModel, table=True):
+    """What was answered to a request with an `Idempotency-Key`, given again when the request is repeated."""
+
+    __tablename__ = "answers"
+    user_id: int = Field(primary_key=True, foreign_key="users.id")
+    key: str = Field(primary_key=True, max_length=100)
+    route: str = Field(max_length=120)
+    digest: str = Field(max_length=64)
+    status: int
+    body: dict[str, Any] = _json(dict)
+    created: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)

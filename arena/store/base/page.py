@@ -1,0 +1,77 @@
+"""Pages of long lists by cursor: what a page is, and the opaque text of where the next one begins.
+
+A cursor holds the sorting values of the last row, so that rows added meanwhile neither repeat nor hide others.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from arena.store.base.errors import BadValueError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+DEFAULT_LIMIT = 50
+MAX_LIMIT = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """Some rows of a list, and the cursor of the next ones (None: there are no more)."""
+
+    items: list[T]
+    next: str | None = None
+
+    def map(self, change: Callable[[T], R]) -> Page[R]:
+        """The same page with other items."""
+        return Page([change(item) for item in self.items], self.next)
+
+
+def write_cursor(*keys: Any) -> str:
+    """The cursor behind a row with these sorting values (numbers, texts, times)."""
+    plain = [key.isoformat() if isinstance(key, datetime) else key for key in keys]
+    return base64.urlsafe_b64encode(json.dumps(plain, separators=(",", ":")).encode()).rstrip(b"=").decode()
+
+
+def read_cursor(text: str | None, *types: type) -> tuple[Any, ...] | None:
+    """The sorting values of a cursor; None for none. Raises BadValueError unless they are of these types."""
+    if text is None:
+        return None
+    try:
+        keys = json.loads(base64.urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)))
+        if not isinstance(keys, list) or len(keys) != len(types):
+            raise ValueError("not what a cursor holds")
+        return tuple(_read(key, kind) for key, kind in zip(keys, types, strict=True))
+    except (binascii.Error, ValueError, TypeError, OverflowError, RecursionError):
+        raise BadValueError(f"not a cursor: {text[:80]!r}; take the one of the last answer") from None
+
+
+def _read(key: Any, kind: type[Any]) -> Any:
+    if kind is datetime:
+        found = datetime.fromisoformat(key)
+        if found.tzinfo is None:
+            raise ValueError("a time without a zone")
+        return found
+    if kind is float and type(key) is int:
+        return float(key)
+    if type(key) is not kind or (kind is int and not -(2**63) <= key < 2**63) or (kind is str and "\0" in key):
+        raise ValueError("not of the type")
+    return key
+
+
+def bounded(limit: int) -> int:
+    """A limit within 1 and MAX_LIMIT."""
+    return max(1, min(limit, MAX_LIMIT))
+
+
+def cut(rows: Sequence[T], limit: int, key: Callable[[T], tuple[Any, ...]]) -> Page[T]:
+    """A page from `limit` + 1 rows asked for: the last one only says that there are more."""
+    items = list(rows[:limit])
+    return Page(items, write_cursor(*key(items[-1])) if len(rows) > limit and items else None)

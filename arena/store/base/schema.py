@@ -1,0 +1,158 @@
+"""The schema of the database: bringing it up to date, comparing it with the models, refusing a foreign one.
+
+The revisions are in `arena.migrations`; they run in this process, in one transaction. Alembic is imported by those who
+change or compare a schema: every start looks whether it is the right one, and needs no more than a query for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, Engine, inspect, text
+from sqlmodel import SQLModel
+
+from arena.store.base import models
+from arena.store.base.engine import Sessions
+from arena.store.base.errors import EmptyDatabaseError, SchemaError, translated
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+_FOLDER = Path(models.__file__).parents[2] / "migrations"
+FIRST = 1001
+"""The number of the first revision. Those of programs before 1.0 were 0001 to 0012, and lead nowhere."""
+_LOCK = 0x6172656E61
+"""The advisory lock of PostgreSQL that upgrades take: they wait for one another."""
+
+
+def is_fresh(engine: Engine) -> bool:
+    """Whether there is no table yet."""
+    with translated(), engine.connect() as connection:
+        return not inspect(connection).get_table_names()
+
+
+def upgrade(engine: Engine) -> tuple[str | None, str]:
+    """Bring the database to the program's schema; the revisions before (None = new) and after.
+
+    Whoever coordinated by the schema before has its lease no more: it writes nothing into the new one, and ends.
+    Raises SchemaError for a database that is not this program's to bring up.
+    """
+    with alone(engine) as connection:
+        before = _revision(connection)
+        _require_known(before, connection)
+        if before != head():
+            from alembic import command
+
+            command.upgrade(config(connection), "head")
+            connection.execute(text("DELETE FROM leases"))
+        return before, head()
+
+
+def downgrade(engine: Engine, revision: str) -> None:
+    """Go back to an older revision, or to `base`: no table at all."""
+    from alembic import command
+
+    with alone(engine) as connection:
+        command.downgrade(config(connection), revision)
+
+
+def revision(engine: Engine) -> str | None:
+    """The revision of the database, None for one without tables."""
+    with translated(), engine.connect() as connection:
+        return _revision(connection)
+
+
+def require(engine: Engine) -> None:
+    """Raise SchemaError, naming the command that helps, unless the database has the program's schema."""
+    with translated(), engine.connect() as connection:
+        present = _revision(connection)
+        if present == head():
+            return
+        _require_known(present, connection)
+    if present is None:
+        raise EmptyDatabaseError(
+            "the database is empty: it has no tables; run `arena init`, or `arena db upgrade`",
+            hint="or look at --data and --database",
+        )
+    raise SchemaError(f"the database has schema {present}, the program needs {head()}; run `arena db upgrade`")
+
+
+def differences(engine: Engine) -> list[str]:
+    """What in the database is not as the models say, in words."""
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    with translated(), engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        return [_words(difference) for difference in compare_metadata(context, SQLModel.metadata)]
+
+
+@cache
+def revisions() -> tuple[str, ...]:
+    """All revisions the program knows, the oldest first: their files are numbered."""
+    return tuple(sorted(path.stem.removeprefix("rev_") for path in (_FOLDER / "versions").glob("rev_*.py")))
+
+
+def head() -> str:
+    """The newest revision the program knows."""
+    return revisions()[-1]
+
+
+def _revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return found
+
+
+def _require_known(present: str | None, connection: Connection) -> None:
+    """Raise SchemaError, saying what to do, for a schema that no revision of this program made."""
+    if present in revisions():
+        return
+    if present is None:
+        if taken := sorted(set(inspect(connection).get_table_names()) & set(SQLModel.metadata.tables)):
+            raise SchemaError(
+                f"the database has a table {taken[0]} but no arena's schema: it is another program's; "
+                "name an empty or a new database with --database"
+            )
+    elif present.isdecimal() and int(present) < FIRST:
+        raise SchemaError(
+            f"the database has schema {present}, of a program before 1.0, which cannot be brought up; "
+            "start a new arena: `arena init --data NEW`, and read the old one with the program that made it"
+        )
+    else:
+        raise SchemaError(
+            f"the database has schema {present}, which is newer than this program, or another program's; "
+            "upgrade the program, or name the right database with --database"
+        )
+
+
+def config(connection: Connection) -> Config:
+    """What Alembic's commands take, for this connection."""
+    from alembic.config import Config
+
+    found = Config()
+    found.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
+    found.set_main_option("file_template", "rev_%%(rev)s")
+    found.attributes["connection"] = connection
+    return found
+
+
+@contextmanager
+def alone(engine: Engine) -> Iterator[Connection]:
+    """A connection in one transaction, while nobody else changes the schema."""
+    with translated(), Sessions(engine).writer.begin() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+        yield connection
+
+
+def _words(difference: Any) -> str:
+    if isinstance(difference, list):  # changes of one column
+        return "; ".join(_words(each) for each in difference)
+    kind, *rest = difference
+    return f"{kind} {' '.join(str(getattr(each, 'name', each)) for each in rest if each is not None)}"

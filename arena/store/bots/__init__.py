@@ -1,0 +1,1 @@
+"""Bots, their immutable versions, checks of submissions, sample bots and connected remote bots."""

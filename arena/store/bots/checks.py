@@ -1,0 +1,66 @@
+"""The way of a version from `uploaded` through `checking` to `active` or `failed`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlmodel import col
+
+from arena.store.base.engine import Sessions
+from arena.store.base.errors import ConflictError, NotFoundError
+from arena.store.base.models import Version, VersionFamily, now
+
+
+class Checks:
+    """Who is to be checked, and with what verdict."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def claim(self) -> Version | None:
+        """Take the oldest uploaded version for checking; None when there is none."""
+        with self._sessions.writing() as session:
+            oldest = select(Version).where(col(Version.state) == "uploaded").order_by(col(Version.id)).limit(1)
+            version = session.scalar(oldest.with_for_update(skip_locked=True))
+            if version is not None:
+                version.state = "checking"
+        return version
+
+    def give_back(self) -> int:
+        """What was being checked under a dead process waits again; returns how many versions."""
+        with self._sessions.writing() as session:
+            found = session.execute(update(Version).where(col(Version.state) == "checking").values(state="uploaded"))
+            return int(found.rowcount)  # type: ignore[attr-defined]
+
+    def conclude(
+        self,
+        version_id: int,
+        *,
+        report: Mapping[str, Any],
+        variants: Mapping[str, Sequence[str]],
+        capabilities: Mapping[str, Any],
+        log: str = "",
+        problem: str = "",
+    ) -> Version:
+        """End a check: active when there is no problem, else failed. Raises ConflictError unless it was checking.
+
+        The families of the version become those of `variants`.
+        """
+        with self._sessions.writing() as session:
+            version = session.get(Version, version_id, with_for_update=True)
+            if version is None:
+                raise NotFoundError("version", version_id)
+            if version.state != "checking":
+                raise ConflictError(f"{version.name} is {version.state}, not checking", version.state)
+            version.state = "failed" if problem else "active"
+            version.report, version.log, version.problem = dict(report), log, problem
+            version.capabilities, version.checked = dict(capabilities), now()
+            of_version = select(VersionFamily).where(col(VersionFamily.version_id) == version_id)
+            known = {row.family: row for row in session.scalars(of_version)}
+            for family, names in variants.items():
+                row = known.get(family) or VersionFamily(version_id=version_id, family=family)
+                row.variants = list(names)
+                session.add(row)
+        return version

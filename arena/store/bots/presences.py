@@ -1,0 +1,85 @@
+"""Which remote bots are connected, as the process where they are says every few seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from sqlalchemy import select
+from sqlmodel import col
+
+from arena.store.base.engine import Sessions
+from arena.store.base.models import Presence, now
+
+SAID_S = 15.0
+"""How often it is said who is there."""
+_STALE = timedelta(seconds=3 * SAID_S)
+"""Who was not seen for longer is not there: whoever said so is gone."""
+
+
+class Said(Protocol):
+    """What is said of a version that is connected."""
+
+    @property
+    def games(self) -> int: ...
+    @property
+    def most_games(self) -> int: ...
+    @property
+    def latency_ms(self) -> float | None: ...
+    @property
+    def is_open(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PresenceLine:
+    """A remote version: when it was seen, how many games it plays of how many, what a message takes there and back.
+
+    `is_open`: others may challenge it.
+    """
+
+    is_connected: bool
+    seen: datetime
+    games: int
+    most_games: int
+    latency_ms: float | None
+    is_open: bool
+
+
+class Presences:
+    """By version."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def say(self, present: Mapping[int, Said]) -> None:
+        """These versions are connected, and no others."""
+        at = now()
+        with self._sessions.writing() as session:
+            known = {row.version_id: row for row in session.scalars(select(Presence))}
+            for version_id, one in present.items():
+                row = known.pop(version_id, None) or Presence(version_id=version_id, seen=at)
+                row.is_connected, row.seen, row.games, row.most_games = True, at, one.games, one.most_games
+                row.latency_ms, row.is_open = one.latency_ms, one.is_open
+                session.add(row)
+            for row in known.values():
+                if row.is_connected:
+                    row.is_connected, row.games = False, 0
+
+    def of(self, version_ids: Sequence[int]) -> dict[int, PresenceLine]:
+        """Of these versions; those that never were connected are left out."""
+        at = now()
+        with self._sessions.reading() as session:
+            rows = list(session.scalars(select(Presence).where(col(Presence.version_id).in_(version_ids))))
+        return {
+            row.version_id: PresenceLine(
+                row.is_connected and at - row.seen < _STALE,
+                row.seen,
+                row.games,
+                row.most_games,
+                row.latency_ms,
+                row.is_open,
+            )
+            for row in rows
+        }

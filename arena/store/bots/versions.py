@@ -1,0 +1,266 @@
+"""Versions of bots: added, found, listed, retired."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from arena.store.base.engine import Sessions, fetch
+from arena.store.base.errors import ConflictError, NotFoundError
+from arena.store.base.models import Bot, User, Version, VersionFamily
+from arena.store.bots.usage import usage_of
+
+STATES = ("uploaded", "checking", "active", "failed", "retired")
+
+
+@dataclass(frozen=True, slots=True)
+class VersionLine:
+    """A version in a list, with its bot and its families (family -> variants it was found fit for)."""
+
+    id: int
+    bot_id: int
+    bot: str
+    owner: str
+    number: int
+    name: str
+    state: str
+    problem: str
+    bundle: str
+    size_bytes: int
+    created: datetime
+    checked: datetime | None
+    place: str = ""
+    families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+_LINE = (
+    col(Version.id),
+    col(Version.bot_id),
+    col(Bot.name),
+    col(User.name),
+    col(Version.number),
+    col(Version.name),
+    col(Version.state),
+    col(Version.problem),
+    col(Version.bundle),
+    col(Version.size_bytes),
+    col(Version.created),
+    col(Version.checked),
+    col(Version.place),
+)
+
+
+class Versions:
+    """Versions of all bots."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def add(
+        self,
+        bot_id: int,
+        *,
+        command: Sequence[str],
+        families: Sequence[str],
+        bundle: str = "",
+        size_bytes: int = 0,
+        options: Mapping[str, str] | None = None,
+        limits: Mapping[str, int] | None = None,
+        state: str = "uploaded",
+        place: str = "",
+        variants: Mapping[str, Sequence[str]] | None = None,
+        capabilities: Mapping[str, Any] | None = None,
+        report: Mapping[str, Any] | None = None,
+        max_versions: int | None = None,
+        max_bytes: int | None = None,
+    ) -> Version:
+        """The next version of a bot; its ratings start from the newest earlier one that was active.
+
+        `max_versions` and `max_bytes` bound what the owner has with it. Raises NotFoundError, and
+        ConflictError when somebody adds one at the same moment or the bot is retired.
+        """
+        try:
+            with self._sessions.writing() as session:
+                bot = session.get(Bot, bot_id)
+                if bot is None:
+                    raise NotFoundError("bot", bot_id)
+                if bot.is_retired:
+                    raise ConflictError(f"bot {bot.name} is retired", "retired")
+                usage_of(session, bot.owner_id).require_room(size_bytes, max_versions, max_bytes)
+                mine = col(Version.bot_id) == bot_id
+                number = (session.scalar(select(func.max(col(Version.number))).where(mine)) or 0) + 1
+                earlier = session.scalar(
+                    select(col(Version.id))
+                    .where(mine, col(Version.state).in_(("active", "retired")))
+                    .order_by(col(Version.number).desc())
+                    .limit(1)
+                )
+                version = Version(
+                    bot_id=bot_id,
+                    number=number,
+                    name=f"{bot.name} v{number}",
+                    bundle=bundle,
+                    size_bytes=size_bytes,
+                    command=list(command),
+                    options=dict(options or {}),
+                    limits=dict(limits or {}),
+                    capabilities=dict(capabilities or {}),
+                    report=dict(report or {}),
+                    state=state,
+                    place=place,
+                    follows_id=earlier,
+                )
+                session.add(version)
+                session.flush()
+                assert version.id is not None
+                for family in dict.fromkeys(families):
+                    fit = list((variants or {}).get(family, ()))
+                    session.add(VersionFamily(version_id=version.id, family=family, variants=fit))
+        except IntegrityError:
+            raise ConflictError("another version of this bot was added at the same moment; try again") from None
+        return version
+
+    def announce(self, version_id: int, variants: Mapping[str, Sequence[str]], capabilities: Mapping[str, Any]) -> None:
+        """What a bot that runs on its author's machine can play now, as it says. Raises NotFoundError."""
+        with self._sessions.writing() as session:
+            version = session.get(Version, version_id)
+            if version is None:
+                raise NotFoundError("version", version_id)
+            version.capabilities = dict(capabilities)
+            for row in session.scalars(select(VersionFamily).where(col(VersionFamily.version_id) == version_id)):
+                row.variants = list(variants.get(row.family, row.variants))
+
+    def get(self, version_id: int) -> Version:
+        """A version by number. Raises NotFoundError."""
+        with self._sessions.reading() as session:
+            version = session.get(Version, version_id)
+        if version is None:
+            raise NotFoundError("version", version_id)
+        return version
+
+    def find(self, bot: str, number: int | None = None) -> Version:
+        """A version by its bot's name: that number, or the newest active one. Raises NotFoundError."""
+        query = select(Version).join(Bot, col(Bot.id) == col(Version.bot_id)).where(col(Bot.name) == bot)
+        if number is None:
+            query = query.where(col(Version.state) == "active").order_by(col(Version.number).desc()).limit(1)
+        else:
+            query = query.where(col(Version.number) == number)
+        with self._sessions.reading() as session:
+            version = session.scalar(query)
+        if version is None:
+            raise NotFoundError("version", f"{bot} v{number}" if number else f"{bot} (active)")
+        return version
+
+    def of_bot(self, bot_id: int) -> list[VersionLine]:
+        """All versions of a bot, newest first."""
+        return self._lines(col(Version.bot_id) == bot_id, order=(col(Version.number).desc(),))
+
+    def lines(self, version_ids: Sequence[int]) -> dict[int, VersionLine]:
+        """These versions by number; unknown ones are left out."""
+        if not version_ids:
+            return {}
+        return {line.id: line for line in self._lines(col(Version.id).in_(set(version_ids)))}
+
+    def by_ids(self, version_ids: Sequence[int]) -> dict[int, Version]:
+        """These versions whole, by number; unknown ones are left out."""
+        with self._sessions.reading() as session:
+            found = session.scalars(select(Version).where(col(Version.id).in_(set(version_ids))))
+            return {version.id: version for version in found if version.id is not None}
+
+    def active(self, family: str) -> list[VersionLine]:
+        """Every active version that plays a family, newest of each bot first, bots by name."""
+        plays = select(col(VersionFamily.version_id)).where(col(VersionFamily.family) == family)
+        return self._lines(
+            col(Version.state) == "active",
+            col(Version.id).in_(plays),
+            order=(col(Bot.name), col(Version.number).desc()),
+        )
+
+    def remote(self) -> set[str]:
+        """The names of all active versions that run on their authors' machines."""
+        query = select(col(Version.name)).where(col(Version.place) == "remote", col(Version.state) == "active")
+        with self._sessions.reading() as session:
+            return set(session.scalars(query))
+
+    def bundles(self) -> set[str]:
+        """The bundles of all versions, whatever their state: what `BundleStore.sweep` must keep."""
+        with self._sessions.reading() as session:
+            return set(session.scalars(select(col(Version.bundle)).where(col(Version.bundle) != "").distinct()))
+
+    def ancestors(self) -> dict[str, tuple[str, ...]]:
+        """Of every version that follows another one: the names of those before it, nearest first."""
+        query = select(col(Version.id), col(Version.name), col(Version.follows_id)).order_by(col(Version.id))
+        with self._sessions.reading() as session:
+            rows = fetch(session, query)
+        names = {number: name for number, name, _ in rows}
+        follows = {number: earlier for number, _, earlier in rows}
+        found: dict[str, tuple[str, ...]] = {}
+        for number, name, earlier in rows:
+            line: list[int] = []
+            while earlier is not None and earlier != number and earlier not in line:
+                line.append(earlier)
+                earlier = follows.get(earlier)
+            if line:
+                found[name] = tuple(names[one] for one in line)
+        return found
+
+    def families(self, version_id: int) -> dict[str, tuple[str, ...]]:
+        """The families of a version with the variants it was found fit for."""
+        with self._sessions.reading() as session:
+            return families_of(session, [version_id]).get(version_id, {})
+
+    def fit_from(self, version_ids: Sequence[int]) -> dict[int, dict[str, int]]:
+        """From how many milliseconds a move each version is fit, by family, as far as its check found that out."""
+        query = select(col(Version.id), col(Version.capabilities)).where(col(Version.id).in_(version_ids))
+        with self._sessions.reading() as session:
+            rows = fetch(session, query) if version_ids else ()
+        return {
+            version_id: {
+                family: int(part["fit_from_ms"])
+                for family, part in found.items()
+                if isinstance(part, Mapping) and part.get("fit_from_ms")
+            }
+            for version_id, found in rows
+        }
+
+    def retire(self, version_id: int) -> Version:
+        """A version that is entered no more; its games and ratings stay. Raises ConflictError while it is checked."""
+        with self._sessions.writing() as session:
+            version = session.get(Version, version_id, with_for_update=True)
+            if version is None:
+                raise NotFoundError("version", version_id)
+            if version.state == "checking":
+                raise ConflictError(f"{version.name} is being checked; wait for the verdict", version.state)
+            version.state = "retired"
+        return version
+
+    def _lines(self, *conditions: Any, order: Sequence[Any] = ()) -> list[VersionLine]:
+        query = (
+            select(*_LINE)
+            .select_from(Version)
+            .join(Bot, col(Bot.id) == col(Version.bot_id))
+            .join(User, col(User.id) == col(Bot.owner_id))
+            .where(*conditions)
+            .order_by(*order)
+        )
+        with self._sessions.reading() as session:
+            rows = fetch(session, query)
+            families = families_of(session, [row[0] for row in rows])
+        return [VersionLine(*(*row, families.get(row[0], {}))) for row in rows]
+
+
+def families_of(session: Session, version_ids: Sequence[int]) -> dict[int, dict[str, tuple[str, ...]]]:
+    """The families of these versions, each with the variants it was found fit for."""
+    found: dict[int, dict[str, tuple[str, ...]]] = {}
+    if version_ids:
+        query = select(VersionFamily).where(col(VersionFamily.version_id).in_(version_ids))
+        for row in session.scalars(query.order_by(col(VersionFamily.version_id), col(VersionFamily.family))):
+            found.setdefault(row.version_id, {})[row.family] = tuple(row.variants)
+    return found

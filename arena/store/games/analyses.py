@@ -1,0 +1,258 @@
+"""Analyses of games: kept with the figures they are looked for by, and what is still to be analysed.
+
+What somebody asked for goes first; what nobody did is taken from the latest results, so many a day. Refuses to know
+what an analysis says and who makes it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import zstandard
+from sqlalchemy import ColumnElement, delete, func, select, update
+from sqlmodel import col
+
+from arena.store.base.engine import Sessions, fetch
+from arena.store.base.errors import NotFoundError, QuotaError
+from arena.store.base.models import Analysis, AnalysisRequest, Curve, Game, now
+
+LATEST = 1_000
+"""So many of the latest results may be analysed without anybody asking."""
+MOST_WAITING = 1_000
+"""No more is asked for while so much waits."""
+BY_ANALYSIS = ("gaffes", "accuracy", "first_accuracy", "second_accuracy", "turns")
+"""What lists of games are sorted by beside their own columns; games that were not analysed are left out then."""
+MOST_OF_USER = 10
+"""Nor by one user while so much of theirs waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisFigures:
+    """What lists show of an analysis. `accuracy` is that of the side with the lower one, `is_thrown`: somebody who
+    stood as good as won did not win."""
+
+    game_id: str
+    family: str
+    judge: str
+    nodes: int
+    fit: str
+    gaffes: int
+    first_gaffes: int
+    second_gaffes: int
+    accuracy: float | None
+    first_accuracy: float | None
+    second_accuracy: float | None
+    turns: int
+    is_thrown: bool
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisTask:
+    """Something to be analysed: a game, or a position by the `question`. Without `request` nobody asked for it."""
+
+    request: int | None
+    game_id: str | None
+    question: Mapping[str, Any]
+    nodes: int
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisFilter:
+    """What is looked for by; None = anything. `accuracy` bounds are those of the side with the lower one."""
+
+    least_gaffes: int | None = None
+    most_gaffes: int | None = None
+    least_accuracy: float | None = None
+    most_accuracy: float | None = None
+    least_turns: int | None = None
+    is_thrown: bool | None = None
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, name) is not None for name in AnalysisFilter.__dataclass_fields__)
+
+    @property
+    def conditions(self) -> list[ColumnElement[bool]]:
+        """Their SQL, about `analyses`."""
+        found: list[ColumnElement[bool]] = []
+        for least, most, name in (
+            (self.least_gaffes, self.most_gaffes, "gaffes"),
+            (self.least_accuracy, self.most_accuracy, "accuracy"),
+            (self.least_turns, None, "turns"),
+        ):
+            column = col(getattr(Analysis, name))
+            found += [column >= least] if least is not None else []
+            found += [column <= most] if most is not None else []
+        if self.is_thrown is not None:
+            found.append(col(Analysis.is_thrown) == self.is_thrown)
+        return found
+
+
+_FIGURES = tuple(col(getattr(Analysis, name)) for name in AnalysisFigures.__dataclass_fields__)
+
+
+class Analyses:
+    """What was analysed, and what is to be."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def put(self, figures: AnalysisFigures, data: Mapping[str, Any]) -> None:
+        """Keep the analysis of a game in place of a former one; whoever asked for it asks no more."""
+        packed = zstandard.ZstdCompressor(level=6).compress(json.dumps(data, separators=(",", ":")).encode())
+        known = {name: getattr(figures, name) for name in AnalysisFigures.__dataclass_fields__}
+        with self._sessions.writing() as session:
+            session.merge(Analysis(**known, data=packed))
+            session.execute(delete(AnalysisRequest).where(col(AnalysisRequest.game_id) == figures.game_id))
+
+    def get(self, game_id: str) -> dict[str, Any] | None:
+        """The whole analysis of a game, if there is one."""
+        with self._sessions.reading() as session:
+            data = session.scalar(select(col(Analysis.data)).where(col(Analysis.game_id) == game_id))
+        return None if data is None else _unpacked(data)
+
+    def figures(self, ids: Sequence[str]) -> dict[str, AnalysisFigures]:
+        """The figures of those games that were analysed."""
+        with self._sessions.reading() as session:
+            rows = fetch(session, select(*_FIGURES).where(col(Analysis.game_id).in_(ids)))
+        return {row[0]: AnalysisFigures(*row) for row in rows}
+
+    def scores(self, family: str) -> Iterator[dict[str, Any]]:
+        """All analyses of a family, whole, in no order."""
+        with self._sessions.reading() as session:
+            ids = list(session.scalars(select(col(Analysis.game_id)).where(col(Analysis.family) == family)))
+        for game_id in ids:
+            if data := self.get(game_id):
+                yield data
+
+    # -- what is to be analysed ----------------------------------------------------------------------------------------
+
+    def ask(
+        self, user_id: int | None, nodes: int, *, game_id: str | None = None, question: Mapping[str, Any] | None = None
+    ) -> int:
+        """Put a game or a position on the queue; its number there, the former one for a game that waits already.
+
+        Raises QuotaError where too much waits.
+        """
+        with self._sessions.writing() as session:
+            if game_id is not None:
+                there = session.scalar(select(col(AnalysisRequest.id)).where(col(AnalysisRequest.game_id) == game_id))
+                if there is not None:
+                    session.execute(update(AnalysisRequest).where(col(AnalysisRequest.id) == there).values(problem=""))
+                    return there
+            mine = _waiting().where(col(AnalysisRequest.user_id) == user_id)
+            for waiting, most, whose in ((mine, MOST_OF_USER, "of yours "), (_waiting(), MOST_WAITING, "")):
+                if (session.scalar(waiting) or 0) >= most:
+                    raise QuotaError(f"{most} analyses {whose}wait already", hint="ask again when some are done")
+            row = AnalysisRequest(user_id=user_id, game_id=game_id, question=dict(question or {}), nodes=nodes)
+            session.add(row)
+            session.flush()
+            assert row.id is not None
+            return row.id
+
+    def request(self, number: int) -> AnalysisRequest:
+        """One request for a position. Raises NotFoundError."""
+        with self._sessions.reading() as session:
+            row = session.get(AnalysisRequest, number)
+            if row is None or row.game_id is not None:
+                raise NotFoundError("question", str(number))
+            session.expunge(row)
+            return row
+
+    def request_of(self, game_id: str) -> AnalysisRequest | None:
+        """What somebody asked for about a game, while it waits or has failed."""
+        with self._sessions.reading() as session:
+            row = session.scalar(select(AnalysisRequest).where(col(AnalysisRequest.game_id) == game_id))
+            if row is not None:
+                session.expunge(row)
+            return row
+
+    def next(self) -> AnalysisTask | None:
+        """What was asked for and waits: positions first, they are quick; then the oldest."""
+        query = (
+            select(AnalysisRequest)
+            .where(*_WAITS)
+            .order_by(col(AnalysisRequest.game_id).is_not(None), col(AnalysisRequest.id))
+            .limit(1)
+        )
+        with self._sessions.reading() as session:
+            row = session.scalar(query)
+            return None if row is None else AnalysisTask(row.id, row.game_id, row.question, row.nodes)
+
+    def next_unasked(self, nodes: int, since: datetime, most: int) -> AnalysisTask | None:
+        """The latest result nobody has analysed, unless `most` games were analysed since a moment."""
+        done = select(func.count()).select_from(Analysis).where(col(Analysis.at) >= since)
+        last = select(func.max(col(Game.committed))).scalar_subquery()
+        query = (
+            select(col(Game.id))
+            .outerjoin(Analysis, col(Analysis.game_id) == col(Game.id))
+            .outerjoin(AnalysisRequest, col(AnalysisRequest.game_id) == col(Game.id))
+            .where(col(Game.committed) > last - LATEST, col(Game.plies) > 0, col(Analysis.game_id).is_(None))
+            .where(col(AnalysisRequest.id).is_(None), col(Game.kind) != "void")
+            .order_by(col(Game.committed).desc())
+            .limit(1)
+        )
+        with self._sessions.reading() as session:
+            if (session.scalar(done) or 0) >= most:
+                return None
+            found = session.scalar(query)
+        return None if found is None else AnalysisTask(None, found, {}, nodes)
+
+    def answer(self, request: int, answer: Mapping[str, Any]) -> None:
+        """A position was judged."""
+        with self._sessions.writing() as session:
+            session.execute(
+                update(AnalysisRequest)
+                .where(col(AnalysisRequest.id) == request)
+                .values(answer=dict(answer), is_done=True)
+            )
+
+    def fail(self, task: AnalysisTask, problem: str) -> None:
+        """Something cannot be analysed: it is tried again when somebody asks for it once more."""
+        problem = problem[:300] or "it failed"
+        with self._sessions.writing() as session:
+            if task.request is None:
+                session.add(AnalysisRequest(game_id=task.game_id, nodes=task.nodes, problem=problem))
+            else:
+                mine = col(AnalysisRequest.id) == task.request
+                session.execute(update(AnalysisRequest).where(mine).values(problem=problem))
+
+    # -- curves --------------------------------------------------------------------------------------------------------
+
+    def add_curve(self, curve: Curve) -> int:
+        """Chances follow from it from now on; its number."""
+        with self._sessions.writing() as session:
+            session.add(curve)
+            session.flush()
+            assert curve.id is not None
+            return curve.id
+
+    def curve(self, family: str) -> Curve | None:
+        """The latest curve that was fitted here for a family."""
+        with self._sessions.reading() as session:
+            query = select(Curve).where(col(Curve.family) == family).order_by(col(Curve.id).desc()).limit(1)
+            row = session.scalar(query)
+            if row is not None:
+                session.expunge(row)
+            return row
+
+
+_WAITS = (col(AnalysisRequest.problem) == "", col(AnalysisRequest.is_done).is_(False))
+
+
+def _waiting() -> Any:
+    return select(func.count()).select_from(AnalysisRequest).where(*_WAITS)
+
+
+def _unpacked(data: bytes) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(zstandard.ZstdDecompressor().decompress(data))
+    return found
+
+
+def today(at: datetime | None = None) -> datetime:
+    """When the present day began, in UTC."""
+    return (at or now()).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -1,0 +1,224 @@
+"""The one transaction that makes results part of the arena: records, results, commit numbers, ratings, counters.
+
+Exactly once by game id: the first result stands, a second one changes nothing. The row of the commit counter is locked
+first, so commits follow one another in the order of their numbers, and ratings are folded in it. Results that came in
+together go in together: most of what a result costs is the transaction and its statements.
+"""
+
+from __future__ import annotations
+
+from collections import Counter as Count
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import zstandard
+from sqlalchemy import Row, bindparam, insert, select, update
+from sqlalchemy.orm import Session
+
+from arena.store.base.engine import table_of
+from arena.store.base.errors import ConflictError, NotFoundError, SchemaError
+from arena.store.base.models import Counter, Game, Rating, RatingChange, Record, Tournament, Version, now
+from arena.store.ratings import fold
+from arena.store.ratings.rows import COUNTER, change_row, line_of, row_of
+from referee.game.record import GameRecord, read_record
+from referee.rules.core import Kind
+
+_OVER = ("finished", "void", "cancelled")
+
+# As tables, and each statement made once: nobody holds what is written here as an object, and going by objects, or
+# making a statement anew, takes as long as the write itself.
+_COUNTERS, _GAMES, _RATINGS, _RECORDS, _CHANGES, _TOURNAMENTS, _VERSIONS = (
+    table_of(model) for model in (Counter, Game, Rating, Record, RatingChange, Tournament, Version)
+)
+_TAKE_NUMBERS = (
+    update(_COUNTERS)
+    .where(_COUNTERS.c.name == COUNTER)
+    .values(value=_COUNTERS.c.value + bindparam("count"))
+    .returning(_COUNTERS.c.value)
+)
+_PLANS = select(
+    *(_GAMES.c[name] for name in ("id", "state", "family", "first", "second")),
+    *(_GAMES.c[name] for name in ("tournament_id", "pool", "first_id", "second_id", "is_rated")),
+).where(_GAMES.c.id.in_(bindparam("games", expanding=True)))
+_FINISH = update(_GAMES).where(_GAMES.c.id == bindparam("game"))
+_COUNT_OVER = (
+    update(_TOURNAMENTS)
+    .where(_TOURNAMENTS.c.id == bindparam("tournament"))
+    .values(finished_games=_TOURNAMENTS.c.finished_games + bindparam("count"))
+)
+_THIS_LINE = (_RATINGS.c.pool == bindparam("of_pool"), _RATINGS.c.version_id == bindparam("of_version"))
+_RATING = select(
+    *(
+        _RATINGS.c[name]
+        for name in ("mu", "sigma", "games", "wins", "draws", "losses", "forfeits", "opposition", "last")
+    )
+).where(*_THIS_LINE)
+_NEW_LINE, _NEXT_LINE = insert(_RATINGS), update(_RATINGS).where(*_THIS_LINE)
+_FOLLOWS = select(_VERSIONS.c.follows_id).where(_VERSIONS.c.id == bindparam("version"))
+_NEW_RECORD, _NEW_CHANGES = insert(_RECORDS), insert(_CHANGES)
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A result that has just become part of the arena; `changes` is empty for games that move no rating."""
+
+    game_id: str
+    tournament_id: int
+    number: int
+    pool: str
+    changes: tuple[fold.Change, ...]
+
+
+def pack(record: GameRecord) -> bytes:
+    """A record as it is stored: its JSON, zstd-compressed. Who played it is nobody's business but the arena's."""
+    return zstandard.ZstdCompressor(level=6).compress(replace(record, worker="").line().encode())
+
+
+def unpack(data: bytes) -> GameRecord:
+    """A record from its stored form."""
+    return read_record(unpack_line(data))
+
+
+def unpack_line(data: bytes) -> bytes:
+    """The JSON of a record from its stored form, unread."""
+    return zstandard.ZstdDecompressor().decompress(data)
+
+
+class LiveTable:
+    """The ratings as they are in this session's transaction; what is `put` is written by `write`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._lines: dict[tuple[str, int], fold.FoldedRating | None] = {}
+        self._known: set[tuple[str, int]] = set()
+        """Those that have a row."""
+        self._changed: dict[tuple[str, int], fold.FoldedRating] = {}
+
+    def line(self, pool: str, version_id: int) -> fold.FoldedRating | None:
+        """See `fold.RatingTable`."""
+        place = (pool, version_id)
+        if place not in self._lines:
+            row = self._session.execute(_RATING, {"of_pool": pool, "of_version": version_id}).one_or_none()
+            self._lines[place] = None if row is None else line_of(row)
+            if row is not None:
+                self._known.add(place)
+        return self._lines[place]
+
+    def follows(self, version_id: int) -> int | None:
+        """See `fold.RatingTable`."""
+        return self._session.scalar(_FOLLOWS, {"version": version_id})
+
+    def put(self, pool: str, version_id: int, line: fold.FoldedRating) -> None:
+        """See `fold.RatingTable`."""
+        self._lines[pool, version_id] = self._changed[pool, version_id] = line
+
+    def write(self) -> None:
+        """Write the lines that have changed."""
+        rows = {place: row_of(*place, line) for place, line in self._changed.items()}
+        if new := [row for place, row in rows.items() if place not in self._known]:
+            self._session.execute(_NEW_LINE, new)
+        if old := [
+            {**row, "of_pool": row["pool"], "of_version": row["version_id"]}
+            for place, row in rows.items()
+            if place in self._known
+        ]:
+            self._session.execute(_NEXT_LINE, old)
+
+
+def commit(session: Session, records: Sequence[GameRecord], lease_owner: str = "") -> list[Committed | None]:
+    """Make records of finished games part of the arena, in this order, inside the session's transaction.
+
+    None for each whose game is over already. Raises NotFoundError for a game nobody planned, ConflictError for a record
+    of other bots, ValueError for a void one: nothing of the whole transaction may be kept then.
+    """
+    for record in records:
+        if record.kind is Kind.VOID:
+            raise ValueError(f"game {record.id} is void: it has no result to commit")
+    last = session.scalar(_TAKE_NUMBERS, {"count": len(records)})
+    if last is None:
+        raise SchemaError("the commit counter is missing; run `arena db upgrade`")
+    taken = _planned(session, records)
+    if len(taken) < len(records):
+        session.execute(_TAKE_NUMBERS, {"count": len(taken) - len(records)})  # gives numbers back
+    table = LiveTable(session)
+    found: dict[str, Committed] = {}
+    finished: list[dict[str, Any]] = []
+    changed: list[dict[str, Any]] = []
+    for number, (record, plan) in enumerate(taken, last - len(records) + 1):
+        played = fold.FoldedGame(
+            record.id,
+            number,
+            record.family,
+            plan.pool,
+            plan.first_id,
+            plan.second_id,
+            record.winner,
+            record.kind.value,
+            plan.is_rated,
+        )
+        changes = fold.fold(table, played)
+        changed += [change_row(played, change) for change in changes]
+        finished.append(_finished(record, number, lease_owner))
+        found[record.id] = Committed(record.id, plan.tournament_id, number, plan.pool, changes)
+    if taken:
+        session.execute(_NEW_RECORD, [{"game_id": record.id, "data": pack(record)} for record, _ in taken])
+        session.execute(_FINISH, finished)
+    for tournament_id, count in Count(one.tournament_id for one in found.values()).items():
+        count_over(session, tournament_id, count)
+    table.write()
+    if changed:
+        session.execute(_NEW_CHANGES, changed)
+    return [found.pop(record.id, None) for record in records]
+
+
+def _planned(session: Session, records: Sequence[GameRecord]) -> list[tuple[GameRecord, Row[Any]]]:
+    """The records whose games are not over, each with what the plan says; of two records of a game the first."""
+    plans = {row.id: row for row in session.execute(_PLANS, {"games": [record.id for record in records]})}
+    found: dict[str, tuple[GameRecord, Row[Any]]] = {}
+    for record in records:
+        plan = plans.get(record.id)
+        if plan is None:
+            raise NotFoundError("game", record.id)
+        if (plan.family, plan.first, plan.second) != (record.family, record.first, record.second):
+            raise ConflictError(
+                f"game {record.id} is {plan.family}: {plan.first} - {plan.second}, "
+                f"the record says {record.family}: {record.first} - {record.second}",
+                str(plan.state),
+            )
+        if plan.state not in _OVER:
+            found.setdefault(record.id, (record, plan))
+    return list(found.values())
+
+
+def _finished(record: GameRecord, number: int, lease_owner: str) -> dict[str, Any]:
+    """The columns of a game that change with its result."""
+    return {
+        "game": record.id,
+        "state": "finished",
+        "committed": number,
+        "lease_owner": lease_owner,
+        "worker": record.worker[:120],
+        "started": _instant(record.started),
+        "finished": _instant(record.finished),
+        "winner": record.winner,
+        "termination": record.termination.value,
+        "kind": record.kind.value,
+        "detail": record.detail,
+        "plies": len(record.moves),
+    }
+
+
+def count_over(session: Session, tournament_id: int, count: int = 1) -> None:
+    """So many more games of the tournament are over."""
+    session.execute(_COUNT_OVER, {"tournament": tournament_id, "count": count})
+
+
+def _instant(text: str) -> datetime:
+    """A time of a record; now, for one that cannot be read."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return now()
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found

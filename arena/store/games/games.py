@@ -1,0 +1,231 @@
+"""Games as readers see them: one with what was planned and played, and lists of them.
+
+Lists come without specs and records, which are read one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Unpack
+
+from sqlalchemy import Select, func, select, tuple_, union_all
+from sqlmodel import col
+
+from arena.store.base.engine import Sessions, fetch
+from arena.store.base.errors import BadValueError, NotFoundError
+from arena.store.base.models import Analysis, Game, Record
+from arena.store.base.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
+from arena.store.games.analyses import BY_ANALYSIS
+from arena.store.games.commit import unpack
+from arena.store.games.game_filter import GameFilter, conditions
+from referee.game.record import GameRecord
+from referee.game.spec import GameSpec, spec_from_json
+
+
+@dataclass(frozen=True, slots=True)
+class GameLine:
+    """A game in a list; what it has no value for yet is None. `committed` orders results."""
+
+    id: str
+    tournament_id: int
+    sequence: int
+    round: int
+    pair: int
+    family: str
+    pool: str
+    variant: str
+    first_id: int
+    second_id: int
+    first: str
+    second: str
+    is_rated: bool
+    state: str
+    attempt: int
+    lease_owner: str
+    started: datetime | None
+    finished: datetime | None
+    committed: int | None
+    winner: str | None
+    termination: str | None
+    kind: str | None
+    detail: str
+    plies: int
+
+
+LINE = tuple(col(getattr(Game, name)) for name in GameLine.__dataclass_fields__)
+"""The columns of a `GameLine`."""
+
+
+class Games:
+    """Games whatever their state."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def get(self, game_id: str) -> GameLine:
+        """One game. Raises NotFoundError."""
+        with self._sessions.reading() as session:
+            row = session.execute(select(*LINE).where(col(Game.id) == game_id)).one_or_none()
+        if row is None:
+            raise NotFoundError("game", game_id)
+        return GameLine(*row)
+
+    def spec(self, game_id: str) -> GameSpec:
+        """What was planned. Raises NotFoundError."""
+        with self._sessions.reading() as session:
+            spec = session.scalar(select(col(Game.spec)).where(col(Game.id) == game_id))
+        if spec is None:
+            raise NotFoundError("game", game_id)
+        return spec_from_json(spec)
+
+    def record(self, game_id: str) -> GameRecord:
+        """What was played. Raises NotFoundError for games without a result."""
+        with self._sessions.reading() as session:
+            data = session.scalar(select(col(Record.data)).where(col(Record.game_id) == game_id))
+        if data is None:
+            raise NotFoundError("record of game", game_id)
+        return unpack(data)
+
+    def of_tournament(
+        self, tournament_id: int, *, state: str | None = None, limit: int = DEFAULT_LIMIT, after: str | None = None
+    ) -> Page[GameLine]:
+        """The games of a tournament in planned order, all or those in one state."""
+        limit = bounded(limit)
+        query = select(*LINE).where(col(Game.tournament_id) == tournament_id).order_by(col(Game.sequence))
+        if state is not None:
+            query = query.where(col(Game.state) == state)
+        if keys := read_cursor(after, int):
+            query = query.where(col(Game.sequence) > keys[0])
+        with self._sessions.reading() as session:
+            lines = [GameLine(*row) for row in fetch(session, query.limit(limit + 1))]
+        return cut(lines, limit, lambda line: (line.sequence,))
+
+    def schedule(
+        self,
+        tournament_id: int,
+        *,
+        state: str | None = None,
+        termination: str | None = None,
+        version_id: int | None = None,
+        sort: str = "sequence",
+        is_falling: bool = False,
+        offset: int = 0,
+        limit: int = DEFAULT_LIMIT,
+    ) -> tuple[list[GameLine], int]:
+        """Part of a tournament's plan by the filters, sorted by a column of `GameLine`; and how many there are."""
+        conditions = [col(Game.tournament_id) == tournament_id]
+        if state is not None:
+            conditions.append(col(Game.state) == state)
+        if termination is not None:
+            conditions.append(col(Game.termination) == termination)
+        if version_id is not None:
+            conditions.append((col(Game.first_id) == version_id) | (col(Game.second_id) == version_id))
+        if sort not in GameLine.__dataclass_fields__:
+            raise BadValueError(f"no column {sort!r}")
+        key = col(getattr(Game, sort))
+        order = [key.desc().nulls_last() if is_falling else key.asc().nulls_last(), col(Game.sequence)]
+        query = select(*LINE).where(*conditions).order_by(*order).offset(offset).limit(bounded(limit))
+        with self._sessions.reading() as session:
+            count = session.scalar(select(func.count()).select_from(Game).where(*conditions)) or 0
+            return [GameLine(*row) for row in fetch(session, query)], count
+
+    def openings(self, ids: Sequence[str]) -> dict[str, str]:
+        """How these games begin where they do not from their variant's start: a position, opening moves, or both."""
+        query = select(col(Game.id), col(Game.spec)).where(col(Game.id).in_(ids))
+        with self._sessions.reading() as session:
+            rows = fetch(session, query)
+        return {key: " ".join(filter(None, (spec.get("position"), *spec.get("opening", ())))) for key, spec in rows}
+
+    def latest(
+        self,
+        *,
+        against: Sequence[int] | None = None,
+        limit: int = DEFAULT_LIMIT,
+        after: str | None = None,
+        **filters: Unpack[GameFilter],
+    ) -> Page[GameLine]:
+        """Games with a result, latest first; `against` keeps the games of `versions` against these.
+
+        Those of some days are in the order of their ends, others in that of their results.
+        """
+        limit = bounded(limit)
+        narrow = conditions(filters)
+        versions = filters.get("versions")
+        is_dated = versions is None and bool(filters.get("since") or filters.get("until"))
+        if is_dated:
+            keys = (col(Game.finished), col(Game.committed))
+            if last := read_cursor(after, datetime, int):
+                narrow.append(tuple_(*keys) < tuple_(*last))
+            query = select(*LINE).where(*narrow).order_by(*(key.desc() for key in keys))
+        else:
+            if last := read_cursor(after, int):
+                narrow.append(col(Game.committed) < last[0])
+            query = select(*LINE).where(*narrow)
+            if versions is not None:
+                query = _of_versions(versions, against, narrow, limit + 1)
+            query = query.order_by(col(Game.committed).desc())
+        query = query.limit(limit + 1)
+        with self._sessions.reading() as session:
+            lines = [GameLine(*row) for row in fetch(session, query)]
+        return cut(lines, limit, lambda line: (line.finished, line.committed) if is_dated else (line.committed,))
+
+    def by_figure(
+        self,
+        figure: str,
+        *,
+        is_falling: bool = True,
+        limit: int = DEFAULT_LIMIT,
+        after: str | None = None,
+        **filters: Unpack[GameFilter],
+    ) -> Page[GameLine]:
+        """Games that were analysed, by one of `BY_ANALYSIS`, of equal ones the latest first. Raises BadValueError."""
+        if figure not in BY_ANALYSIS:
+            raise BadValueError(f"games cannot be sorted by {figure!r}; by {', '.join(BY_ANALYSIS)}")
+        limit, narrow = bounded(limit), conditions(filters)
+        if (versions := filters.get("versions")) is not None:
+            narrow.append(col(Game.first_id).in_(versions) | col(Game.second_id).in_(versions))
+        key = col(getattr(Analysis, figure))
+        if last := read_cursor(after, float, int):
+            beyond = key < last[0] if is_falling else key > last[0]
+            narrow.append(beyond | ((key == last[0]) & (col(Game.committed) < last[1])))
+        query = (
+            select(key, *LINE)
+            .join(Analysis, col(Analysis.game_id) == col(Game.id))
+            .where(*narrow, key.is_not(None))
+            .order_by(key.desc() if is_falling else key, col(Game.committed).desc())
+            .limit(limit + 1)
+        )
+        with self._sessions.reading() as session:
+            rows = [tuple(row) for row in fetch(session, query)]
+        found = cut(rows, limit, lambda row: (float(row[0]), GameLine(*row[1:]).committed))
+        return Page([GameLine(*row[1:]) for row in found.items], found.next)
+
+    def in_state(self, state: str, limit: int = DEFAULT_LIMIT) -> list[GameLine]:
+        """Some games of all tournaments in one state, such as those being played now."""
+        query = select(*LINE).where(col(Game.state) == state).limit(bounded(limit))
+        with self._sessions.reading() as session:
+            return [GameLine(*row) for row in fetch(session, query)]
+
+    def counts(self, tournament_id: int) -> dict[str, int]:
+        """How many games of a tournament are in each state."""
+        query = select(col(Game.state), func.count()).where(col(Game.tournament_id) == tournament_id)
+        with self._sessions.reading() as session:
+            return dict(fetch(session, query.group_by(col(Game.state))))
+
+
+def _of_versions(
+    versions: Sequence[int], against: Sequence[int] | None, conditions: Sequence[Any], limit: int
+) -> Select[Any]:
+    """The latest games of some versions: one short walk along an index per version and side, then the best of them."""
+    walks = []
+    for mine, theirs in ((Game.first_id, Game.second_id), (Game.second_id, Game.first_id)):
+        for version in dict.fromkeys(versions):
+            for rival in [None] if against is None else dict.fromkeys(against):
+                side = [col(mine) == version] if rival is None else [col(mine) == version, col(theirs) == rival]
+                walk = select(col(Game.id)).where(*side, *conditions).order_by(col(Game.committed).desc()).limit(limit)
+                walks.append(select(walk.subquery().c.id))
+    if not walks:
+        return select(*LINE).where(col(Game.id).is_(None))
+    return select(*LINE).where(col(Game.id).in_(union_all(*walks)))

@@ -1,0 +1,266 @@
+"""Results: committed once, read in the order of their commits, counted.
+
+Lists come without records, which are read as a stream.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from operator import itemgetter
+from typing import Any, NamedTuple, Unpack
+
+from sqlalchemy import String, cast, func, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from arena.store.base.engine import Sessions, fetch, table_of
+from arena.store.base.models import Game, Record
+from arena.store.base.page import bounded
+from arena.store.games.commit import Committed, commit, unpack, unpack_line
+from arena.store.games.game_filter import GameFilter, conditions
+from arena.store.games.games import LINE, GameLine
+from arena.store.games.undo import undo, undone
+from arena.store.tournaments.queue import OUTLINE, Outline
+from referee.game.record import GameRecord
+from referee.game.spec import GameSpec, spec_from_json
+from referee.rules.core import Kind, Termination
+
+_BATCH = 500
+"""Rows per statement, within the parameter limits of every database."""
+
+
+class Result(NamedTuple):  # of ten thousand games a dataclass takes four times as long to make
+    """What standings and crosstables need of a finished game."""
+
+    sequence: int
+    round: int
+    pair: int
+    first_id: int
+    second_id: int
+    first: str
+    second: str
+    winner: str | None
+    kind: Kind
+    termination: Termination
+
+    @property
+    def points(self) -> tuple[float, float]:
+        """1, ½ or 0 for first and second."""
+        return _POINTS.get(self.winner, _HALVES)
+
+
+_POINTS: Mapping[str | None, tuple[float, float]] = {"first": (1.0, 0.0), "second": (0.0, 1.0)}
+_HALVES = (0.5, 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many games of two versions in a family ended in one way."""
+
+    first_id: int
+    second_id: int
+    first: str
+    second: str
+    family: str
+    winner: str
+    kind: str
+    termination: str
+    count: int
+
+
+_RESULT = tuple(table_of(Game).c[name] for name in Result._fields)
+_STATE = Outline._fields.index("state")
+_BOTH = (*OUTLINE, *(one for one in _RESULT if one.name not in Outline._fields))
+_AS_RESULT = itemgetter(*([one.name for one in _BOTH].index(name) for name in Result._fields))
+"""A row of `_BOTH` as one of `_RESULT`."""
+
+
+class Results:
+    """Games with a result."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+        self._sides: dict[str, tuple[int, int, dict[tuple[str, str], int]]] = {}
+        """By pool: what `sides` has counted, up to which commit, and how many results had been undone by then."""
+
+    def commit(self, record: GameRecord, lease_owner: str = "") -> Committed | None:
+        """Record a result exactly once, in one transaction with its ratings; None when the game is over already.
+
+        Raises NotFoundError for a game nobody planned, ConflictError for a record of other bots.
+        """
+        return self.commit_all([record], lease_owner)[0]
+
+    def commit_all(self, records: Sequence[GameRecord], lease_owner: str = "") -> list[Committed | None]:
+        """The same for several, in this order, in one transaction: all of them, or none where it raises."""
+        with self._sessions.writing() as session:
+            return commit(session, records, lease_owner)
+
+    def undo(self, wrong: Mapping[str, str], lease_owner: str = "") -> list[str]:
+        """Void results that are wrong, by game id and with the reason, and fold all ratings anew: see `undo`."""
+        return undo(self._sessions, wrong, lease_owner)
+
+    def undone(self) -> int:
+        """How many results were ever undone; whoever adds results up begins anew when it has grown."""
+        with self._sessions.reading() as session:
+            return undone(session)
+
+    def of(
+        self, *, tournament_id: int | None = None, pool: str | None = None, limit: int | None = None
+    ) -> list[Result]:
+        """Finished games without their moves: of a tournament in planned order, or the latest of a pool in order."""
+        query = select(*_RESULT)
+        if tournament_id is not None:
+            mine = (col(Game.tournament_id) == tournament_id, col(Game.state) == "finished")
+            query = query.where(*mine).order_by(col(Game.sequence)).limit(limit)
+        else:
+            query = query.where(col(Game.pool) == pool, col(Game.committed).is_not(None))
+            query = query.order_by(col(Game.committed).desc()).limit(limit)
+        with self._sessions.reading() as session:
+            rows = fetch(session, query)
+        found = _results(rows)
+        return found if tournament_id is not None else found[::-1]
+
+    def with_outlines(self, tournament_id: int) -> tuple[list[Outline], list[Result]]:
+        """Every game of a tournament in planned order, whatever its state, and the results among them: read at once."""
+        mine = col(Game.tournament_id) == tournament_id
+        query = select(*_BOTH).where(mine).order_by(col(Game.sequence))
+        with self._sessions.reading() as session:
+            rows = fetch(session, query)
+        outlines = [Outline(*row[: len(OUTLINE)]) for row in rows]
+        return outlines, _results([_AS_RESULT(row) for row in rows if row[_STATE] == "finished"])
+
+    def last_records(self, tournament_id: int, version_id: int, count: int) -> list[GameRecord]:
+        """The latest records of a version in a tournament, in the order of their commits."""
+        mine = (col(Game.first_id) == version_id) | (col(Game.second_id) == version_id)
+        query = (
+            select(col(Record.data))
+            .join(Game, col(Record.game_id) == col(Game.id))
+            .where(col(Game.tournament_id) == tournament_id, col(Game.committed).is_not(None), mine)
+            .order_by(col(Game.committed).desc())
+            .limit(count)
+        )
+        with self._sessions.reading() as session:
+            return [unpack(row[0]) for row in fetch(session, query)][::-1]
+
+    def tally(self, versions: Sequence[int], against: Sequence[int] | None = None) -> list[Tally]:
+        """The results of versions (against others) counted by opponent, side and ending. Void games are left out."""
+        keys = [col(getattr(Game, name)) for name in Tally.__dataclass_fields__ if name != "count"]
+        parts = []
+        for mine, theirs in ((Game.first_id, Game.second_id), (Game.second_id, Game.first_id)):
+            query = select(*keys, func.count()).where(
+                col(mine).in_(versions), col(Game.committed).is_not(None), col(Game.kind) != Kind.VOID.value
+            )
+            if against is not None:
+                query = query.where(col(theirs).in_(against))
+            parts.append(query.group_by(*keys))
+        with self._sessions.reading() as session:
+            # As a set: games between two of the versions come in both parts.
+            return sorted({Tally(*row) for part in parts for row in fetch(session, part)}, key=astuple)
+
+    def sides(self, pool: str) -> dict[tuple[str, str], int]:
+        """How often each side won the games of a pool that count: (variant, `first`/`second`/`draw`) -> games."""
+        # Results come in at the end of the line: those counted before are not counted again, unless some were undone.
+        last, then, before = self._sides.get(pool, (0, 0, {}))
+        undone = self.undone()
+        if then != undone:
+            last, before = 0, {}
+        query = (
+            select(col(Game.variant), col(Game.winner), func.count(), func.max(col(Game.committed)))
+            .where(col(Game.pool) == pool, col(Game.committed) > last)
+            .group_by(col(Game.variant), col(Game.winner))
+        )
+        with self._sessions.reading() as session:
+            rows = fetch(session, query)
+        found = dict(before)
+        for variant, winner, count, newest in rows:
+            found[variant, winner] = found.get((variant, winner), 0) + count
+            last = max(last, newest)
+        self._sides[pool] = (last, undone, found)
+        return dict(found)
+
+    def by_options(self, tournament_id: int) -> list[tuple[str, dict[str, Any], str, int]]:
+        """How the games of a tournament ended by the rules they were played by: (variant, options, winner, games)."""
+        options = cast(col(Game.spec)["options"], String)
+        query = (
+            select(col(Game.variant), options, col(Game.winner), func.count())
+            .where(col(Game.tournament_id) == tournament_id, col(Game.winner).is_not(None))
+            .group_by(col(Game.variant), options, col(Game.winner))
+            .order_by(col(Game.variant), options, col(Game.winner))
+        )
+        with self._sessions.reading() as session:
+            return [(row[0], json.loads(row[1]), row[2], row[3]) for row in fetch(session, query)]
+
+    def committed(self, tournament_id: int, after: int, limit: int) -> list[GameLine]:
+        """The results of a tournament behind a commit number, in the order of their commits."""
+        query = (
+            select(*LINE)
+            .where(col(Game.tournament_id) == tournament_id, col(Game.committed) > after)
+            .order_by(col(Game.committed))
+            .limit(bounded(limit))
+        )
+        with self._sessions.reading() as session:
+            return [GameLine(*row) for row in session.execute(query).all()]
+
+    def last_commit_of(self, tournament_id: int) -> int:
+        """The highest commit number of a tournament, 0 without results."""
+        query = select(func.max(col(Game.committed))).where(col(Game.tournament_id) == tournament_id)
+        with self._sessions.reading() as session:
+            return session.scalar(query) or 0
+
+    def last_commit(self) -> int:
+        """The highest commit number, 0 without results; a cheap mark of whether lists of results have changed."""
+        with self._sessions.reading() as session:
+            return last_commit(session)
+
+    def records(self, *, after: int = 0, **filters: Unpack[GameFilter]) -> Iterator[tuple[int, bytes]]:
+        """(commit number, record as JSON) of results, all or those the filters leave, in commit order behind `after`.
+
+        A stream: no transaction is open while the caller works on what it was given.
+        """
+        for number, data in self._walk((col(Game.committed), col(Record.data)), after, filters):
+            yield number, unpack_line(data)
+
+    def with_records(self, *, after: int = 0) -> Iterator[tuple[GameLine, bytes]]:
+        """The same of all results, with what the list says of each."""
+        for *line, data in self._walk((*LINE, col(Record.data)), after, {}):
+            yield GameLine(*line), unpack_line(data)
+
+    def with_plans(
+        self, *, after: int = 0, **filters: Unpack[GameFilter]
+    ) -> Iterator[tuple[int, str, bytes, GameSpec]]:
+        """(commit number, id, record as JSON, what was planned) of the same."""
+        columns = (col(Game.committed), col(Game.id), col(Record.data), col(Game.spec))
+        for number, game_id, data, spec in self._walk(columns, after, filters):
+            yield number, game_id, unpack_line(data), spec_from_json(spec)
+
+    def _walk(self, columns: Sequence[Any], after: int, filters: GameFilter) -> Iterator[Any]:
+        versions = filters.get("versions")
+        players = [] if versions is None else [col(Game.first_id).in_(versions) | col(Game.second_id).in_(versions)]
+        while True:
+            query = (
+                select(*columns, col(Game.committed))
+                .join(Record, col(Record.game_id) == col(Game.id))
+                .where(*conditions(filters), *players, col(Game.committed) > after)
+                .order_by(col(Game.committed))
+                .limit(_BATCH)
+            )
+            with self._sessions.reading() as session:
+                rows = fetch(session, query)
+            for *row, _ in rows:
+                yield row
+            if len(rows) < _BATCH:
+                return
+            after = rows[-1][-1]
+
+
+def _results(rows: Sequence[Sequence[Any]]) -> list[Result]:
+    """Results from rows of `_RESULT`."""
+    ways = {way: (Kind(way[0]), Termination(way[1])) for way in {row[-2:] for row in rows}}  # few, of many games
+    return [Result._make((*row[:-2], *ways[row[-2:]])) for row in rows]
+
+
+def last_commit(session: Session) -> int:
+    """The highest commit number, 0 without results."""
+    return session.scalar(select(func.max(col(Game.committed)))) or 0

@@ -1,0 +1,79 @@
+"""Results that turned out to be wrong are none any more: their games wait again, and ratings follow from the others.
+
+One transaction for all of it. What the tournament has planned because of such a result stays planned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlalchemy import delete, insert, select, update
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from arena.store.base.engine import Sessions
+from arena.store.base.models import Analysis, AnalysisRequest, Counter, Game, Record, Tournament, Void
+from arena.store.ratings.rebuild import rebuild
+from referee.rules.core import Termination
+
+COUNTER = "undone"
+"""How many results were undone: whoever has added up results begins anew when it has grown."""
+
+
+def undo(sessions: Sessions, wrong: Mapping[str, str], lease_owner: str = "") -> list[str]:
+    """Void the results of these games, each with what is wrong with it; those that had one.
+
+    Their games are played again, also in a tournament that is finished; where it is cancelled, never.
+    """
+    done: list[str] = []
+
+    def take_out(session: Session) -> None:
+        for game_id, problem in wrong.items():
+            if _take_out(session, game_id, problem, lease_owner):
+                done.append(game_id)
+        _count(session, len(done))
+
+    if wrong:
+        rebuild(sessions, wrong.keys(), take_out)
+    return done
+
+
+def undone(session: Session) -> int:
+    """How many results were ever undone."""
+    return session.scalar(select(col(Counter.value)).where(col(Counter.name) == COUNTER)) or 0
+
+
+def _take_out(session: Session, game_id: str, problem: str, lease_owner: str) -> bool:
+    game = session.get(Game, game_id, with_for_update=True)
+    if game is None or game.committed is None:
+        return False
+    tournament = session.get(Tournament, game.tournament_id, with_for_update=True)
+    assert tournament is not None
+    session.add(
+        Void(
+            game_id=game_id,
+            attempt=game.attempt,
+            termination=Termination.WORKER_WRONG.value,
+            detail=problem,
+            lease_owner=lease_owner,
+        )
+    )
+    for model in (Record, Analysis, AnalysisRequest):
+        session.execute(delete(model).where(col(model.game_id) == game_id))
+    game.state = "cancelled" if tournament.state == "cancelled" else "planned"
+    game.committed = game.winner = game.termination = game.kind = game.started = game.finished = None
+    game.lease_owner = game.worker = game.detail = ""
+    game.plies = 0
+    tournament.finished_games -= 1
+    if game.state == "cancelled":
+        tournament.planned_games -= 1
+    if tournament.state == "finished":
+        tournament.state, tournament.finished = "running", None
+    return True
+
+
+def _count(session: Session, count: int) -> None:
+    if not session.execute(  # type: ignore[attr-defined]
+        update(Counter).where(col(Counter.name) == COUNTER).values(value=col(Counter.value) + count)
+    ).rowcount:
+        session.execute(insert(Counter).values(name=COUNTER, value=count))

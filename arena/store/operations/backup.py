@@ -1,0 +1,222 @@
+"""The whole database as text, and back: a backup, and the way from SQLite to PostgreSQL.
+
+A dump is NDJSON, compressed where the file's name ends in `.zst`: a first line with the schema's revision, then one
+line per row, tables in an order in which every row finds what it refers to; a last line with their number.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any
+
+import zstandard
+from sqlalchemy import Engine, LargeBinary, Table, func, insert, select, text
+from sqlalchemy.orm import Session
+from sqlmodel import SQLModel
+
+from arena.data_folder import make_folder
+from arena.store.base import schema
+from arena.store.base.engine import Sessions, batched, open_engine
+from arena.store.base.errors import BadValueError, TakenError
+from arena.store.base.models import Utc
+from arena.store.operations.sqlite_backup import remove, settle
+from referee.bot.input_file import refuse_special
+
+_FORM = "arena-dump-1"
+_LIVE = ("logins", "leases", "answers", "guesses", "rebuilds", "rebuilt_changes")
+"""What is worth nothing tomorrow."""
+
+
+def dump(engine: Engine, path: Path) -> int:
+    """Write all rows, as they are at one moment, into a new file; how many. Raises FileExistsError."""
+    count = 0
+    with Sessions(engine).reading() as session, _writer(path) as file:
+        connection = session.connection()
+        file.write(_line({"form": _FORM, "schema": schema.revision(engine)}))
+        for table in _tables():
+            keys = list(table.primary_key.columns)
+            rows = connection.execution_options(yield_per=500).execute(select(table).order_by(*keys))
+            for row in rows:
+                values = {name: _plain(value) for name, value in row._mapping.items()}
+                file.write(_line({"table": table.name, "row": values}))
+                count += 1
+        file.write(_line({"rows": count}))
+    return count
+
+
+def require_dump(path: Path) -> None:
+    """Raise BadValueError unless a file begins like a dump that can be loaded, OSError when it cannot be read."""
+    with _reader(path) as lines:
+        _read_head(path, next(lines, {}))
+
+
+def load_new(file: Path, path: Path) -> int:
+    """Make the SQLite database `file` from a dump; how many rows. Nothing is left there unless all of it was loaded.
+
+    Raises what `load` raises, and OSError.
+    """
+    is_new_folder = not file.parent.exists()
+    make_folder(file.parent, is_passage=True)
+    fresh = file.with_name(f"{file.name}.new")
+    try:
+        remove(fresh)  # of a load that was killed
+        engine = open_engine(f"sqlite:///{fresh}")
+        try:
+            schema.upgrade(engine)
+            count = load(engine, path)
+        finally:
+            engine.dispose()
+        settle(fresh, file)
+    except BaseException:
+        remove(fresh)
+        if is_new_folder:
+            with suppress(OSError):
+                file.parent.rmdir()
+        raise
+    return count
+
+
+def load(engine: Engine, path: Path) -> int:
+    """Fill an empty database from a dump of its schema, all of it or nothing; how many rows.
+
+    Raises BadValueError for what is no dump or was cut, TakenError for a database that is not empty.
+    """
+    tables = {table.name: table for table in _tables()}
+    with Sessions(engine).writing() as session, _reader(path) as lines:
+        _read_head(path, next(lines, {}))
+        for table in tables.values():
+            if table.name != "counters" and session.scalar(select(func.count()).select_from(table)):
+                raise TakenError(f"the database is not empty: there are rows in {table.name}")
+        session.execute(tables["counters"].delete())
+        count = _fill(session, tables, path, lines)
+        if engine.dialect.name == "postgresql":
+            _go_on_counting(session, tables.values())
+    return count
+
+
+def _read_head(path: Path, head: dict[str, Any]) -> None:
+    """Raise BadValueError unless this is the first line of a dump that can be loaded."""
+    if head.get("form") != _FORM:
+        raise BadValueError(f"{path} is not a dump of an arena")
+    found = str(head.get("schema"))
+    if found != schema.head():
+        raise BadValueError(
+            f"the dump has schema {found}, the program {schema.head()}; load it with the program that wrote it"
+        )
+
+
+def _fill(session: Session, tables: dict[str, Table], path: Path, lines: Iterator[dict[str, Any]]) -> int:
+    """Store all rows; how many. Raises BadValueError unless the last line gives just that number."""
+    count = 0
+    for name, rows in _groups(lines):
+        if name is None:
+            if rows == [{"rows": count}]:
+                return count
+            break
+        if name not in tables:
+            raise BadValueError(f"{path}: no table {name!r} is known")
+        for part in batched(rows):
+            session.execute(insert(tables[name]), [_row(tables[name], row) for row in part])
+        count += len(rows)
+    raise BadValueError(f"{path} was cut: it does not end as it should")
+
+
+def _go_on_counting(session: Session, tables: Iterable[Table]) -> None:
+    """Have PostgreSQL give the next rows numbers behind those that came with theirs."""
+    for table in tables:
+        if "id" in table.columns and table.columns["id"].autoincrement is not False and table.name != "games":
+            line = f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), max(id)) FROM {table.name}"  # noqa: S608 - our own names
+            session.execute(text(line))
+
+
+def _tables() -> list[Table]:
+    return [table for table in SQLModel.metadata.sorted_tables if table.name not in _LIVE]
+
+
+def _line(data: dict[str, Any]) -> bytes:
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode("utf-8") + b"\n"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _row(table: Table, row: dict[str, Any]) -> dict[str, Any]:
+    """The values of a row as the table takes them."""
+    found = {}
+    for name, value in row.items():
+        if name not in table.columns:
+            raise BadValueError(f"{table.name} has no column {name!r}")
+        kind = table.columns[name].type
+        if value is not None and isinstance(kind, LargeBinary):
+            value = base64.b64decode(value)
+        elif value is not None and isinstance(kind, Utc):
+            value = datetime.fromisoformat(value)
+        found[name] = value
+    return found
+
+
+def _groups(lines: Iterator[dict[str, Any]]) -> Iterator[tuple[str | None, list[dict[str, Any]]]]:
+    """Rows of one table together, in portions; (None, [last line]) at the end."""
+    name: str | None = None
+    rows: list[dict[str, Any]] = []
+    for line in lines:
+        if "table" not in line:
+            if rows:
+                yield name, rows
+            yield None, [line]
+            return
+        if line["table"] != name or len(rows) >= 500:
+            if rows:
+                yield name, rows
+            name, rows = line["table"], []
+        rows.append(line["row"])
+
+
+@contextmanager
+def _writer(path: Path) -> Iterator[IO[bytes]]:
+    """A new file, there only when it is whole."""
+    if path.exists():
+        raise FileExistsError(f"{path} is there already")
+    fresh = path.with_name(f"{path.name}.new")
+    try:
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            if path.suffix == ".zst":
+                with zstandard.ZstdCompressor(level=6).stream_writer(file, closefd=False) as packed:
+                    yield packed
+            else:
+                yield file
+        fresh.rename(path)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+@contextmanager
+def _reader(path: Path) -> Iterator[Iterator[dict[str, Any]]]:
+    refuse_special(path)
+    with open(path, "rb") as file:
+        source: Any = file
+        if path.suffix == ".zst":
+            source = io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(file))
+        yield _read(path, source)
+
+
+def _read(path: Path, source: Any) -> Iterator[dict[str, Any]]:
+    try:
+        for line in source:
+            data = json.loads(line)
+            if not isinstance(data, dict):
+                raise ValueError("not an object")
+            yield data
+    except (ValueError, zstandard.ZstdError) as error:
+        reason = "it is not what `arena db dump` writes" if type(error) is not ValueError else str(error)
+        raise BadValueError(f"{path} cannot be read: {reason}", hint="name another file") from None

@@ -1,0 +1,165 @@
+"""Backups of the embedded database: copies of its file, made while it is in use, and the way back.
+
+A backup is itself a database of SQLite, named after the time at which it was made. Refuses to know servers: they have
+means of their own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from arena.data_folder import make_file, make_folder
+from arena.store.base.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError, is_damage
+from arena.store.base.health import mark_of, problem_of
+from arena.store.games.commit import unpack_line
+from referee.bot.input_file import refuse_special
+
+_NAME = re.compile(r"arena-([0-9]{8}-[0-9]{6})\.sqlite3")
+_STAMP = "%Y%m%d-%H%M%S"
+_PARTS = ("", "-wal", "-shm")
+"""The files that are a database of SQLite in use."""
+_OPEN = "SELECT id FROM games WHERE state IN ('planned', 'queued', 'running')"
+
+
+class SqliteBackups:
+    """The backups in a folder; those older than `days` days go when a new one is made, but never the newest."""
+
+    def __init__(self, folder: Path, days: int) -> None:
+        self.folder, self.days = folder, days
+
+    def all(self) -> list[Path]:
+        """Every backup, the oldest first."""
+        if not self.folder.is_dir():
+            return []
+        return sorted(path for path in self.folder.iterdir() if _NAME.fullmatch(path.name))
+
+    def newest(self) -> Path:
+        """The latest one. Raises NotFoundError."""
+        found = self.all()
+        if not found:
+            raise NotFoundError("backup in", str(self.folder))
+        return found[-1]
+
+    def make(self, file: Path, at: datetime) -> Path:
+        """Copy the database as it is at one moment, check the copy, and let older ones go; the new one.
+
+        Raises StoreUnavailableError, also where the database is damaged; OSError.
+        """
+        make_folder(self.folder)
+        path = self.folder / f"arena-{at.astimezone(UTC).strftime(_STAMP)}.sqlite3"
+        fresh = path.with_name(f"{path.name}.new")
+        try:
+            fresh.unlink(missing_ok=True)
+            make_file(fresh)
+            _copy(file, fresh)
+            if problem := problem_of(fresh):
+                raise StoreUnavailableError(f"the backup is not sound: {problem}")
+            settle(fresh, path)
+        finally:
+            fresh.unlink(missing_ok=True)
+        self._let_go(at)
+        return path
+
+    def _let_go(self, at: datetime) -> None:
+        oldest = (at.astimezone(UTC) - timedelta(days=self.days)).strftime(_STAMP)
+        for path in self.all()[:-1]:
+            found = _NAME.fullmatch(path.name)
+            if found and found[1] < oldest:
+                path.unlink()
+
+
+def restore(file: Path, backup: Path, at: datetime) -> Path | None:
+    """Put a backup in the place of a database that nobody uses; where that was set aside, None when there was none.
+
+    Raises BadValueError for a backup that is not sound, ConflictError while the database is in use, OSError.
+    """
+    refuse_special(backup)
+    if not backup.is_file():
+        raise NotFoundError("backup", str(backup))
+    if problem := problem_of(backup) or ("" if _has_schema(backup) else "there is no arena in it"):
+        raise BadValueError(f"{backup} is no sound backup: {problem}", hint="name another file")
+    make_folder(file.parent, is_passage=True)
+    aside = None
+    if file.exists():
+        _require_unused(file)
+        aside = file.with_name(f"{file.name}.replaced-{at.astimezone(UTC).strftime(_STAMP)}")
+    fresh = file.with_name(f"{file.name}.new")
+    try:
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(backup, "rb") as source, open(descriptor, "wb") as to:
+            shutil.copyfileobj(source, to)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+    for part in _PARTS if aside else ():
+        found = file.with_name(f"{file.name}{part}")
+        if aside and found.exists():
+            found.rename(aside.with_name(f"{aside.name}{part}"))
+    settle(fresh, file)
+    mark_of(file).unlink(missing_ok=True)
+    return aside
+
+
+def salvage(file: Path, aside: Path) -> Iterator[bytes]:
+    """The records, as JSON, that can still be read in a database set aside, of games open in the one restored."""
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        games = [game for (game,) in connection.execute(_OPEN)]
+    with contextlib.closing(sqlite3.connect(aside)) as connection:
+        for game in games:
+            with contextlib.suppress(sqlite3.DatabaseError):  # this one is on the part that is damaged
+                row = connection.execute("SELECT data FROM records WHERE game_id = ?", (game,)).fetchone()
+                if row is not None:
+                    yield unpack_line(row[0])
+
+
+def _has_schema(file: Path) -> bool:
+    """Whether a sound file is a database of the arena: an empty file is sound to SQLite."""
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        query = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
+        return connection.execute(query).fetchone() is not None
+
+
+def _copy(file: Path, target: Path) -> None:
+    try:
+        with contextlib.closing(sqlite3.connect(file, timeout=30, isolation_level=None)) as connection:
+            connection.execute("VACUUM INTO ?", (str(target),))
+    except sqlite3.Error as error:
+        why = "the database is damaged" if is_damage(error) else "no backup can be made now"
+        raise StoreUnavailableError(f"{why}: {error}") from error
+
+
+def _require_unused(file: Path) -> None:
+    """Raise ConflictError while any process has the database open."""
+    with contextlib.closing(sqlite3.connect(file, timeout=0, isolation_level=None)) as connection:
+        try:
+            connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            raise ConflictError(f"{file} is in use ({error}); stop the arena first") from None
+        except sqlite3.DatabaseError:  # too damaged to tell
+            return
+
+
+def remove(file: Path) -> None:
+    """Remove a database that nobody uses, with the files beside it."""
+    for part in _PARTS:
+        file.with_name(f"{file.name}{part}").unlink(missing_ok=True)
+
+
+def settle(fresh: Path, path: Path) -> None:
+    """Give a file its name once the disk has it."""
+    for place in (fresh, path.parent):
+        number = os.open(place, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+        if place is fresh:
+            fresh.rename(path)

@@ -1,0 +1,153 @@
+"""What an author wants to hear of: checks of their versions, faults and suspensions of their bots, tournaments of
+theirs that ended.
+
+Told from what is stored anyway; only when somebody has read it is noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import Select, func, or_, select
+from sqlalchemy.orm import Mapped
+from sqlmodel import col
+
+from arena.store.base.engine import Sessions, fetch
+from arena.store.base.models import Audit, Bot, Entry, Game, Tournament, Version, now
+from referee.rules.core import Kind, Termination
+
+LIMIT = 30
+"""Notices of each kind; older ones stand on the pages of bots and tournaments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that happened. `name` is the version or tournament it is about, `key` what its address ends with.
+
+    `what` says how it came out: a version's state, a termination, a tournament's state; `detail` why, if anybody knows.
+    """
+
+    kind: Literal["check", "fault", "suspension", "tournament"]
+    at: datetime
+    name: str
+    key: str
+    what: str
+    detail: str = ""
+
+
+class Notices:
+    """The news of one author."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def of(self, user_id: int, since: datetime | None = None) -> list[Notice]:
+        """The news of a user, latest first: all that is kept at hand, or what came after a moment."""
+        parts = (self._checks, self._faults, self._suspensions, self._ended)
+        found = [one for part in parts for one in part(user_id, since)]
+        return sorted(found, key=lambda one: one.at, reverse=True)
+
+    def read_until(self, user_id: int) -> datetime | None:
+        """When a user last said that all was read."""
+        query = select(func.max(col(Audit.at))).where(col(Audit.subject) == _subject(user_id))
+        with self._sessions.reading() as session:
+            return session.scalar(query)
+
+    def mark_read(self, user_id: int, at: datetime | None = None) -> None:
+        """All that happened until now is read."""
+        with self._sessions.writing() as session:
+            session.add(Audit(at=at or now(), action="account.read", subject=_subject(user_id), user_id=user_id))
+
+    def _checks(self, user_id: int, since: datetime | None) -> list[Notice]:
+        query = (
+            select(col(Version.checked), col(Version.name), col(Version.id), col(Version.state), col(Version.problem))
+            .join(Bot, col(Bot.id) == col(Version.bot_id))
+            .where(col(Bot.owner_id) == user_id, col(Version.checked).is_not(None))
+            .order_by(col(Version.checked).desc())
+            .limit(LIMIT)
+        )
+        rows = self._rows(query, col(Version.checked), since)
+        return [Notice("check", at, name, str(key), state, problem) for at, name, key, state, problem in rows]
+
+    def _faults(self, user_id: int, since: datetime | None) -> list[Notice]:
+        """Forfeits of the user's versions. Resignations are left out: a bot may give up; and those of a suspension."""
+        mine = self._versions(user_id)
+        if not mine:
+            return []
+        lost = or_(
+            (col(Game.first_id).in_(mine)) & (col(Game.winner) == "second"),
+            (col(Game.second_id).in_(mine)) & (col(Game.winner) == "first"),
+        )
+        query = (
+            select(
+                col(Game.finished),
+                col(Game.first),
+                col(Game.second),
+                col(Game.winner),
+                col(Game.id),
+                col(Game.termination),
+                col(Game.detail),
+            )
+            .where(
+                col(Game.kind) == Kind.FORFEIT.value,
+                col(Game.committed).is_not(None),
+                col(Game.termination).not_in((Termination.RESIGNED.value, Termination.SUSPENDED.value)),
+                lost,
+            )
+            .order_by(col(Game.committed).desc())
+            .limit(LIMIT)
+        )
+        rows = self._rows(query, col(Game.finished), since)
+        return [
+            Notice("fault", at, second if winner == "first" else first, key, what, detail)
+            for at, first, second, winner, key, what, detail in rows
+        ]
+
+    def _suspensions(self, user_id: int, since: datetime | None) -> list[Notice]:
+        query = (
+            select(col(Entry.withdrawn), col(Version.name), col(Entry.tournament_id), col(Entry.suspended))
+            .join(Version, col(Version.id) == col(Entry.version_id))
+            .join(Bot, col(Bot.id) == col(Version.bot_id))
+            .where(col(Bot.owner_id) == user_id, col(Entry.suspended) != "", col(Entry.withdrawn).is_not(None))
+            .order_by(col(Entry.withdrawn).desc())
+            .limit(LIMIT)
+        )
+        rows = self._rows(query, col(Entry.withdrawn), since)
+        return [Notice("suspension", at, name, str(key), "suspended", reason) for at, name, key, reason in rows]
+
+    def _ended(self, user_id: int, since: datetime | None) -> list[Notice]:
+        entered = (
+            select(col(Entry.tournament_id))
+            .join(Version, col(Version.id) == col(Entry.version_id))
+            .join(Bot, col(Bot.id) == col(Version.bot_id))
+            .where(col(Bot.owner_id) == user_id)
+        )
+        query = (
+            select(col(Tournament.finished), col(Tournament.name), col(Tournament.id), col(Tournament.state))
+            .where(col(Tournament.finished).is_not(None), col(Tournament.id).in_(entered))
+            .order_by(col(Tournament.finished).desc())
+            .limit(LIMIT)
+        )
+        rows = self._rows(query, col(Tournament.finished), since)
+        return [Notice("tournament", at, name, str(key), state) for at, name, key, state in rows]
+
+    def _rows(
+        self, query: Select[*tuple[Any, ...]], at: Mapped[datetime | None], since: datetime | None
+    ) -> Sequence[Any]:
+        """The rows of a query whose `at` is after `since`; all without."""
+        with self._sessions.reading() as session:
+            return fetch(session, query if since is None else query.where(at > since))
+
+    def _versions(self, user_id: int) -> Sequence[int]:
+        query = (
+            select(col(Version.id)).join(Bot, col(Bot.id) == col(Version.bot_id)).where(col(Bot.owner_id) == user_id)
+        )
+        with self._sessions.reading() as session:
+            return [row[0] for row in fetch(session, query)]
+
+
+def _subject(user_id: int) -> str:
+    return f"notices:{user_id}"

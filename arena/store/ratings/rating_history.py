@@ -1,0 +1,230 @@
+"""The pools as they were: ratings at a past moment, and results counted by pairing.
+
+Both follow indexes of a pool's games in commit order: what they cost grows with the games of the pool, no faster.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import and_, func, select
+from sqlalchemy.orm import Session, aliased
+from sqlmodel import col
+
+from arena.store.base.engine import Sessions, batched, fetch
+from arena.store.base.models import Bot, Game, RatingChange, Tournament, User, Version
+from arena.store.ratings.rating_line import Ranking, RatingLine
+from referee.ratings.trueskill import Rating
+from referee.rules.core import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many rated games of two versions in one tournament and variant ended alike."""
+
+    tournament_id: int
+    variant: str
+    first_id: int
+    second_id: int
+    winner: str
+    is_forfeit: bool
+    games: int
+
+
+_POINTS = {"first": 1.0, "second": 0.0}
+
+
+def games_of(counts: Iterable[Count], names: Mapping[int, str] | None = None) -> Iterator[tuple[str, str, float]]:
+    """Every game counted: its two versions and the points of the first; with `names`, of those versions alone."""
+    for count in counts:
+        if names is None:
+            first, second = str(count.first_id), str(count.second_id)
+        elif count.first_id in names and count.second_id in names:
+            first, second = names[count.first_id], names[count.second_id]
+        else:
+            continue
+        yield from itertools.repeat((first, second, _POINTS.get(count.winner, 0.5)), count.games)
+
+
+@dataclass(slots=True)
+class Score:
+    """What a version did."""
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    forfeits: int = 0
+
+    @property
+    def games(self) -> int:
+        """All of them."""
+        return self.wins + self.draws + self.losses
+
+
+def scores_of(counts: list[Count]) -> dict[int, Score]:
+    """The counts by version."""
+    found: dict[int, Score] = defaultdict(Score)
+    for count in counts:
+        first, second = found[count.first_id], found[count.second_id]
+        if count.winner == "draw":
+            first.draws += count.games
+            second.draws += count.games
+            continue
+        winner, loser = (first, second) if count.winner == "first" else (second, first)
+        winner.wins += count.games
+        loser.losses += count.games
+        loser.forfeits += count.games if count.is_forfeit else 0
+    return dict(found)
+
+
+class RatingHistory:
+    """Leaderboards of earlier days."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def commit_at(self, pool: str, at: datetime) -> int:
+        """The last commit number of a pool whose game had ended at a moment, 0 when none had."""
+        query = (
+            select(col(Game.committed))
+            .where(col(Game.pool) == pool, col(Game.committed).is_not(None), col(Game.finished) <= at)
+            .order_by(col(Game.committed).desc())
+            .limit(1)
+        )
+        with self._sessions.reading() as session:
+            return session.scalar(query) or 0
+
+    def game_of(self, prefix: str) -> str:
+        """The id of the one game that begins so, empty when there is none or are several."""
+        query = select(col(Game.id)).where(col(Game.id) >= prefix, col(Game.id) < prefix + "g").limit(2)
+        with self._sessions.reading() as session:
+            found = list(session.scalars(query))
+        return found[0] if len(found) == 1 else ""
+
+    def begun_anew(self, tournament_id: int) -> int:
+        """How many games of a tournament were handed out more than once: after a restart, a pause or a void."""
+        query = (
+            select(func.count())
+            .select_from(Game)
+            .where(col(Game.tournament_id) == tournament_id, col(Game.attempt) > 1)
+        )
+        with self._sessions.reading() as session:
+            return session.scalar(query) or 0
+
+    def counts(self, pool: str, until: int | None = None) -> list[Count]:
+        """The results of a pool that count for its ratings, up to a commit number."""
+        keys = tuple(col(getattr(Game, name)) for name in _COUNTED)
+        conditions = [
+            col(Game.pool) == pool,
+            col(Game.committed).is_not(None),
+            col(Game.is_rated).is_(True),
+            col(Game.kind) != Kind.VOID.value,
+        ]
+        if until is not None:
+            conditions.append(col(Game.committed) <= until)
+        query = select(*keys, func.count()).where(*conditions).group_by(*keys)
+        with self._sessions.reading() as session:
+            rows = fetch(session, query)
+        return [
+            Count(tournament, variant, first, second, winner or "draw", kind == Kind.FORFEIT.value, games)
+            for tournament, variant, first, second, winner, kind, games in rows
+            if first != second
+        ]
+
+    def settings(self, tournament_ids: set[int]) -> dict[int, Mapping[str, object]]:
+        """The settings documents of these tournaments."""
+        found: dict[int, Mapping[str, object]] = {}
+        with self._sessions.reading() as session:
+            for part in batched(sorted(tournament_ids)):
+                query = select(col(Tournament.id), col(Tournament.settings)).where(col(Tournament.id).in_(part))
+                found.update((key, value) for key, value in session.execute(query) if key is not None)
+        return found
+
+    def leaderboard(self, pool: str, until: int, *, with_retired: bool = False) -> list[RatingLine]:
+        """The lines of a pool after a commit number, as `Ratings.leaderboard` gives them now.
+
+        Names, owners and states of versions are those of today.
+        """
+        scores = scores_of(self.counts(pool, until))
+        with self._sessions.reading() as session:
+            ratings = _ratings(session, pool, until, sorted(scores))
+            opposition = _opposition(session, pool, until)
+            names = _names(session, sorted(scores))
+        order = sorted(
+            (one for one in ratings if with_retired or names[one][-1] != "retired"),
+            key=lambda one: (-(ratings[one].mu - 3 * ratings[one].sigma), -one),
+        )
+        ranking = Ranking()
+        lines: list[RatingLine] = []
+        for version_id, following in zip(order, [*order[1:], None], strict=False):
+            rating, score = ratings[version_id], scores[version_id]
+            line = ranking.line(
+                (version_id, *names[version_id]),
+                Rating(rating.mu, rating.sigma, score.games, score.wins, score.draws, score.losses),
+                forfeits=score.forfeits,
+                opposition=opposition.get(version_id, 0.0),
+                follower=ratings[following] if following else None,
+            )
+            lines.append(line)
+        return lines
+
+
+_COUNTED = ("tournament_id", "variant", "first_id", "second_id", "winner", "kind")
+
+
+def _ratings(session: Session, pool: str, until: int, versions: list[int]) -> dict[int, Rating]:
+    """mu and sigma of these versions after a commit number: one seek in the index per version."""
+    found: dict[int, Rating] = {}
+    keys = (col(RatingChange.version_id), col(RatingChange.pool), col(RatingChange.committed))
+    for part in batched(versions):
+        last = (
+            select(keys[0], keys[1], func.max(keys[2]).label("committed"))
+            .where(keys[0].in_(part), keys[1] == pool, keys[2] <= until)
+            .group_by(keys[0], keys[1])
+        )
+        places = last.subquery()
+        query = select(keys[0], col(RatingChange.mu), col(RatingChange.sigma)).join(
+            places, and_(*(key == place for key, place in zip(keys, places.c, strict=True)))
+        )
+        found.update((one, Rating(mu, sigma)) for one, mu, sigma in session.execute(query))
+    return found
+
+
+def _opposition(session: Session, pool: str, until: int) -> dict[int, float]:
+    """The sum of the opponents' mu before each game, by version."""
+    mine, theirs = aliased(RatingChange), aliased(RatingChange)
+    query = (
+        select(col(mine.version_id), func.sum(col(theirs.mu_before)))
+        .select_from(Game)
+        .join(mine, col(mine.game_id) == col(Game.id))
+        .join(theirs, (col(theirs.game_id) == col(Game.id)) & (col(theirs.version_id) != col(mine.version_id)))
+        .where(col(Game.pool) == pool, col(Game.committed) <= until)
+        .group_by(col(mine.version_id))
+    )
+    return dict(fetch(session, query))
+
+
+def _names(session: Session, versions: list[int]) -> dict[int, tuple[str, str, int, str, str]]:
+    """Display name, bot, number, owner and state of versions."""
+    found: dict[int, tuple[str, str, int, str, str]] = {}
+    for part in batched(versions):
+        query = (
+            select(
+                col(Version.id),
+                col(Version.name),
+                col(Bot.name),
+                col(Version.number),
+                col(User.name),
+                col(Version.state),
+            )
+            .join(Bot, col(Bot.id) == col(Version.bot_id))
+            .join(User, col(User.id) == col(Bot.owner_id))
+            .where(col(Version.id).in_(part))
+        )
+        for key, version, bot, number, owner, state in fetch(session, query):
+            found[key] = version, bot, number, owner, state
+    return found

@@ -1,0 +1,234 @@
+"""Ratings as the commits left them: leaderboards, the line of one version, what a game changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import and_, func, select, tuple_, union_all
+from sqlmodel import col
+
+from arena.store.base.engine import Sessions, fetch, table_of
+from arena.store.base.models import Bot, Game, Rating, RatingChange, User, Version
+from arena.store.base.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor, write_cursor
+from arena.store.ratings import rebuild
+from arena.store.ratings.rating_line import Ranking, RatingLine
+from arena.store.ratings.rows import line_of
+from referee.ratings.trueskill import Rating as Strength
+from referee.rules.core import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLine:
+    """One version's rating in one pool, for the page of a bot."""
+
+    pool: str
+    version_id: int
+    name: str
+    mu: float
+    sigma: float
+    conservative: float
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    forfeits: int
+    is_provisional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLine:
+    """One point of a rating plot: the game and what it did. `points` is what the version scored."""
+
+    committed: int
+    game_id: str
+    finished: datetime | None
+    opponent: str
+    points: float
+    mu_before: float
+    sigma_before: float
+    mu: float
+    sigma: float
+
+
+class Ratings:
+    """The ratings as the commits left them."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def pools(self) -> list[tuple[str, int]]:
+        """Every pool with rated games, and how many."""
+        query = select(col(Rating.pool), func.sum(col(Rating.games))).group_by(col(Rating.pool))
+        with self._sessions.reading() as session:
+            return sorted((pool, int(games) // 2) for pool, games in fetch(session, query))
+
+    def size(self, pool: str) -> int:
+        """How many versions have a rating in a pool."""
+        query = select(func.count()).select_from(Rating).where(col(Rating.pool) == pool)
+        with self._sessions.reading() as session:
+            return int(session.execute(query).scalar_one())
+
+    def leaderboard(
+        self, pool: str, *, with_retired: bool = False, limit: int = DEFAULT_LIMIT, after: str | None = None
+    ) -> Page[RatingLine]:
+        """The lines of a pool, best first by mu - 3 sigma. Retired versions are left out unless asked for."""
+        limit = bounded(limit)
+        keys = (col(Rating.conservative), col(Rating.version_id))
+        query = (
+            select(Rating, col(Version.name), col(Bot.name), col(Version.number), col(User.name), col(Version.state))
+            .join(Version, col(Version.id) == col(Rating.version_id))
+            .join(Bot, col(Bot.id) == col(Version.bot_id))
+            .join(User, col(User.id) == col(Bot.owner_id))
+            .where(col(Rating.pool) == pool)
+            .order_by(*(key.desc() for key in keys))
+            .limit(limit + 1)
+        )
+        if not with_retired:
+            query = query.where(col(Version.state) != "retired")
+        ranking = Ranking()
+        if last := read_cursor(after, float, int, int, int):
+            query = query.where(tuple_(*keys) < tuple_(*last[:2]))
+            ranking = Ranking(*last[2:])
+        with self._sessions.reading() as session:
+            rows = fetch(session, query)
+        followers = [row for row, *_ in rows[1:]] + [None]
+        lines = [
+            ranking.line(
+                (row.version_id, *version),
+                line_of(row).rating,
+                forfeits=row.forfeits,
+                opposition=row.opposition,
+                follower=follower,
+            )
+            for (row, *version), follower in zip(rows[:limit], followers, strict=False)
+        ]
+        if len(rows) <= limit:
+            return Page(lines)
+        return Page(lines, write_cursor(lines[-1].conservative, lines[-1].version_id, ranking.place, ranking.rank))
+
+    def of_versions(self, version_ids: Sequence[int]) -> list[PoolLine]:
+        """The ratings of some versions in all their pools, pools by name, newest version first."""
+        query = (
+            select(Rating, col(Version.name))
+            .join(Version, col(Version.id) == col(Rating.version_id))
+            .where(col(Rating.version_id).in_(set(version_ids)))
+        )
+        with self._sessions.reading() as session:
+            rows = fetch(session, query)
+        lines = [
+            PoolLine(
+                row.pool,
+                row.version_id,
+                name,
+                row.mu,
+                row.sigma,
+                row.conservative,
+                row.games,
+                row.wins,
+                row.draws,
+                row.losses,
+                row.forfeits,
+                line_of(row).rating.is_provisional,
+            )
+            for row, name in rows
+        ]
+        return sorted(lines, key=lambda line: (line.pool, -line.version_id))
+
+    def strengths(self, pool: str, version_ids: Sequence[int]) -> dict[int, Strength]:
+        """The ratings of these versions in a pool; versions without a game in it are left out."""
+        query = select(Rating).where(col(Rating.pool) == pool, col(Rating.version_id).in_(set(version_ids)))
+        with self._sessions.reading() as session:
+            return {row.version_id: line_of(row).rating for row in session.scalars(query)}
+
+    def changes(
+        self, version_id: int, pool: str, *, limit: int = DEFAULT_LIMIT, after: str | None = None
+    ) -> Page[ChangeLine]:
+        """What every game did to one version's rating, in order."""
+        limit = bounded(limit)
+        query = (
+            select(
+                RatingChange,
+                col(Game.finished),
+                col(Game.first_id),
+                col(Game.first),
+                col(Game.second),
+                col(Game.winner),
+            )
+            .join(Game, col(Game.id) == col(RatingChange.game_id))
+            .where(col(RatingChange.version_id) == version_id, col(RatingChange.pool) == pool)
+            .order_by(col(RatingChange.committed))
+            .limit(limit + 1)
+        )
+        if keys := read_cursor(after, int):
+            query = query.where(col(RatingChange.committed) > keys[0])
+        with self._sessions.reading() as session:
+            rows = fetch(session, query)
+        lines = []
+        for change, finished, first_id, first, second, winner in rows:
+            is_first = first_id == version_id
+            points = 0.5 if winner == "draw" else float((winner == "first") == is_first)
+            lines.append(
+                ChangeLine(
+                    change.committed,
+                    change.game_id,
+                    finished,
+                    second if is_first else first,
+                    points,
+                    change.mu_before,
+                    change.sigma_before,
+                    change.mu,
+                    change.sigma,
+                )
+            )
+        return cut(lines, limit, lambda line: (line.committed,))
+
+    def of_game(self, game_id: str) -> dict[int, RatingChange]:
+        """What a game did to the ratings of its versions; nothing for games that move none."""
+        query = select(RatingChange).where(col(RatingChange.game_id) == game_id)
+        with self._sessions.reading() as session:
+            return {row.version_id: row for row in session.scalars(query)}
+
+    def of_tournament(self, tournament_id: int) -> dict[int, tuple[float, float]]:
+        """mu - 3 sigma of every version before its first rated game of a tournament, and after its last one."""
+        counted = (
+            col(Game.tournament_id) == tournament_id,
+            col(Game.committed).is_not(None),
+            col(Game.is_rated),
+            col(Game.kind) != Kind.VOID.value,
+            col(Game.first_id) != col(Game.second_id),
+        )
+        games = table_of(Game).c
+        seats = [
+            select(games[side].label("version_id"), games.pool, games.committed.label("at")).where(*counted)
+            for side in ("first_id", "second_id")
+        ]
+        both = union_all(*seats).subquery()
+        ends = (
+            select(
+                both.c.version_id, both.c.pool, func.min(both.c.at).label("first"), func.max(both.c.at).label("last")
+            )
+            .group_by(both.c.version_id, both.c.pool)
+            .subquery()
+        )
+        first, last = table_of(RatingChange).alias("first"), table_of(RatingChange).alias("last")
+        query = select(ends.c.version_id, first.c.mu_before, first.c.sigma_before, last.c.mu, last.c.sigma)
+        for change, at in ((first, ends.c.first), (last, ends.c.last)):
+            mine = (change.c.version_id == ends.c.version_id, change.c.pool == ends.c.pool, change.c.committed == at)
+            query = query.join(change, and_(*mine))
+        with self._sessions.reading() as session:
+            return {
+                version_id: (mu_before - 3 * sigma_before, mu - 3 * sigma)
+                for version_id, mu_before, sigma_before, mu, sigma in fetch(session, query)
+            }
+
+    def check(self, tell: rebuild.Tell = rebuild.tell_nobody) -> list[str]:
+        """Fold every game again in commit order; what differs from the stored numbers, in words."""
+        return rebuild.check(self._sessions, tell)
+
+    def rebuild(self, tell: rebuild.Tell = rebuild.tell_nobody) -> int:
+        """Fold every game again and put right whatever differs; how many games counted. See
+        `arena.store.ratings.rebuild`.
+        """
+        return rebuild.rebuild(self._sessions, tell=tell)

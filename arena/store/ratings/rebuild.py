@@ -1,0 +1,245 @@
+"""All ratings folded again from the games, in the order of their commits: what is stored must be just that.
+
+A rebuild goes through the games in portions. It notes what is wrong beside the ratings (`rebuilt_changes`) and how far
+it came (`rebuilds`); after a kill, the next one continues there. A last transaction puts everything in place: until
+then everybody sees the old ratings, and results are committed as always.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+from sqlalchemy import bindparam, delete, func, insert, select, tuple_, update
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from arena.store.base.engine import Sessions, batched, fetch, table_of
+from arena.store.base.errors import ConflictError
+from arena.store.base.models import Counter, Game, Rating, RatingChange, Rebuild, RebuiltChange, Version
+from arena.store.ratings.fold import FoldedGame, FoldedRating, fold
+from arena.store.ratings.rows import COUNTER, change_row, line_of, row_of
+from referee.ratings import trueskill
+
+PORTION = 5_000
+"""Games folded from one note of how far a rebuild is to the next: about a second's work."""
+
+_GAMES, _CHANGES, _REBUILT = (table_of(model) for model in (Game, RatingChange, RebuiltChange))
+_CHANGE = tuple(_CHANGES.c)
+_NEXT = (
+    select(*(_GAMES.c["id" if name == "game_id" else name] for name in FoldedGame.__dataclass_fields__))
+    .where(_GAMES.c.committed > bindparam("after"))
+    .order_by(_GAMES.c.committed)
+    .limit(bindparam("portion"))
+)
+_PORTION = select(_GAMES.c.id).where(_GAMES.c.committed > bindparam("after"), _GAMES.c.committed <= bindparam("until"))
+
+_NO_RESULT = select(_GAMES.c.id).where(_GAMES.c.committed.is_(None))
+
+_Key = tuple[str, int]
+_Row = tuple[Any, ...]
+"""The columns of a rating change, in their order."""
+_Difference = tuple[_Row | None, _Row | None]
+"""What is stored, and what should be."""
+Tell = Callable[[int, int], None]
+"""Is called with how many games are folded, and how many there are."""
+
+
+def tell_nobody(done: int, total: int) -> None:
+    """Nothing."""
+
+
+class _Lines:
+    """The ratings after the games up to the commit number `last`, `without` some. A table of `fold`.
+
+    Up to the commit number `trusted`, changes are read instead of computed: as the rebuild with this id left them.
+    """
+
+    def __init__(
+        self, session: Session, without: frozenset[str] = frozenset(), trusted: int = 0, rebuild_id: str = ""
+    ) -> None:
+        query = select(col(Version.id), col(Version.follows_id)).where(col(Version.follows_id).is_not(None))
+        self._follows: dict[int, int] = dict(fetch(session, query))
+        self.by_key: dict[_Key, FoldedRating] = {}
+        self.last = self.seen = self.count = 0
+        """The last commit number, how many games there were so far, and how many of them moved ratings."""
+        self.rebuild_id, self.noted = rebuild_id, trusted
+        self._without, self._trusted = without, trusted
+
+    def line(self, pool: str, version_id: int) -> FoldedRating | None:
+        """See `fold.RatingTable`."""
+        return self.by_key.get((pool, version_id))
+
+    def follows(self, version_id: int) -> int | None:
+        """See `fold.RatingTable`."""
+        return self._follows.get(version_id)
+
+    def put(self, pool: str, version_id: int, line: FoldedRating) -> None:
+        """See `fold.RatingTable`."""
+        self.by_key[pool, version_id] = line
+
+    def read_on(self, session: Session) -> list[_Difference] | None:
+        """Fold the next portion; which of its changes are wrong, or None where there are no more games."""
+        games = [FoldedGame(*row) for row in session.execute(_NEXT, {"after": self.last, "portion": PORTION})]
+        if not games:
+            return None
+        stored, wrong = self._stored(session, games[-1].committed), []
+        for game in games:
+            found = stored.get(game.game_id, {})
+            is_trusted = game.committed <= self._trusted
+            changes = () if game.game_id in self._without else fold(self, game, _update(game, found, is_trusted))
+            self.count += bool(changes)
+            expected = {change.version_id: tuple(change_row(game, change).values()) for change in changes}
+            if found != expected and not is_trusted:
+                versions = sorted(found.keys() | expected.keys())
+                wrong += [(found.get(version), expected.get(version)) for version in versions]
+        self.last = games[-1].committed
+        self.seen += len(games)
+        return [(old, new) for old, new in wrong if old != new]
+
+    def _stored(self, session: Session, until: int) -> dict[str, dict[int, _Row]]:
+        """The changes of the next games, by game and version: as they stand, or as this rebuild left them."""
+        which: dict[str, Any] = {"after": self.last, "until": until}
+        found: dict[str, dict[int, _Row]] = defaultdict(dict)
+        for row in session.execute(select(*_CHANGE).where(_CHANGES.c.game_id.in_(_PORTION)), which):
+            found[row[0]][row[1]] = tuple(row)
+        if self.last < self._trusted:
+            mine = _REBUILT.c.rebuild_id == self.rebuild_id, _REBUILT.c.game_id.in_(_PORTION)
+            for row in session.execute(select(*(_REBUILT.c[one.name] for one in _CHANGE)).where(*mine), which):
+                found[row[0]][row[1]] = tuple(row)
+        return found
+
+
+def _update(game: FoldedGame, stored: dict[int, _Row], is_trusted: bool) -> trueskill.Update:
+    """How ratings change by a game: by what is stored, if that is to be trusted and whole, else by TrueSkill."""
+    rows = [stored.get(version) for version in (game.first_id, game.second_id)]
+    if not is_trusted or any(row is None or row[-1] is None for row in rows):
+        return trueskill.update
+    (*_, first_mu, first_sigma), (*_, second_mu, second_sigma) = (row for row in rows if row is not None)
+    return lambda one, two, points, _: (
+        trueskill.counted(one, first_mu, first_sigma, points),
+        trueskill.counted(two, second_mu, second_sigma, 1 - points),
+    )
+
+
+def check(sessions: Sessions, tell: Tell = tell_nobody) -> list[str]:
+    """Fold every game again in commit order; what differs from the stored numbers, in words."""
+    problems: list[str] = []
+    with sessions.reading() as session:
+        lines, total = _Lines(session), _count(session)
+        while (wrong := lines.read_on(session)) is not None:
+            problems += [_in_words(*one) for one in wrong]
+            tell(lines.seen, total)
+        left = select(*_CHANGE).where(_CHANGES.c.game_id.in_(_NO_RESULT))
+        problems += [_in_words(tuple(row), None) for row in session.execute(left)]
+        problems += [
+            f"{pool}, version {version}: stored {old}, rebuilt {new}"
+            for (pool, version), old, new in _wrong_lines(session, lines)
+        ]
+    return problems
+
+
+def rebuild(
+    sessions: Sessions,
+    without: Collection[str] = (),
+    undo: Callable[[Session], None] = lambda session: None,
+    tell: Tell = tell_nobody,
+) -> int:
+    """Fold every game again and put right whatever differs; returns how many games counted.
+
+    The results of games in `without` are left out, and changes before the first of them are not computed again; `undo`
+    takes them out of the database, in the last transaction. Raises ConflictError where another rebuild came first.
+    """
+    with sessions.writing() as session:
+        lines = _begin(session, frozenset(without))
+        total = _count(session)
+        tell(_count(session, until=lines.noted), total)
+    while True:
+        with sessions.reading() as session:
+            wrong = lines.read_on(session)
+        if wrong is None:
+            break
+        if lines.last > lines.noted:
+            with sessions.writing() as session:
+                _note(session, lines, wrong)
+            tell(lines.seen, total)
+    with sessions.writing() as session:
+        session.get(Counter, COUNTER, with_for_update=True)  # no commit in between
+        undo(session)
+        while (wrong := lines.read_on(session)) is not None:
+            _note(session, lines, wrong)
+        _finish(session, lines)
+    return lines.count
+
+
+def _begin(session: Session, without: frozenset[str]) -> _Lines:
+    """Where the last rebuild without these games was left, or the beginning."""
+    digest = hashlib.sha256(" ".join(sorted(without)).encode()).hexdigest() if without else ""
+    found = session.scalar(select(Rebuild).where(col(Rebuild.without) == digest).limit(1))
+    if found is None:
+        first = [
+            session.scalar(select(func.min(_GAMES.c.committed)).where(_GAMES.c.id.in_(part)))
+            for part in batched(without)
+        ]
+        last = min((number for number in first if number is not None), default=1) - 1
+        found = Rebuild(id=uuid.uuid4().hex, without=digest, last=last)
+        session.add(found)
+    return _Lines(session, without, found.last, found.id)
+
+
+def _note(session: Session, lines: _Lines, wrong: list[_Difference]) -> None:
+    """Note what is wrong, and how far the rebuild is."""
+    mine = col(Rebuild.id) == lines.rebuild_id, col(Rebuild.last) == lines.noted
+    if not session.execute(update(Rebuild).where(*mine).values(last=lines.last)).rowcount:  # type: ignore[attr-defined]
+        raise ConflictError("another rebuild of the ratings has come first; wait for its end, then run this again")
+    lines.noted = lines.last
+    for part in batched(wrong):
+        session.execute(insert(_REBUILT), [{"rebuild_id": lines.rebuild_id, **_columns(*one)} for one in part])
+
+
+def _columns(old: _Row | None, new: _Row | None) -> dict[str, Any]:
+    """A change as it should be; without numbers where there should be none."""
+    names = [one.name for one in _CHANGE]
+    if new is not None:
+        return dict(zip(names, new, strict=True))
+    assert old is not None
+    return dict(zip(names, [*old[:4], None, None, None, None], strict=True))
+
+
+def _finish(session: Session, lines: _Lines) -> None:
+    """Put everything in place; other rebuilds that are under way have been for nothing."""
+    _note(session, lines, [])
+    mine = _REBUILT.c.rebuild_id == lines.rebuild_id
+    keys = select(_REBUILT.c.game_id, _REBUILT.c.version_id).where(mine)
+    session.execute(delete(_CHANGES).where(tuple_(_CHANGES.c.game_id, _CHANGES.c.version_id).in_(keys)))
+    session.execute(delete(_CHANGES).where(_CHANGES.c.game_id.in_(_NO_RESULT)))
+    right = select(*(_REBUILT.c[one.name] for one in _CHANGE)).where(mine, _REBUILT.c.mu.is_not(None))
+    session.execute(insert(_CHANGES).from_select(_CHANGE, right))
+    for (pool, version), _, line in list(_wrong_lines(session, lines)):
+        session.execute(delete(Rating).where(col(Rating.pool) == pool, col(Rating.version_id) == version))
+        if line is not None:
+            session.execute(insert(Rating).values(row_of(pool, version, line)))
+    session.execute(delete(_REBUILT))
+    session.execute(delete(Rebuild))
+
+
+def _count(session: Session, until: int | None = None) -> int:
+    """How many results there are, up to a commit number."""
+    mine = _GAMES.c.committed.is_not(None) if until is None else _GAMES.c.committed <= until
+    return session.scalar(select(func.count()).select_from(_GAMES).where(mine)) or 0
+
+
+def _in_words(old: _Row | None, new: _Row | None) -> str:
+    game, version, *_ = old or new or ()
+    return f"game {game}, version {version}: stored {old}, rebuilt {new}"
+
+
+def _wrong_lines(session: Session, lines: _Lines) -> Iterator[tuple[_Key, FoldedRating | None, FoldedRating | None]]:
+    """Every rating that is not as it should be: key, old, new."""
+    stored = {(row.pool, row.version_id): line_of(row) for row in session.scalars(select(Rating))}
+    for key in sorted(stored.keys() | lines.by_key.keys()):
+        if stored.get(key) != lines.by_key.get(key):
+            yield key, stored.get(key), lines.by_key.get(key)

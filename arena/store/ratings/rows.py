@@ -1,0 +1,53 @@
+"""Ratings and rating changes as rows of the database, from and to the values that `fold` works with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Row
+
+from arena.store.base.models import Rating
+from arena.store.ratings import fold
+from referee.ratings import trueskill
+
+COUNTER = "commit"
+"""Name of the counter that numbers commits."""
+
+
+def line_of(row: Rating | Row[Any]) -> fold.FoldedRating:
+    """A stored rating as the fold knows it."""
+    rating = trueskill.Rating(row.mu, row.sigma, row.games, row.wins, row.draws, row.losses)
+    return fold.FoldedRating(rating, row.forfeits, row.opposition, row.last)
+
+
+def row_of(pool: str, version_id: int, line: fold.FoldedRating) -> dict[str, Any]:
+    """The columns of a rating."""
+    rating = line.rating
+    return {
+        "pool": pool,
+        "version_id": version_id,
+        "mu": rating.mu,
+        "sigma": rating.sigma,
+        "conservative": rating.conservative,
+        "games": rating.games,
+        "wins": rating.wins,
+        "draws": rating.draws,
+        "losses": rating.losses,
+        "forfeits": line.forfeits,
+        "opposition": line.opposition,
+        "last": line.last,
+    }
+
+
+def change_row(game: fold.FoldedGame, change: fold.Change) -> dict[str, Any]:
+    """The columns of a rating change."""
+    return {
+        "game_id": game.game_id,
+        "version_id": change.version_id,
+        "pool": game.pool,
+        "committed": game.committed,
+        "mu_before": change.before.rating.mu,
+        "sigma_before": change.before.rating.sigma,
+        "mu": change.after.rating.mu,
+        "sigma": change.after.rating.sigma,
+    }

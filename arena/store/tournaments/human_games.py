@@ -1,0 +1,244 @@
+"""Games of people: who plays which, how far it is, and what was decided that the referee has not taken yet.
+
+A person is a bot of its own kind to lists of games, ratings and records: an identity with one version that nobody runs,
+called `@name`; those without an account are one together, `guest`. Their games stand in a tournament a family that is
+always open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, func, insert, select, update
+from sqlmodel import col
+
+from arena.store.base.engine import Sessions, fetch
+from arena.store.base.errors import ConflictError, NotFoundError
+from arena.store.base.models import Bot, Game, PersonGame, Tournament, User, Version, VersionFamily, now
+from arena.store.bots.samples import OWNER
+from arena.store.tournaments.queue import row_of_game
+from referee.game.spec import GameSpec, PlannedGame, spec_from_json
+from referee.rules.core import SIDES
+
+GUEST = "guest"
+"""What records call somebody without an account."""
+DRAW = "draw"
+"""Stands behind a ply with which a draw was offered."""
+MOST_TAKEN_BACK = 100
+"""So many moves are taken back in a game."""
+_OPEN = ("planned", "queued", "running")
+
+
+@dataclass(frozen=True, slots=True)
+class PersonLine:
+    """A game of a person as it stands."""
+
+    game_id: str
+    state: str
+    attempt: int
+    is_rated: bool
+    user_id: int | None
+    guest: str
+    side: str
+    plies: Sequence[Any]
+    asked: Mapping[str, Any] | None
+    created: datetime
+
+
+_LINE = (
+    *(col(getattr(Game, name)) for name in ("id", "state", "attempt", "is_rated")),
+    *(col(getattr(PersonGame, name)) for name in ("user_id", "guest", "side", "plies", "asked", "created")),
+)
+
+
+def is_draw_offered(plies: Sequence[Any], side: str) -> bool:
+    """Whether a bot has offered a draw with the last ply to the person on a side, who has moved before."""
+    return len(plies) > 1 and len(plies) % 2 == SIDES.index(side) and plies[-1][2:] == [DRAW]
+
+
+class People:
+    """The games of people."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def version(self, user_id: int | None) -> Version:
+        """The version that stands for somebody with an account, or for all without one."""
+        with self._sessions.writing() as session:
+            query = select(User).where(col(User.id) == user_id if user_id else col(User.name) == OWNER)
+            user = session.scalar(query)
+            if user is None:
+                raise NotFoundError("user", user_id or OWNER)
+            name = f"@{user.name}" if user_id else GUEST
+            found = session.scalar(select(Version).where(col(Version.name) == name))
+            if found is None:
+                bot = Bot(name=f"@{user.name if user_id else ''}", owner_id=user.id or 0, description="A person.")
+                session.add(bot)
+                session.flush()
+                found = Version(bot_id=bot.id or 0, number=1, name=name, state="person")
+                session.add(found)
+                session.flush()
+            return found
+
+    def has_played(self, user: str) -> bool:
+        """Whether a user has begun a game."""
+        with self._sessions.reading() as session:
+            return session.scalar(select(col(Bot.id)).where(col(Bot.name) == f"@{user}")) is not None
+
+    def tournament(self, family: str, title: str, settings: Mapping[str, Any], pool: str) -> int:
+        """The number of the tournament that people's games in a family belong to."""
+        mine = select(col(Tournament.id)).where(col(Tournament.state) == "open", col(Tournament.family) == family)
+        with self._sessions.writing() as session:
+            number = session.scalar(mine)
+            if number is None:
+                owner = session.scalar(select(col(User.id)).where(col(User.name) == OWNER))
+                row = Tournament(
+                    name=title,
+                    family=family,
+                    variant=str(settings["variant"]),
+                    format="round-robin",
+                    settings=dict(settings),
+                    pool=pool,
+                    state="open",
+                    starts=now(),
+                    created_by=owner or 0,
+                )
+                session.add(row)
+                session.flush()
+                number = row.id
+        return int(number or 0)
+
+    def begin(
+        self, tournament_id: int, spec: GameSpec, versions: Mapping[str, int], person: PersonGame, *, is_rated: bool
+    ) -> str:
+        """Plan a game of a person; it waits until the referee has room. Returns its id."""
+        with self._sessions.writing() as session:
+            tournament = session.get(Tournament, tournament_id, with_for_update=True)
+            if tournament is None:
+                raise NotFoundError("tournament", tournament_id)
+            last = session.scalar(select(func.max(col(Game.sequence))).where(col(Game.tournament_id) == tournament_id))
+            number = (last or 0) + 1
+            game = PlannedGame.of(_numbered(spec, number))
+            session.execute(insert(Game), [row_of_game(tournament, game, versions, {}) | {"is_rated": is_rated}])
+            tournament.planned_games += 1
+            person.game_id = game.id
+            session.add(person)
+        return game.id
+
+    def open(self, **who: Any) -> list[PersonLine]:
+        """The games that are not over, in the order they were begun in: all, or those of somebody."""
+        with self._sessions.reading() as session:
+            return [PersonLine(*row) for row in fetch(session, _open(select(*_LINE), who))]
+
+    def count_open(self, **who: Any) -> int:
+        """How many games are not over: of all, of somebody, or from some address."""
+        with self._sessions.reading() as session:
+            counted = _open(select(col(Game.id)), who).order_by(None).subquery()
+            return session.scalar(select(func.count()).select_from(counted)) or 0
+
+    def asked(self) -> dict[str, Mapping[str, Any] | None]:
+        """What was decided in the games that are not over, by id in the order they were begun in; cheap to look at."""
+        with self._sessions.reading() as session:
+            return dict(fetch(session, _open(select(col(Game.id), col(PersonGame.asked)), {})))
+
+    def get(self, game_id: str) -> PersonLine:
+        """A game of a person. Raises NotFoundError."""
+        query = select(*_LINE).join(PersonGame, col(PersonGame.game_id) == col(Game.id)).where(col(Game.id) == game_id)
+        with self._sessions.reading() as session:
+            found = [PersonLine(*row) for row in fetch(session, query)]
+        if not found:
+            raise NotFoundError("game of a person", game_id)
+        return found[0]
+
+    def planned(self, game_id: str) -> PlannedGame:
+        """What is to be played."""
+        with self._sessions.reading() as session:
+            spec = session.scalar(select(col(Game.spec)).where(col(Game.id) == game_id))
+        if spec is None:
+            raise NotFoundError("game", game_id)
+        return PlannedGame(game_id, spec_from_json(spec))
+
+    def ask(self, game_id: str, asked: Mapping[str, Any]) -> None:
+        """Keep what a person has decided until the referee takes it. Raises ConflictError once the game is over."""
+        with self._sessions.writing() as session:
+            row = session.get(PersonGame, game_id, with_for_update=True)
+            state = session.scalar(select(col(Game.state)).where(col(Game.id) == game_id))
+            if row is None or state not in _OPEN:
+                raise ConflictError("the game is over", str(state))
+            row.asked = dict(asked)
+
+    def start(self, game_id: str, owner: str) -> int:
+        """The referee plays it now; returns the attempt: the same one where it only goes on."""
+        with self._sessions.writing() as session:
+            game = session.get(Game, game_id, with_for_update=True)
+            if game is None or game.state not in _OPEN:
+                raise ConflictError("the game is over", str(game and game.state))
+            game.state, game.lease_owner = "running", owner
+            game.started = game.started or now()
+            game.attempt = max(1, game.attempt)
+            return game.attempt
+
+    def keep(self, game_id: str, plies: Sequence[Any], *, is_done: bool, is_back: bool = False) -> None:
+        """How the game stands now. `is_done`: so is what the person had asked. `is_back`: a move was taken back: it is
+        rated no more, and told anew.
+        """
+        done: dict[str, Any] = {"asked": None} if is_done else {}
+        with self._sessions.writing() as session:
+            session.execute(
+                update(PersonGame).where(col(PersonGame.game_id) == game_id).values(plies=list(plies), **done)
+            )
+            if is_back:
+                session.execute(
+                    update(Game).where(col(Game.id) == game_id).values(is_rated=False, attempt=col(Game.attempt) + 1)
+                )
+
+    def cancel(self, game_id: str) -> None:
+        """The game is not played: who began it never moved."""
+        with self._sessions.writing() as session:
+            game = session.get(Game, game_id, with_for_update=True)
+            if game is not None and game.state in _OPEN:
+                game.state = "cancelled"
+                tournament = session.get(Tournament, game.tournament_id, with_for_update=True)
+                if tournament is not None:
+                    tournament.planned_games -= 1
+
+    def allow(self, bot_id: int, allowed: bool) -> None:
+        """Whether people may play against a bot."""
+        with self._sessions.writing() as session:
+            session.execute(update(Bot).where(col(Bot.id) == bot_id).values(plays_people=allowed))
+
+    def opponents(self, family: str) -> list[tuple[int, str]]:
+        """Whom people may play in a family: version and name of the samples, then of the bots whose owners allow it."""
+        query = (
+            select(col(Version.id), col(Version.name), col(Bot.id), col(User.name))
+            .join(Bot, col(Bot.id) == col(Version.bot_id))
+            .join(User, col(User.id) == col(Bot.owner_id))
+            .join(VersionFamily, col(VersionFamily.version_id) == col(Version.id))
+            .where(
+                col(Version.state) == "active",
+                col(Version.place) == "",
+                col(VersionFamily.family) == family,
+                (col(User.name) == OWNER) | col(Bot.plays_people),
+            )
+            .order_by(col(Bot.name), col(Version.number).desc())
+        )
+        with self._sessions.reading() as session:
+            rows = fetch(session, query)
+        newest: dict[int, tuple[int, str, bool]] = {}
+        for version_id, name, bot_id, owner in rows:
+            newest.setdefault(bot_id, (version_id, name, owner == OWNER))
+        return [(number, name) for number, name, _ in sorted(newest.values(), key=lambda one: not one[2])]
+
+
+def _open(query: Select[Any], who: Mapping[str, Any]) -> Select[Any]:
+    query = query.join(PersonGame, col(PersonGame.game_id) == col(Game.id)).where(col(Game.state).in_(_OPEN))
+    for name, value in who.items():
+        query = query.where(col(getattr(PersonGame, name)) == value)
+    return query.order_by(col(PersonGame.created), col(Game.id))
+
+
+def _numbered(spec: GameSpec, number: int) -> GameSpec:
+    return replace(spec, sequence=number, pair=number, round=1)

@@ -1,0 +1,221 @@
+"""Games that have no result yet: planned, handed out, given back. What the coordinator works from.
+
+Lists for readers are those of `games`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import col
+
+from arena.store.base.engine import Sessions, batched, fetch, table_of
+from arena.store.base.errors import ConflictError, NotFoundError
+from arena.store.base.models import Game, Tournament, now
+from referee.game.spec import PlannedGame, spec_from_json
+from referee.ratings.trueskill import pool_of
+from referee.rules import load
+
+_OPEN = ("planned", "queued", "running")
+_GAMES = table_of(Game)
+_THESE = _GAMES.c.id.in_(bindparam("ids", expanding=True))
+_HAND_OUT = (
+    update(_GAMES)
+    .where(_THESE, _GAMES.c.state == "planned")
+    .values(state="queued", lease_owner=bindparam("to"), attempt=_GAMES.c.attempt + 1)
+    .returning(_GAMES.c.id)
+)
+_START = (
+    update(_GAMES)
+    .where(_THESE, _GAMES.c.state == "queued")
+    .values(state="running", started=bindparam("at", type_=_GAMES.c.started.type))
+)
+
+
+class Outline(NamedTuple):  # of ten thousand games a dataclass takes four times as long to make
+    """What a format needs of a game of its tournament, planned or over."""
+
+    sequence: int
+    round: int
+    pair: int
+    first_id: int
+    second_id: int
+    state: str
+    winner: str | None
+    committed: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A planned game ready to be handed out; `attempt` counts the times it was before."""
+
+    game: PlannedGame
+    tournament_id: int
+    attempt: int
+
+
+OUTLINE = tuple(_GAMES.c[name] for name in Outline._fields)  # not through models: twice as fast
+
+
+class Queue:
+    """The plan of every tournament, and who has which game of it."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def plan(self, tournament_id: int, games: Sequence[PlannedGame], versions: Mapping[str, int]) -> int:
+        """Store games of a tournament in one transaction; those that are stored already are left alone.
+
+        `versions` gives the version of every bot name in the specs. Their sequence must be new in the tournament.
+        Returns how many were new. Raises ConflictError when somebody else planned other games meanwhile.
+        """
+        try:
+            return self._plan(tournament_id, games, versions)
+        except IntegrityError as error:
+            raise ConflictError(
+                f"the games of tournament {tournament_id} were planned meanwhile: {error.orig}"
+            ) from None
+
+    def _plan(self, tournament_id: int, games: Sequence[PlannedGame], versions: Mapping[str, int]) -> int:
+        pools: dict[str, str] = {}
+        with self._sessions.writing() as session:
+            tournament = session.get(Tournament, tournament_id, with_for_update=True)
+            if tournament is None:
+                raise NotFoundError("tournament", tournament_id)
+            known: set[str] = set()
+            for part in batched([game.id for game in games]):
+                known.update(session.scalars(select(col(Game.id)).where(col(Game.id).in_(part))))
+            rows = [row_of_game(tournament, game, versions, pools) for game in games if game.id not in known]
+            for new in batched(rows):
+                session.execute(insert(Game), new)
+            tournament.planned_games += len(rows)
+        return len(rows)
+
+    def outline(self, tournament_id: int) -> list[Outline]:
+        """Every game of a tournament, whatever its state, in planned order."""
+        query = select(*OUTLINE).where(col(Game.tournament_id) == tournament_id).order_by(col(Game.sequence))
+        with self._sessions.reading() as session:
+            return [Outline(*row) for row in fetch(session, query)]
+
+    def waiting(self, tournament_id: int, limit: int, without: Collection[str] = ()) -> list[Waiting]:
+        """The next planned games of a tournament, in planned order, but for those of versions with such names."""
+        query = (
+            select(col(Game.id), col(Game.spec), col(Game.attempt))
+            .where(col(Game.tournament_id) == tournament_id, col(Game.state) == "planned")
+            .order_by(col(Game.sequence))
+            .limit(limit)
+        )
+        if without:
+            query = query.where(col(Game.first).not_in(without), col(Game.second).not_in(without))
+        with self._sessions.reading() as session:
+            rows = fetch(session, query)
+        return [
+            Waiting(PlannedGame(game_id, spec_from_json(spec)), tournament_id, attempt)
+            for game_id, spec, attempt in rows
+        ]
+
+    def of_version(self, tournament_id: int, version_id: int) -> list[PlannedGame]:
+        """The games of a version in a tournament that are not over, in planned order."""
+        query = (
+            select(col(Game.id), col(Game.spec))
+            .where(
+                col(Game.tournament_id) == tournament_id,
+                col(Game.state).in_(_OPEN),
+                (col(Game.first_id) == version_id) | (col(Game.second_id) == version_id),
+            )
+            .order_by(col(Game.sequence))
+        )
+        with self._sessions.reading() as session:
+            return [PlannedGame(game_id, spec_from_json(spec)) for game_id, spec in fetch(session, query)]
+
+    def hand_out(self, ids: Sequence[str], lease_owner: str) -> list[str]:
+        """Mark planned games as queued by a coordinator, one attempt more; returns those that were still planned."""
+        with self._sessions.writing() as session:
+            mine = set(session.scalars(_HAND_OUT, {"ids": list(ids), "to": lease_owner}))
+        return [game_id for game_id in ids if game_id in mine]
+
+    def start(self, *ids: str) -> None:
+        """Queued games are being played now."""
+        with self._sessions.writing() as session:
+            session.execute(_START, {"ids": list(ids), "at": now()})
+
+    def give_back(self, *, lease_owner: str | None = None, ids: Sequence[str] | None = None) -> int:
+        """Queued and running games (of a coordinator, or these) wait again: who had them is gone. Returns how many."""
+        query = update(Game).where(col(Game.state).in_(("queued", "running"))).values(state="planned", lease_owner="")
+        if lease_owner is not None:
+            query = query.where(col(Game.lease_owner) == lease_owner)
+        if ids is not None:
+            query = query.where(col(Game.id).in_(ids))
+        with self._sessions.writing() as session:
+            return int(session.execute(query).rowcount)  # type: ignore[attr-defined]
+
+    def cancel(
+        self,
+        tournament_id: int,
+        *,
+        states: Sequence[str] = _OPEN,
+        version_id: int | None = None,
+    ) -> int:
+        """Cancel the games of a tournament in these states, all or one version's; return how many.
+
+        They never get a result, and leave the tournament's total.
+        """
+        query = (
+            update(Game)
+            .where(col(Game.tournament_id) == tournament_id, col(Game.state).in_(states))
+            .values(state="cancelled")
+        )
+        if version_id is not None:
+            query = query.where((col(Game.first_id) == version_id) | (col(Game.second_id) == version_id))
+        with self._sessions.writing() as session:
+            count = int(session.execute(query).rowcount)  # type: ignore[attr-defined]
+            if count:
+                session.execute(
+                    update(Tournament)
+                    .where(col(Tournament.id) == tournament_id)
+                    .values(planned_games=col(Tournament.planned_games) - count)
+                )
+        return count
+
+    def open(self) -> dict[str, int]:
+        """How many games of all tournaments are planned, queued and running; states without any are left out."""
+        query = select(col(Game.state), func.count()).where(col(Game.state).in_(_OPEN)).group_by(col(Game.state))
+        with self._sessions.reading() as session:
+            return dict(fetch(session, query))
+
+
+def row_of_game(
+    tournament: Tournament, game: PlannedGame, versions: Mapping[str, int], pools: dict[str, str]
+) -> dict[str, Any]:
+    """The columns of a planned game. `versions` are by name, `pools` those of rules seen before."""
+    spec = game.spec
+    rules = f"{spec.family} {spec.variant} {sorted(spec.options.items())}"
+    if rules not in pools:
+        kind = tournament.settings.get("pool", "bots")
+        pools[rules] = pool_of(load(spec.family).settle(spec.variant, spec.options), kind)
+    return {
+        "id": game.id,
+        "tournament_id": tournament.id,
+        "sequence": spec.sequence,
+        "round": spec.round,
+        "pair": spec.pair,
+        "family": spec.family,
+        "pool": pools[rules],
+        "variant": spec.variant,
+        "first_id": versions[spec.first.name],
+        "second_id": versions[spec.second.name],
+        "first": spec.first.name,
+        "second": spec.second.name,
+        "is_rated": tournament.is_rated,
+        "spec": spec.as_json(),
+        "state": "planned",
+        "attempt": 0,
+        "lease_owner": "",
+        "worker": "",
+        "detail": "",
+        "plies": 0,
+    }

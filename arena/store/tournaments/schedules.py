@@ -1,0 +1,81 @@
+"""Recurring tournaments as rows: when they fire next and what they create."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import select, update
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import col
+
+from arena.store.base.engine import Sessions
+from arena.store.base.errors import NotFoundError, TakenError
+from arena.store.base.models import Schedule
+
+
+class Schedules:
+    """Schedules."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def add(self, schedule: Schedule) -> Schedule:
+        """Store a new schedule. Raises TakenError when the name is taken."""
+        try:
+            with self._sessions.writing() as session:
+                session.add(schedule)
+        except IntegrityError:
+            raise TakenError(f"there is a schedule {schedule.name!r} already") from None
+        return schedule
+
+    def get(self, schedule_id: int) -> Schedule:
+        """A schedule by number. Raises NotFoundError."""
+        with self._sessions.reading() as session:
+            schedule = session.get(Schedule, schedule_id)
+        if schedule is None:
+            raise NotFoundError("schedule", schedule_id)
+        return schedule
+
+    def change(self, schedule_id: int, like: Schedule) -> Schedule:
+        """Make a schedule like another one. Raises NotFoundError, TakenError when the name is taken."""
+        try:
+            with self._sessions.writing() as session:
+                schedule = session.get(Schedule, schedule_id)
+                if schedule is None:
+                    raise NotFoundError("schedule", schedule_id)
+                for name in ("name", "cron", "zone", "missed", "template"):
+                    setattr(schedule, name, getattr(like, name))
+                schedule.next_fire = like.next_fire if schedule.is_enabled else None
+        except IntegrityError:
+            raise TakenError(f"there is a schedule {like.name!r} already") from None
+        return schedule
+
+    def all(self) -> list[Schedule]:
+        """Every schedule, by name."""
+        with self._sessions.reading() as session:
+            return list(session.scalars(select(Schedule).order_by(col(Schedule.name))))
+
+    def due(self, at: datetime) -> list[Schedule]:
+        """The enabled schedules whose next time has come, earliest first."""
+        query = select(Schedule).where(col(Schedule.next_fire) <= at, col(Schedule.is_enabled).is_(True))
+        with self._sessions.reading() as session:
+            return list(session.scalars(query.order_by(col(Schedule.next_fire))))
+
+    def fired(self, schedule_id: int, fire_time: datetime | None, next_fire: datetime | None) -> bool:
+        """Move on to the next time; False when somebody else has moved on from `fire_time` already."""
+        with self._sessions.writing() as session:
+            found = session.execute(
+                update(Schedule)
+                .where(col(Schedule.id) == schedule_id, col(Schedule.next_fire).is_not_distinct_from(fire_time))
+                .values(next_fire=next_fire)
+            )
+            return bool(found.rowcount)  # type: ignore[attr-defined]
+
+    def enable(self, schedule_id: int, is_enabled: bool, next_fire: datetime | None = None) -> Schedule:
+        """Switch a schedule on (with its next time) or off. Raises NotFoundError."""
+        with self._sessions.writing() as session:
+            schedule = session.get(Schedule, schedule_id)
+            if schedule is None:
+                raise NotFoundError("schedule", schedule_id)
+            schedule.is_enabled, schedule.next_fire = is_enabled, next_fire if is_enabled else None
+        return schedule

@@ -1,0 +1,134 @@
+"""Turns what people write for a bot into a `BotSpec`: a path, a command, `sample:NAME`, `bridge:NAME …`, a file.
+
+Refuses to run anything: `referee.check.probe` asks a bot who it is.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from referee.bot.bridge import bridged, is_bridge
+from referee.bot.file import read_bot_file
+from referee.bot.input_file import refuse_special
+from referee.bot.settings import BotSettings, split_settings
+from referee.game.spec import BotSpec
+from referee.rules.core import UnknownNameError
+
+SAMPLES = {
+    "random": "bots.random_mover",
+    "greedy": "bots.greedy",
+    "alphabeta": "bots.alphabeta",
+    "mcts": "bots.mcts",
+    "champion": "bots.champion",
+}
+
+RELAY = "bots.bridges.tcp"
+CLOSED = ("bwrap", "landlock")
+"""Sandboxes without a network."""
+
+_NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})=(.+)", re.DOTALL)
+
+
+_NONE = BotSettings()
+
+
+def read_bot(text: str, family: str, each: BotSettings = _NONE) -> BotSpec:
+    """The bot that `text` means: `[NAME=]BOT[;tc=TC][;option.X=V]…`. Its name is empty unless given.
+
+    `each`: the options of all bots, which come before those of its file and after what is typed for it.
+
+    Raises ValueError with what to write, FileNotFoundError for a program that is not there, OSError for a device.
+    """
+    text, own = _parts(text)
+    named = None if os.path.exists(text) else _NAMED.fullmatch(text)
+    spec = replace(_read(named[2], family), name=named[1]) if named else _read(text, family)
+    options = dict(spec.options) | dict(each.options) | dict(own.options)  # what is typed comes before its file
+    return replace(spec, time=own.time, options=tuple(options.items()))
+
+
+def typed_options(text: str) -> tuple[tuple[str, str], ...]:
+    """The options that are set where a bot is written, as (name, value)."""
+    return _parts(text)[1].options
+
+
+def _parts(text: str) -> tuple[str, BotSettings]:
+    return (text, _NONE) if os.path.exists(text) else split_settings(text)
+
+
+def _read(text: str, family: str) -> BotSpec:
+    if text.startswith("sample:"):
+        sample = text.removeprefix("sample:")
+        if sample not in SAMPLES:
+            raise UnknownNameError("sample bot", sample, tuple(SAMPLES))
+        return BotSpec("", (sys.executable, "-m", SAMPLES[sample], "--family", family))
+    if text.startswith("tcp:"):
+        return _remote(text)
+    path = Path(text)
+    refuse_special(path)
+    if path.is_dir() or (path.suffix == ".toml" and path.is_file()):
+        return read_bot_file(path, family)
+    return BotSpec("", (os.path.abspath(path),) if path.exists() else _command(text, family))
+
+
+def _command(text: str, family: str) -> tuple[str, ...]:
+    """The words of a quoted command, or of a bridge's."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise ValueError(f"bot {text!r}: {error}; quote the command as in a shell") from None
+    if not words:
+        raise ValueError("an empty bot; write a path, a quoted command, sample:NAME, 'bridge:NAME …' or a bot file")
+    if is_bridge(words):
+        return bridged(words, family, sys.executable)
+    program = words[0]
+    refuse_special(program)
+    if not is_there(program):
+        raise FileNotFoundError(errno.ENOENT, "no such program", program)
+    if os.sep in program:
+        words[0] = os.path.abspath(program)  # a link is not followed: an interpreter looks at its own place
+    return tuple(words)
+
+
+def is_there(program: str) -> bool:
+    """Whether there is such a file, or such a program where a bot's programs are looked for."""
+    if os.sep in program:
+        return os.path.exists(program)
+    places = os.pathsep.join((os.environ.get("PATH", os.defpath), os.path.dirname(sys.executable)))
+    return shutil.which(program, path=places) is not None
+
+
+def _remote(text: str) -> BotSpec:
+    """A bot behind a TCP address, by way of the relay."""
+    host, _, port = text.removeprefix("tcp:").rpartition(":")
+    if not host.strip("[]") or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise ValueError(f"bot {text!r}: write tcp:HOST:PORT, such as tcp:192.0.2.7:4000")
+    return BotSpec("", (sys.executable, "-m", RELAY, host.strip("[]"), port))
+
+
+def refuse_doubles(specs: Sequence[BotSpec]) -> None:
+    """Raise ValueError when two bots were given one name."""
+    places: dict[str, int] = {}
+    for place, spec in enumerate(specs, 1):
+        if spec.name and spec.name in places:
+            raise ValueError(f"bots {places[spec.name]} and {place} are both named {spec.name!r}; write NAME=BOT")
+        places[spec.name] = place
+
+
+def refuse_unreachable(specs: Sequence[BotSpec], sandbox: str) -> None:
+    """Raise ValueError for a bot behind a TCP address where a sandbox is asked for that lets nobody out."""
+    if sandbox in CLOSED:
+        for spec in specs:
+            if RELAY in spec.command:
+                address = ":".join(spec.command[-2:])
+                raise ValueError(
+                    f"bot tcp:{address}: its bridge needs the network, and the sandbox {sandbox} has none; "
+                    "add --sandbox rlimits, or --sandbox none"
+                )

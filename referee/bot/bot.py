@@ -1,0 +1,443 @@
+"""One running bot: the conversation with it, up to each answer.
+
+Every read is bounded, every wait has a deadline, and every way a bot can fail ends in one `BotError` with its
+termination and the evidence:
+
+    the process ended                                   crashed
+    it closed a pipe and lives on                       protocol-error
+    an answer to nothing, or a second one               protocol-error
+    no `readyok`, no `bestmove` ever, input not read    stalled
+    `bestmove` after its time                           time
+    a line too long, too many bytes                     output-limit
+    too much memory, too many processes                 memory-limit, process-limit
+    before `ugiok`: no such program, any of the first four; afterwards: cannot play by these rules
+                                                        handshake-failed
+
+Refuses to know the rules of any game and who is winning.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from protocol.capabilities import Capabilities
+from protocol.errors import ProtocolError
+from protocol.lines import text
+from protocol.messages import (
+    BestMove,
+    Info,
+    IsReady,
+    Message,
+    NewGame,
+    Query,
+    Quit,
+    ReadyOk,
+    RefereeMessage,
+    Response,
+    Result,
+    Ugi,
+    UgiOk,
+)
+from protocol.options import OptionDecl
+from protocol.parser import parse_bot_line
+from protocol.session import RefereeSession
+from protocol.turn import State, Stray
+from referee.bot.lag import LOOK_NS, MOST_TURN_NS, QueueMeter
+from referee.bot.overshoot import UNKNOWN_MS, Overshoot
+from referee.bot.process import Process
+from referee.bot.seat import Thought
+from referee.bot.wire import Wire
+from referee.game.failure import BotError, SandboxError
+from referee.game.spec import BotSpec, Limits
+from referee.rules.core import Termination
+from referee.sandbox import Sandbox
+from referee.sandbox.selftest import fault
+from referee.sandbox.watchdog import Watchdog
+
+_MS = 1_000_000
+_LAST_LINES = 64
+"""So many lines of what a bot thought are kept for whoever asked: more than the depths it reaches."""
+_CATCH_UP_BYTES = 2**20
+"""How much is taken of what a bot said unasked before it is asked: its pipe never holds more."""
+
+
+class Bot:
+    """The seat of a process, from spawn to reaping: its `process`, the `wire` to it, the `session` spoken on it.
+
+    Not safe for several threads; one slot owns it. `stop_fd` becomes readable when everything is to be called off
+    (raises Stopped wherever the bot is waited for). `watchdog` is shared by the bots of a slot, so that waiting for
+    one keeps an eye on the other. `overshoot` is what is known of how late this bot is, from its other processes too.
+    """
+
+    def __init__(
+        self,
+        spec: BotSpec,
+        limits: Limits,
+        sandbox: Sandbox,
+        *,
+        stop_fd: int | None = None,
+        watchdog: Watchdog | None = None,
+        overshoot: Overshoot | None = None,
+    ) -> None:
+        self.spec = spec
+        self.limits = limits
+        self.session = RefereeSession(Capabilities.from_json(spec.capabilities))
+        self.capabilities = Capabilities.default()
+        """What the bot can take: what a check found, with what it announced itself; known after the handshake."""
+        self.told: frozenset[str] = frozenset()
+        """The options that the rules of its last game made it set; a next game by others puts them back."""
+        self.grace_ms = limits.grace_ms
+        """How long an answer that is late already is waited for."""
+        self.overshoot = overshoot or expected_of(spec)
+        self.has_answered = False
+        """Whether this process was asked for a move by a move time before; its first answer may have to load."""
+        self.on_wait: Callable[[], None] | None = None
+        """Called when its answer takes longer than a moment."""
+        self._has_been_ready = False
+        self._is_slow = False
+        """Whether its last answer took longer than a moment."""
+        self._sandbox = sandbox
+        self.watchdog = watchdog or Watchdog()
+        self.process = Process(spec, limits, sandbox, self.watchdog)
+        self.wire = Wire(self.process, limits, stop_fd)
+
+    def start(self) -> None:
+        """Spawn the process. Raises BotError (`handshake-failed`) when there is nothing to run, SandboxError."""
+        if not self.process.is_running:
+            self.process.start()
+            self.wire.open()
+
+    @property
+    def has_shaken_hands(self) -> bool:
+        """Whether `ugiok` has come."""
+        return self.session.state not in (State.STARTED, State.HANDSHAKE)
+
+    @property
+    def options(self) -> Mapping[str, OptionDecl]:
+        """The options it has announced, by name."""
+        return self.session.options
+
+    @property
+    def families(self) -> Collection[str]:
+        """The families it has announced."""
+        return self.session.families
+
+    @property
+    def anomaly_count(self) -> int:
+        """How many of its lines the protocol did not allow and did not mind."""
+        return self.session.anomaly_count
+
+    @property
+    def log(self) -> str:
+        """The tail of what it wrote to standard error, while it is there."""
+        return self.wire.log if self.process.child else ""
+
+    @property
+    def is_reusable(self) -> bool:
+        """Whether it may play another game: sound, running, and not asking for a fresh start (`UGI_Reuse`)."""
+        is_idle = self.session.state is State.IDLE
+        if not (is_idle and self.process.is_sound and self.process.is_running and self.capabilities.newgame):
+            return False
+        option = self.session.options.get("UGI_Reuse")
+        return not (option and option.default == "false")
+
+    def condemn(self) -> None:
+        """It failed, or is called off: the process plays no other game."""
+        self.process.is_sound = False
+
+    @property
+    def network(self) -> Mapping[str, float]:
+        """Nothing: there is none."""
+        return {}
+
+    def hear_offer(self) -> None:
+        """Bots are not told of offers."""
+
+    def begin_turn(self, _side: int) -> None:
+        """It is to move: it rests no longer."""
+        if rest := self.process.rest:
+            rest.end()
+
+    def end_turn(self, took_ms: float) -> None:
+        """It has moved, and rests."""
+        if rest := self.process.rest:
+            rest.begin(self.wire.arrived_ns, int(took_ms * 1e6))
+
+    def close(self) -> None:
+        """End the process for good: `quit` if it is sound, then kill all of it, reap, close every descriptor."""
+        try:
+            if self.process.rest:
+                self.process.rest.wake()
+            if self.process.is_sound and self.process.child:
+                farewell = b""
+                with contextlib.suppress(ProtocolError):
+                    farewell = self.session.send(Quit())
+                self.wire.take_leave(farewell)
+        finally:
+            self.wire.close()
+            self.process.end()
+
+    def quit(self) -> bool:
+        """Ask the bot to leave; whether it did within `limits.quit_ms`. `close` must still follow."""
+        with contextlib.suppress(BotError, ProtocolError):
+            self.wire.write(self.session.send(Quit()))
+        self.wire.drain()
+        self.process.is_sound = False
+        return not self.process.is_running
+
+    def _lines(self, deadline_ns: int, stage: str) -> Iterator[bytes]:
+        """What the bot says until the deadline, this process's own lateness taken off; also of one that never stops."""
+        wire = self.wire
+        while (line := wire.line(deadline_ns + wire.held_ns, stage)) is not None:
+            yield line
+            if wire.arrived_ns - wire.lag_ns - wire.held_ns > deadline_ns:
+                return
+
+    def _expect(self, kind: type[Message], deadline_ms: int, stage: str, silent: Termination) -> None:
+        """Read until a message of that kind arrives. Raises BotError(`silent`) at the deadline."""
+        deadline_ns = self.wire.start_clock() + deadline_ms * _MS
+        for line in self._lines(deadline_ns, stage):
+            if isinstance(self._receive(line, stage), kind):
+                return
+        raise self.process.failed(silent, f"no answer to {stage} in {deadline_ms / 1000:g} s")
+
+    def _receive(self, line: bytes, stage: str) -> Message | Stray:
+        try:
+            return self.session.receive(line)
+        except ProtocolError as error:
+            raise self.process.failed(Termination.PROTOCOL_ERROR, f"{error}, {stage}") from None
+
+    def greet(self) -> None:
+        """Begin to shake hands, where that has not begun; it is not waited for. Raises BotError."""
+        if self.session.state is State.STARTED:
+            self.wire.write(self.session.send(Ugi()))
+
+    def handshake(self) -> None:
+        """`ugi` … `ugiok`. Raises BotError (`handshake-failed`, or the limit it ran into), SandboxError."""
+        if self.has_shaken_hands:
+            return
+        try:
+            self.greet()
+            self._expect(UgiOk, self.limits.start_ms, "`ugi`", Termination.HANDSHAKE_FAILED)
+        except BotError as error:
+            self.process.is_sound = False
+            if error.termination is Termination.CRASHED and self._sandbox.name != "none":
+                reason = fault(self._sandbox, self.spec.command, self.spec.folder, self.limits)
+                if reason:
+                    raise SandboxError(f"sandbox {self._sandbox.name}: {reason}") from None
+            if error.termination in (Termination.CRASHED, Termination.STALLED, Termination.PROTOCOL_ERROR):
+                raise BotError(Termination.HANDSHAKE_FAILED, error.detail) from None
+            raise
+        self.capabilities = self.session.learned()
+
+    def tell(self, message: RefereeMessage) -> None:
+        """Send a message that has no answer."""
+        self.wire.write(self.session.send(message))
+
+    def ready(self) -> None:
+        """`isready` … `readyok`, once only to a bot that takes no more. Raises BotError (`stalled`)."""
+        if self.session.state is not State.READYING:
+            if not (question := self._ready_question()):
+                return
+            self.wire.write(question)
+        self._expect(ReadyOk, self.limits.ready_ms, "`isready`", Termination.STALLED)
+        self._has_been_ready = True
+
+    def _ready_question(self) -> bytes:
+        """`isready`; empty for a bot that takes no more."""
+        if self._has_been_ready and not self.capabilities.repeated_isready:
+            return b""
+        return self.session.send(IsReady())
+
+    def new_game(self) -> None:
+        """`uginewgame` and `isready`, with a fresh output budget: it gets ready while others are told."""
+        self.wire.output_bytes = 0
+        if self.process.queue:
+            self.process.queue.start()
+        news = self.session.send(NewGame()) if self.capabilities.newgame else b""
+        if lines := news + self._ready_question():
+            self.wire.write(lines)
+
+    def query(self, position: bytes, what: str, deadline_ms: int) -> tuple[str, bool]:
+        """The answer to `query`, and whether it came bare. Raises BotError (`stalled`)."""
+        self.wire.write(position + self.session.send(Query(what)))
+        deadline_ns = self.wire.start_clock() + deadline_ms * _MS
+        for line in self._lines(deadline_ns, "`query`"):
+            message = self._receive(line, "`query`")
+            if isinstance(message, Response):
+                return message.value, not line.startswith(b"response")
+        raise self.process.failed(Termination.STALLED, f"no answer to `query {what}` in {deadline_ms / 1000:g} s")
+
+    def announce(self, result: Result) -> None:
+        """Tell a bot that asked for it how the game ended; failures no longer matter."""
+        if self.process.is_sound and self.capabilities.result:
+            try:
+                self.wire.write(self.session.send(result))
+            except (BotError, ProtocolError):
+                self.process.is_sound = False
+
+    def think(
+        self, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int] = MappingProxyType({})
+    ) -> Thought:
+        """Send `position … go …` in one write and wait for `bestmove`.
+
+        `known` are move texts that need no reading, and their codes.
+
+        `allowance_ms` None means no clock: then `limits.move_ms` is the longest wait. What the machine adds, the
+        referee's own lateness and the bot's waiting for a processor, is taken off before a flag falls, as the kernel
+        counts it. Raises BotError with `time` (answered late), `stalled` (did not answer), `crashed`, `protocol-error`,
+        `output-limit`; Stopped.
+        """
+        wire, session, queue = self.wire, self.session, self.process.queue
+        assert queue
+        if wire.arrived_ns > self.watchdog.next_ns:
+            self.watchdog.look()
+        allowance_ns = int((self.limits.move_ms if allowance_ms is None else allowance_ms) * _MS)
+        if wire.has_spoken:
+            self._catch_up()
+        if self._is_slow:
+            queue.begin()  # for a bot that answers at once that would be most of its turn
+        line = wire.ask(question, "thinking")
+        if line is not None:
+            elapsed = wire.arrived_ns - wire.asked_ns
+            code = known.get(line[9:]) if line.startswith(b"bestmove ") else None
+            if code is not None and elapsed - wire.lag_ns <= allowance_ns:
+                session.ask_and_answer()
+                self._is_slow = False
+                return Thought(None, None, elapsed / _MS, wire.lag_ns / _MS, None, code)
+            wire.lines.append(line)
+        session.ask()
+        if not self._is_slow:
+            queue.begin()
+            self._is_slow = True
+        self._let_others_hear()
+        turn = _Turn(wire, queue, wire.asked_ns, allowance_ns)
+        move, code, offer, lines = self._answer(turn, allowance_ms, known)
+        elapsed = wire.arrived_ns - wire.asked_ns
+        lag = turn.end(elapsed)
+        if elapsed - lag > allowance_ns:
+            raise self.process.failed(
+                Termination.TIME,
+                f"answered after {elapsed / _MS:.1f} ms ({lag / _MS:.1f} ms of them the machine's), "
+                f"{allowance_ns / _MS:.1f} ms were left",
+            )
+        if wire.lines and wire.lines[0].startswith(b"bestmove"):
+            raise self.process.failed(Termination.PROTOCOL_ERROR, "two bestmoves to one `go`")
+        info = _read_info(lines[-1]) if lines else None
+        return Thought(move, offer, elapsed / _MS, lag / _MS, info, code, lines)
+
+    def _answer(
+        self, turn: _Turn, allowance_ms: float | None, known: Mapping[bytes, int]
+    ) -> tuple[str | None, int | None, str | None, Sequence[bytes]]:
+        """The move as text or, where that is known, as code; an offer; the last lines of what it thought.
+
+        Raises as `think`.
+        """
+        wire, session, stage = self.wire, self.session, "thinking"
+        lines: deque[bytes] = deque(maxlen=_LAST_LINES)
+        while True:
+            line = wire.line(turn.deadline_ns, stage)
+            if line is None:
+                now_ns = time.monotonic_ns()
+                if turn.is_up(now_ns):
+                    raise self._late(allowance_ms, (now_ns - turn.start_ns) / _MS)
+                continue
+            if line.startswith(b"info"):
+                if b" score " in line or b" nodes " in line:
+                    lines.append(line)
+            elif line.startswith(b"bestmove ") and (code := known.get(line[9:])) is not None:
+                session.answered()
+                return None, code, None, lines
+            else:
+                message = self._receive(line, stage)
+                if isinstance(message, BestMove):
+                    return message.move, None, message.offer, lines
+            if turn.is_up(wire.arrived_ns - wire.lag_ns):  # it talks, but does not answer
+                raise self._late(allowance_ms, (wire.arrived_ns - turn.start_ns) / _MS)
+
+    def _let_others_hear(self) -> None:
+        """It takes longer than a moment: there is time to tell others what was played."""
+        if self.on_wait:
+            wire, begin = self.wire, time.monotonic_ns()
+            self.on_wait()
+            if wire.has_spoken:  # nobody knows when, so what others were told meanwhile took no time of its
+                wire.held_ns += time.monotonic_ns() - begin
+
+    def _catch_up(self) -> None:
+        """Take what the bot said before it was asked: harmless lines are counted, an answer is a protocol error."""
+        wire, stage = self.wire, "before its turn"
+        enough = wire.output_bytes + _CATCH_UP_BYTES
+        while (wire.lines or wire.output_bytes < enough) and (line := wire.line(0, stage)) is not None:
+            if not line.startswith(b"info"):
+                self._receive(line, stage)
+
+    def _late(self, allowance_ms: float | None, waited_ms: float) -> BotError:
+        """The time is up. Tell a late answer (`time`) from none at all (`stalled`)."""
+        asked, failed = f"no bestmove in {waited_ms:.0f} ms", self.process.failed
+        if allowance_ms is None:
+            return failed(Termination.STALLED, f"{asked}; without a clock the limit is {self.limits.move_ms} ms")
+        asked = f"{asked}, {allowance_ms:.1f} ms were left"
+        stage = "after its time was up"
+        deadline = self.wire.start_clock() + self.grace_ms * _MS
+        try:
+            if self.capabilities.stop:
+                self.wire.write(b"stop\n", deadline)
+            for line in self._lines(deadline, stage):
+                if isinstance(self._receive(line, stage), BestMove):
+                    return failed(Termination.TIME, f"{asked}; {text(line)[:80]!r} came later")
+        except BotError as error:
+            return error
+        return failed(Termination.STALLED, f"{asked}; nor in {self.grace_ms} ms more")
+
+
+class _Turn:
+    """The time of one turn, from `start_ns` on, and what of it is not the bot's. Nanoseconds, monotonic clock."""
+
+    __slots__ = ("_allowance_ns", "_queue", "_waited_ns", "_wire", "start_ns")
+
+    def __init__(self, wire: Wire, queue: QueueMeter, start_ns: int, allowance_ns: int) -> None:
+        self.start_ns = start_ns
+        self._wire, self._queue, self._allowance_ns, self._waited_ns = wire, queue, allowance_ns, 0
+
+    @property
+    def deadline_ns(self) -> int:
+        """When its time is up, as far as is known."""
+        return self.start_ns + self._allowance_ns + self._wire.held_ns + self._waited_ns
+
+    def is_up(self, at_ns: int) -> bool:
+        """Whether its time was up at a moment; what the bot waited, and waits, is looked at before that is said."""
+        if at_ns <= self.deadline_ns:
+            return False
+        self._waited_ns = self._queue.waited_ns(at_ns - self.start_ns - self._wire.held_ns)
+        over_ns = at_ns - self.deadline_ns
+        if over_ns <= 0:
+            return False
+        if self._waited_ns + over_ns > MOST_TURN_NS or not self._queue.is_in_line():
+            return True
+        self._waited_ns += over_ns + LOOK_NS  # until the next look
+        return False
+
+    def end(self, elapsed_ns: int) -> int:
+        """How much of the whole turn is not charged."""
+        lag = min(self._wire.lag_ns + self._wire.held_ns, elapsed_ns)
+        waited = self._queue.waited_ns(elapsed_ns - lag)
+        self._queue.end(waited)
+        return lag + waited
+
+
+def expected_of(spec: BotSpec) -> Overshoot:
+    """How late a bot is expected to be before it has answered anything: what a check found, else the usual."""
+    known = Capabilities.from_json(spec.capabilities)
+    return Overshoot(known.overshoot_ms or UNKNOWN_MS, known.first_overshoot_ms)
+
+
+def _read_info(line: bytes) -> Info | None:
+    try:
+        message = parse_bot_line(line)
+    except ProtocolError:
+        return None
+    return message if isinstance(message, Info) else None

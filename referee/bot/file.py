@@ -1,0 +1,195 @@
+"""A bot written down: a folder with a `bot.toml`, or any file `NAME.toml` of the same form.
+
+name = "natsel"
+command = ["./natsel", "--quiet"]
+folder = "/opt/natsel"             # where it runs; the file's own folder unless named
+[options]                          # set before every game
+threads = 2
+[capabilities]                     # what `arena check BOT --family F --save FILE` found; or the name of a JSON file
+clocks = false
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from protocol.capabilities import Capabilities
+from referee.bot.bridge import FAMILY, bridged, is_bridge
+from referee.game.spec import BotSpec
+from referee.machine import toml
+from referee.sandbox.view import is_shared, is_too_much, named_files
+
+FILE = "bot.toml"
+KEYS = ("name", "command", "folder", "options", "capabilities")
+"""Those that a bot of this machine looks at."""
+OTHER_KEYS = ("families", "limits", "description", "author", "version", "license", "url")
+"""Those of uploads, and remarks."""
+SAID = frozenset({"families", "name", "author", "options", "result"})
+"""What the handshake of every game tells anew: not written down."""
+_STYLES = {"query": ("none", "response", "bare"), "setoption": ("standard", "bare")}
+
+
+def read_bot_file(path: Path, family: str = "") -> BotSpec:
+    """The bot of a folder with a `bot.toml`, or of such a file, as it plays a family.
+
+    Raises ValueError naming the file and the key.
+    """
+    file = path / FILE if path.is_dir() else path
+    try:
+        data = toml.read(file.read_text(encoding="utf-8"))
+    except OSError:
+        raise ValueError(f"{path}: a folder is a bot only with a {FILE} (name, command) in it") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{file}: not UTF-8 text; is it the right file?") from None
+    except toml.TomlError as error:
+        raise ValueError(f"{file}: not TOML: {error}; correct it there") from None
+    for key in data:
+        if key not in KEYS + OTHER_KEYS:
+            raise ValueError(f"{file}: no key {key[:60]!r} is known; there are {', '.join(KEYS + OTHER_KEYS)}")
+    command = data.get("command")
+    if isinstance(command, str):
+        try:
+            command = shlex.split(command)
+        except ValueError as error:
+            raise ValueError(f"{file}: command: {error}; quote it as in a shell") from None
+    if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
+        raise ValueError(f'{file}: needs a command, such as command = ["./mybot"]')
+    if is_bridge(command):
+        command = bridged(command, FAMILY, sys.executable)
+    options = data.get("options", {})
+    if not isinstance(options, dict):
+        raise ValueError(f"{file}: options must be a table of names and values")
+    return BotSpec(
+        str(data.get("name", "")),
+        tuple(word.replace(FAMILY, family) for word in command),
+        str((file.parent / str(data.get("folder", "."))).resolve()),
+        capabilities=_capabilities(data.get("capabilities", {}), file),
+        options=tuple((str(name), _word(value)) for name, value in options.items()),
+    )
+
+
+def _word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _capabilities(data: Any, file: Path) -> dict[str, Any]:
+    if isinstance(data, str):
+        source = file.parent / data
+        try:
+            data = json.loads(source.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise ValueError(f"{file}: capabilities: cannot read {source}: {error}") from None
+        data = data.get("capabilities", data) if isinstance(data, dict) else data
+    if not isinstance(data, dict):
+        raise ValueError(f"{file}: capabilities must be a table, or the name of a JSON file")
+    return read_capabilities(data, str(file))
+
+
+def read_capabilities(data: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """The probed capabilities of a JSON or TOML table, unusual ones only. Raises ValueError naming key and values."""
+    found: dict[str, Any] = {}
+    usual = Capabilities.default()
+    for name in (field.name for field in fields(Capabilities) if field.name not in SAID):
+        default = getattr(usual, name)
+        value = data.get(name, default)
+        allowed = _STYLES.get(name)
+        if value not in allowed if allowed else type(value) is not type(default):
+            values = allowed or ("true", "false") if isinstance(default, (bool, str)) else ("a number",)
+            raise ValueError(f"{source}: capability {name} = {value!r}; it is one of {', '.join(values)}")
+        if value != default:
+            found[name] = value
+    unknown = sorted(set(data) - {field.name for field in fields(Capabilities)})
+    if unknown:
+        raise ValueError(f"{source}: unknown capability {unknown[0]!r}; `arena check BOT --save FILE` writes them")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class SavedCapabilities:
+    """The table `[capabilities]` of a bot's file: `before` and `after` it stands what is not touched."""
+
+    file: Path
+    before: str
+    after: str
+
+    def write(self, capabilities: Mapping[str, Any]) -> None:
+        """Put others in their place."""
+        lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in capabilities.items())
+        gap = "\n" if self.after else ""
+        self.file.write_text(f"{self.before}[capabilities]\n{lines}{gap}{self.after}", encoding="utf-8")
+
+
+def saved_capabilities(path: Path) -> SavedCapabilities:
+    """Where the capabilities stand in a bot's file, if there are any. Raises ValueError for what is no such file."""
+    file = path / FILE if path.is_dir() else path
+    if file.suffix != ".toml" or not file.is_file():
+        raise ValueError(f"{path}: --again is for a bot's file; write one with --save FILE")
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    if any(line.split("=")[0].strip() == "capabilities" for line in lines):
+        raise ValueError(f"{file}: write the capabilities as a table [capabilities], then --again finds them")
+    start = next((place for place, line in enumerate(lines) if line.strip() == "[capabilities]"), len(lines))
+    end = next((place for place in range(start + 1, len(lines)) if lines[place].lstrip().startswith("[")), len(lines))
+    before = "".join(lines[:start]).rstrip()
+    return SavedCapabilities(file, f"{before}\n\n" if before else "", "".join(lines[end:]))
+
+
+def at_home(spec: BotSpec, place: Path) -> BotSpec:
+    """The same bot in a folder of its own, the files of its command named from there: as a sandbox shows it.
+
+    That is the folder in which it was typed, if everything it names lies there, else the one that holds all of that,
+    or `place` if it names nothing. Raises ValueError where that would be a home, or half the machine.
+    """
+    if spec.folder is not None:
+        return spec
+    here = os.getcwd()
+    named = {name: os.path.abspath(name) for word in spec.command for name in named_files(word)}
+    named = {name: path for name, path in named.items() if not is_shared(path)}
+    home = here
+    if not named:
+        home = str(place.resolve())
+    elif is_too_much(here) or not all(path.startswith(here + os.sep) for path in named.values()):
+        home = os.path.commonpath([path if os.path.isdir(path) else os.path.dirname(path) for path in named.values()])
+        if is_too_much(home):
+            raise ValueError(
+                f"{', '.join(named)}: not in a folder of the bot's own ({home} holds more); move it to one"
+            )
+
+    def from_home(word: str) -> str:
+        head, separator, value = word.partition("=")
+        if value in named:
+            return head + separator + os.path.relpath(named[value], home)
+        pieces = [word] if word in named else re.split("([=:])", word)
+        return "".join(os.path.relpath(named[piece], home) if piece in named else piece for piece in pieces)
+
+    program, *words = spec.command
+    found = from_home(program)
+    program = os.path.join(".", found) if found != program and os.sep not in found else found
+    return replace(spec, folder=home, command=(program, *map(from_home, words)))
+
+
+def write_bot_file(spec: BotSpec, place: Path | None = None) -> str:
+    """The text of a bot's file, to be written in the folder `place`; without a folder the bot keeps the present one."""
+
+    def shown(value: object) -> str:
+        return json.dumps(value, ensure_ascii=False)
+
+    lines = [f"name = {shown(spec.name)}"] if spec.name else []
+    lines.append(f"command = {shown(list(spec.command))}")
+    folder = Path(spec.folder or Path.cwd())
+    if place is not None and folder.is_relative_to(place.resolve()):
+        folder = folder.relative_to(place.resolve())
+    if folder != Path("."):
+        lines.append(f"folder = {shown(str(folder))}")
+    if spec.options:
+        lines += ["", "[options]", *(f"{shown(name)} = {shown(value)}" for name, value in spec.options)]
+    lines += ["", "[capabilities]"]
+    lines += [f"{name} = {shown(value)}" for name, value in read_capabilities(spec.capabilities, "the bot").items()]
+    return "\n".join(lines) + "\n"

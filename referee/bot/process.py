@@ -1,0 +1,119 @@
+"""The process of one bot, from spawn to reaping, and the verdict when it fails.
+
+Refuses to know what is written on its pipes.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+
+from referee.bot.lag import QueueMeter
+from referee.game.failure import BotError, SandboxError
+from referee.game.spec import BotSpec, Limits
+from referee.rules.core import Termination
+from referee.sandbox import Sandbox
+from referee.sandbox.child import Child
+from referee.sandbox.rest import Rest
+from referee.sandbox.watchdog import Watchdog
+
+_OURS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
+"""Why a process may not start that has nothing to do with the bot."""
+_BY_LIMIT = (Termination.CRASHED, Termination.STALLED, Termination.HANDSHAKE_FAILED)
+"""How a bot fails that ran into the limit of its memory or its processes."""
+
+
+class Process:
+    """A process that is to be started in `sandbox` and watched by `watchdog`.
+
+    `is_sound` is False once the bot failed or misbehaved: such a process is never used again.
+    `child`, its `rest` while it is not to move, and the `queue` it stands in when it is, are there from its start to
+    its end.
+    """
+
+    def __init__(self, spec: BotSpec, limits: Limits, sandbox: Sandbox, watchdog: Watchdog) -> None:
+        self.is_sound = True
+        self.child: Child | None = None
+        self.rest: Rest | None = None
+        self.queue: QueueMeter | None = None
+        self._spec = spec
+        self._limits = limits
+        self._sandbox = sandbox
+        self._watchdog = watchdog
+
+    def start(self) -> Child:
+        """Spawn the process. Raises BotError (`handshake-failed`) when there is nothing to run, SandboxError."""
+        problem = _problem_with(self._spec)
+        if problem:
+            raise BotError(Termination.HANDSHAKE_FAILED, problem)
+        try:
+            launch = self._sandbox.confine(self._spec.command, self._spec.folder, self._limits)
+        except OSError as error:
+            raise SandboxError(f"sandbox {self._sandbox.name}: {error}") from None
+        try:
+            self.child = Child(launch, self._limits, self._watchdog)
+            self.rest = self.child.rest
+            self.queue = QueueMeter(self.child.pid, self.child.rest.spent)
+        except OSError as error:
+            if error.errno in _OURS:
+                raise SandboxError(f"no process could be started: {error.strerror}") from None
+            raise BotError(Termination.HANDSHAKE_FAILED, f"cannot be started: {error}") from None
+        return self.child
+
+    @property
+    def pid(self) -> int | None:
+        """The process id while the process has not been reaped."""
+        return self.child.pid if self.child else None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process lives."""
+        return self.child is not None and not self.child.has_exited
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most memory it was seen to hold, all its processes together; 0 once it has ended."""
+        return self.child.peak_bytes() if self.child else 0
+
+    def end(self) -> None:
+        """Kill it with all its descendants, reap it, close its pipes."""
+        if self.queue:
+            self.queue.close()
+        child, self.child, self.rest, self.queue = self.child, None, None, None
+        if child:
+            child.end()
+
+    def failed(self, termination: Termination, detail: str) -> BotError:
+        """The verdict; where a limit is what ended the bot or held it up, that limit's."""
+        self.is_sound = False
+        if termination in _BY_LIMIT and self.child:
+            excess, limits = self.child.excess(), self._limits
+            if excess == "memory":
+                termination = Termination.MEMORY_LIMIT
+                detail = f"used more than {limits.memory_bytes:,} bytes of memory; {detail}"
+            elif excess == "processes":
+                termination = Termination.PROCESS_LIMIT
+                detail = f"wanted more than {limits.processes} processes; {detail}"
+        return BotError(termination, detail)
+
+    def hung_up(self, stage: str) -> BotError:
+        """The verdict on a bot that hung up: an exit is told from a pipe closed by a process that lives on."""
+        assert self.child
+        if not self.child.exits_within(self._limits.grace_ms):
+            detail = f"closed its standard input or output and lives on, {stage}"
+            return self.failed(Termination.PROTOCOL_ERROR, detail)
+        return self.failed(Termination.CRASHED, f"{self.child.how_it_ended()}, {stage}")
+
+
+def _problem_with(spec: BotSpec) -> str | None:
+    """Why the command cannot be run at all, in words; None when it seems it can."""
+    program = spec.command[0]
+    path = os.path.join(spec.folder or "", program) if os.sep in program else shutil.which(program)
+    if path is None:
+        return f"no such program: {program!r} is not on the path"
+    if not os.path.exists(path):
+        return f"no such file: {path}"
+    if os.path.isdir(path) or not os.access(path, os.X_OK):
+        return f"not an executable file: {path}; try chmod +x, and a shebang line in a script"
+    return None

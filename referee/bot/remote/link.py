@@ -1,0 +1,193 @@
+"""The link of a seat to the lobby, where remote bots are connected: a socket of this machine, a line of JSON a message.
+
+    to the lobby     {"key", "bot"}     who sits here, once and first
+                    {"open": true}     a fresh program, please; what the last one still says is dropped
+                    {"say": lines}     to the program
+                    {"check": ns}      how the connection is: answered when it has carried a message there and back
+    from the lobby  {"terms"}          what a connection is allowed, once and first
+                    {"up": true}       the program is being started
+                    {"down": ns}       there is no connection, since when nothing was heard; also unasked
+                    {"back": true}     there is one again
+                    {"line": text}     from the program
+                    {"gone": text}     the program has ended, and how
+                    {"latency": [usual, longest]}   of the last messages there and back, in milliseconds; unasked
+                    {"checked": ms}    the longest since the moment that was asked about
+
+Refuses to know what a line says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import select
+import socket
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from referee.game.failure import SandboxError, Stopped
+
+_MS = 1_000_000
+_CHUNK = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a connection is allowed, in milliseconds: latency taken off each move and off all moves of a game, and how
+    long it may be lost in a game.
+    """
+
+    move_ms: float = 300
+    game_ms: float = 30_000
+    grace_ms: float = 30_000
+
+
+class LineLost(Exception):  # noqa: N818 - nobody erred yet
+    """The connection is lost; `since_ns`: when something was heard last, on the monotonic clock."""
+
+    def __init__(self, since_ns: int) -> None:
+        super().__init__("the connection is lost")
+        self.since_ns = since_ns
+
+
+class ProgramGone(Exception):  # noqa: N818 - a finding
+    """The program at the other end has ended; the message says how."""
+
+
+class Link:
+    """A seat's end. `latency_ms`: what a message usually takes there and back, `longest_ms`: what one lately took.
+
+    `stop_fd` as of `referee.bot.wire.Wire`. Every wait raises Stopped, and SandboxError when the lobby is gone: our
+    fault.
+    """
+
+    def __init__(self, place: str, key: str, bot: str, stop_fd: int | None) -> None:
+        self.terms = Terms()
+        self.latency_ms = self.longest_ms = 0.0
+        self.arrived_ns = 0
+        self._lines: deque[tuple[bytes, int]] = deque()
+        self._gone: str | None = None
+        self._lost_ns: int | None = None
+        self._is_back = False
+        self._checked_ms: deque[float] = deque()
+        self._is_up = False
+        self._rest = b""
+        self._stop_fd = stop_fd
+        self._socket = socket.socket(socket.AF_UNIX)
+        try:
+            self._socket.connect(place)
+        except OSError as error:
+            self._socket.close()
+            raise SandboxError(f"no lobby for remote bots: {error.strerror or error}") from None
+        self._poll = select.poll()
+        self._poll.register(self._socket, select.POLLIN)
+        if stop_fd is not None:
+            self._poll.register(stop_fd, select.POLLIN)
+        self._send({"key": key, "bot": bot})
+
+    def close(self) -> None:
+        """Hang up: the program is ended."""
+        self._socket.close()
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        try:
+            self._socket.sendall(json.dumps(message).encode() + b"\n")
+        except OSError as error:
+            raise SandboxError(f"the lobby for remote bots is gone: {error.strerror or error}") from None
+
+    # -- what is said --------------------------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Have a fresh program started. Raises LineLost."""
+        self._lines.clear()
+        self._gone, self._lost_ns, self._is_up = None, None, False
+        self._send({"open": True})
+        while not self._is_up:
+            self._hear(None)
+            self._require_connection()
+
+    def say(self, lines: str) -> None:
+        """Send lines to the program. Raises LineLost."""
+        self._require_connection()
+        self._send({"say": lines})
+
+    def line(self, deadline_ns: int) -> bytes | None:
+        """The next line of the program; None at the deadline. Raises LineLost and ProgramGone."""
+        while not self._lines:
+            self._require_connection()
+            if self._gone is not None:
+                raise ProgramGone(self._gone)
+            if not self._hear(deadline_ns):
+                return None
+        found, self.arrived_ns = self._lines.popleft()
+        return found
+
+    def check(self, since_ns: int) -> float:
+        """How long the slowest message since then took there and back, in milliseconds. Raises LineLost.
+
+        What the program had said when that was asked has arrived afterwards.
+        """
+        self._require_connection()
+        self._checked_ms.clear()
+        self._send({"check": since_ns})
+        while not self._checked_ms:
+            self._hear(None)
+            self._require_connection()
+        return self._checked_ms.popleft()
+
+    def _require_connection(self) -> None:
+        if self._lost_ns is not None:
+            raise LineLost(self._lost_ns)
+
+    def returns(self, deadline_ns: int) -> bool:
+        """Whether the connection comes back until then."""
+        while not self._is_back:
+            if not self._hear(deadline_ns):
+                return False
+        self._is_back = False
+        return True
+
+    # -- what is heard -------------------------------------------------------------------------------------------------
+
+    def _hear(self, deadline_ns: int | None) -> bool:
+        """Take what comes next from the lobby; False at the deadline."""
+        left_ms = None if deadline_ns is None else max(0, -((time.monotonic_ns() - deadline_ns) // _MS))
+        events = self._poll.poll(left_ms)
+        if any(descriptor == self._stop_fd for descriptor, _ in events):
+            raise Stopped
+        if not events:
+            return False
+        try:
+            data = self._socket.recv(_CHUNK)
+        except OSError:
+            data = b""
+        if not data:
+            raise SandboxError("the lobby for remote bots is gone")
+        now = time.monotonic_ns()
+        *whole, self._rest = (self._rest + data).split(b"\n")
+        for part in whole:
+            with contextlib.suppress(KeyError, TypeError):
+                self._take(json.loads(part), now)
+        return True
+
+    def _take(self, message: Mapping[str, Any], now_ns: int) -> None:
+        match message:
+            case {"line": text}:
+                self._lines.append((str(text).encode(), now_ns))
+            case {"latency": [usual, longest]}:
+                self.latency_ms, self.longest_ms = float(usual), float(longest)
+            case {"checked": longest}:
+                self._checked_ms.append(float(longest))
+            case {"down": since}:
+                self._lost_ns, self._is_back = int(since), False
+            case {"gone": how}:
+                self._gone = str(how)
+            case {"up": _}:
+                self._is_up = True
+            case {"back": _}:
+                self._is_back = True
+            case {"terms": terms}:
+                self.terms = Terms(**terms)

@@ -1,0 +1,359 @@
+"""The seat of a bot that runs on its author's machine: the usual conversation, over a connection that may be lost.
+
+Same deadlines, same verdicts as for a process, with two differences. Of the time an answer took, what messages usually
+take there and back is not the bot's; before it loses on time the connection is asked whether it carried anything at
+all. And while there is no connection, its clock stands: within its grace it comes back, a fresh program is told the
+rules and the position again, and the game goes on with what was left. Only then it has lost: `disconnected`.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
+from typing import TypeVar
+
+from protocol.capabilities import Capabilities
+from protocol.errors import ProtocolError
+from protocol.messages import (
+    BestMove,
+    Info,
+    IsReady,
+    Message,
+    NewGame,
+    ReadyOk,
+    RefereeMessage,
+    Result,
+    Ugi,
+    UgiOk,
+)
+from protocol.options import OptionDecl
+from protocol.session import RefereeSession
+from protocol.turn import Stray
+from referee.bot.overshoot import Overshoot
+from referee.bot.remote.link import LineLost, Link, ProgramGone
+from referee.bot.seat import Thought
+from referee.game.failure import BotError
+from referee.game.spec import BotSpec, Limits
+from referee.rules.core import Termination
+
+T = TypeVar("T")
+_MS = 1_000_000
+_OWN_TIME = (re.compile(rb"(p1time )(\d+)"), re.compile(rb"(p2time )(\d+)"))
+_MOVE_TIME = re.compile(rb"(movetime )(\d+)")
+PING_MS = 1000.0
+"""How often the lobby sends a message there and back: what was lost between two of them is not seen exactly."""
+
+
+class RemoteBot:
+    """A seat whose pipe is the network; `link` leads to the lobby that has the connection.
+
+    `network`: what the record says of it.
+    """
+
+    def __init__(self, spec: BotSpec, limits: Limits, overshoot: Overshoot, open_link: Callable[[], Link]) -> None:
+        self.spec = spec
+        self.limits = limits
+        self.capabilities = Capabilities.default()
+        self.told: frozenset[str] = frozenset()
+        self.overshoot = overshoot
+        self.has_answered = False
+        self.anomaly_count = 0
+        self.log = ""
+        self._open_link = open_link
+        self._link: Link | None = None
+        self._session = RefereeSession()
+        self._side = 0
+        self._is_open = self._has_shaken_hands = self._is_ready = False
+        self._said: list[RefereeMessage] = []
+        """What a fresh program is told again: the options and the beginning of the game."""
+        self._output_bytes = 0
+        self._losses = 0
+        self._paused_ns = 0.0
+        self._allowed_ms = 0.0
+
+    # -- what it is ----------------------------------------------------------------------------------------------------
+
+    @property
+    def options(self) -> Mapping[str, OptionDecl]:
+        """The options it has announced."""
+        return self._session.options
+
+    @property
+    def families(self) -> Collection[str]:
+        """The families it has announced."""
+        return self._session.families
+
+    @property
+    def network(self) -> dict[str, float]:
+        """Milliseconds, but for `losses`: how often the connection was lost."""
+        link = self._link
+        if link is None:
+            return {}
+        return {
+            "latency_ms": round(link.latency_ms, 1),
+            "allowed_ms": round(self._allowed_ms, 1),
+            "losses": self._losses,
+            "paused_ms": round(self._paused_ns / _MS, 1),
+            "move_allowance_ms": link.terms.move_ms,
+            "game_allowance_ms": link.terms.game_ms,
+            "grace_ms": link.terms.grace_ms,
+        }
+
+    # -- the conversation ----------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Have the program started, where it is connected. Raises BotError, SandboxError, Stopped."""
+        if self._link is None:
+            self._link = self._open_link()
+            self._lasting(lambda: None)
+
+    def handshake(self) -> None:
+        """`ugi` … `ugiok`. Raises as `referee.bot.bot.Bot.handshake`."""
+        if self._has_shaken_hands:
+            return
+        self._lasting(self._shake_hands)
+        self.capabilities = self._session.learned()
+        self._has_shaken_hands = True
+
+    def tell(self, message: RefereeMessage) -> None:
+        """Send a message that has no answer; a fresh program will be told as well."""
+        self._lasting(lambda: self._say(message))
+        self._said.append(message)
+
+    def new_game(self) -> None:
+        """`uginewgame`."""
+        if self.capabilities.newgame:
+            self.tell(NewGame())
+
+    def ready(self) -> None:
+        """`isready` … `readyok`. Raises BotError (`stalled`)."""
+        self._lasting(self._get_ready)
+        self._is_ready = True
+
+    def hear_offer(self) -> None:
+        """Bots are not told of offers."""
+
+    def begin_turn(self, side: int) -> None:
+        """It is to move, as the first (0) or second side."""
+        self._side = side
+
+    def end_turn(self, took_ms: float) -> None:
+        """It has moved."""
+
+    def announce(self, result: Result) -> None:
+        """Tell a bot that asked for it how the game ended; failures no longer matter."""
+        if self._is_open and self.capabilities.result:
+            try:
+                self._say(result)
+            except (BotError, ProtocolError, LineLost):
+                self._is_open = False
+
+    def condemn(self) -> None:
+        """It plays no other game: no seat of this kind ever does."""
+
+    def close(self) -> None:
+        """Hang up; the program is ended where it runs."""
+        if self._link:
+            self._link.close()
+            self._is_open = False
+
+    def think(
+        self, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int] = MappingProxyType({})
+    ) -> Thought:
+        """Return the answer to `position … go …`, timed without the network. Raises as `referee.bot.bot.Bot.think`."""
+        used_ms = 0.0
+        while True:
+            begin = time.monotonic_ns()
+            try:
+                if not self._is_open:
+                    self._restore()
+                    begin = time.monotonic_ns()
+                left_ms = self.limits.move_ms if allowance_ms is None else max(1.0, allowance_ms - used_ms)
+                thought = self._ask(
+                    _with_less(question, self._side, used_ms), left_ms, is_timed=allowance_ms is not None
+                )
+            except LineLost as lost:
+                used_ms += max(0.0, (lost.since_ns - begin) / _MS)
+                self._wait_for_return(lost)
+            else:
+                thought.ms += used_ms
+                return thought
+
+    def _ask(self, question: bytes, allowance_ms: float, *, is_timed: bool) -> Thought:
+        """One try at an answer. Raises LineLost."""
+        link, info = self._linked, None
+        self._session.ask()
+        begin = time.monotonic_ns()
+        link.say(question.decode().rstrip("\n"))
+        deadline = begin + int((allowance_ms + self._allowance_ms(link.longest_ms)) * _MS)
+        while True:
+            line = self._line(deadline)
+            if line is None:
+                return self._late(begin, allowance_ms, is_timed=is_timed)
+            message = self._receive(line, "thinking")
+            if isinstance(message, Info) and (message.score is not None or message.nodes is not None):
+                info = message
+            elif isinstance(message, BestMove):
+                return self._judged(message, begin, allowance_ms, info)
+
+    def _judged(self, message: BestMove, begin_ns: int, allowance_ms: float, info: Info | None) -> Thought:
+        """The answer with its time. Raises BotError (`time`), LineLost."""
+        link = self._linked
+        elapsed_ms = (link.arrived_ns - begin_ns) / _MS
+        allowed_ms = min(elapsed_ms, self._allowance_ms(link.latency_ms))
+        if elapsed_ms - allowed_ms > allowance_ms:  # was it the network?
+            longest_ms = link.check(begin_ns)
+            allowed_ms = min(elapsed_ms - allowance_ms, self._allowance_ms(longest_ms))
+            late_ms = elapsed_ms - allowed_ms - allowance_ms
+            outage_ms = longest_ms + PING_MS if longest_ms > link.terms.move_ms else 0.0
+            if late_ms > min(outage_ms, self._grace_left_ms):
+                raise self._failed(
+                    Termination.TIME,
+                    f"answered after {elapsed_ms:.0f} ms, {allowed_ms:.0f} of them allowed for the network, "
+                    f"{allowance_ms:.1f} ms were left",
+                )
+            self._paused_ns += max(0.0, late_ms) * _MS
+            elapsed_ms -= max(0.0, late_ms)
+        self._allowed_ms += allowed_ms
+        return Thought(message.move, message.offer, max(0.0, elapsed_ms - allowed_ms), 0.0, info)
+
+    def _late(self, begin_ns: int, allowance_ms: float, *, is_timed: bool) -> Thought:
+        """The time is up: was the connection there, and does the answer come? Raises BotError, LineLost."""
+        longest_ms = self._linked.check(begin_ns)
+        now = time.monotonic_ns()
+        waited = f"no bestmove in {(now - begin_ns) / _MS:.0f} ms, {longest_ms:.0f} ms of them the network's at most"
+        deadline = now + int((self.limits.grace_ms + longest_ms) * _MS)
+        if self.capabilities.stop:
+            self._linked.say("stop")
+        while (line := self._line(deadline)) is not None:
+            message = self._receive(line, "after its time was up")
+            if isinstance(message, BestMove):
+                return self._judged(message, begin_ns, allowance_ms, None)
+        if is_timed:
+            waited = f"{waited}; {allowance_ms:.1f} ms were left"
+        raise self._failed(Termination.STALLED, waited)
+
+    def _allowance_ms(self, latency_ms: float) -> float:
+        """What is taken off an answer for a network of that latency: so much a move, so much a game."""
+        terms = self._linked.terms
+        return max(0.0, min(latency_ms, terms.move_ms, terms.game_ms - self._allowed_ms))
+
+    # -- a connection that may be lost ---------------------------------------------------------------------------------
+
+    @property
+    def _linked(self) -> Link:
+        assert self._link
+        return self._link
+
+    @property
+    def _grace_left_ms(self) -> float:
+        return max(0.0, self._linked.terms.grace_ms - self._paused_ns / _MS)
+
+    def _lasting(self, step: Callable[[], T]) -> T:
+        """Take a step of the conversation, as often as the connection is lost meanwhile."""
+        while True:
+            try:
+                if not self._is_open:
+                    self._restore()
+                return step()
+            except LineLost as lost:
+                self._wait_for_return(lost)
+
+    def _wait_for_return(self, lost: LineLost) -> None:
+        """The clock stands. Raises BotError (`disconnected`) when the connection does not come back in its grace."""
+        self._is_open = False
+        self._losses += 1
+        begin = min(lost.since_ns, time.monotonic_ns())
+        has_returned = self._linked.returns(begin + int(self._grace_left_ms * _MS))
+        self._paused_ns += time.monotonic_ns() - begin
+        if not has_returned or not self._grace_left_ms:
+            lost_s, grace_s = self._paused_ns / _MS / 1000, self._linked.terms.grace_ms / 1000
+            raise self._failed(
+                Termination.DISCONNECTED,
+                f"was not connected for {lost_s:.1f} s of this game, {grace_s:g} s are allowed",
+            )
+
+    def _restore(self) -> None:
+        """A fresh program, brought to where the last one was. Raises LineLost."""
+        self._linked.open()
+        self._session = RefereeSession(Capabilities.from_json(self.spec.capabilities))
+        self._is_open = True
+        if self._has_shaken_hands:
+            self._shake_hands()
+        for message in self._said:
+            self._say(message)
+        if self._is_ready:
+            self._get_ready()
+
+    # -- single steps --------------------------------------------------------------------------------------------------
+
+    def _say(self, message: RefereeMessage) -> None:
+        self._linked.say(self._session.send(message).decode().rstrip("\n"))
+
+    def _shake_hands(self) -> None:
+        try:
+            self._say(Ugi())
+            self._expect(UgiOk, self.limits.start_ms, "`ugi`", Termination.HANDSHAKE_FAILED)
+        except BotError as error:
+            if error.termination in (Termination.CRASHED, Termination.STALLED, Termination.PROTOCOL_ERROR):
+                raise BotError(Termination.HANDSHAKE_FAILED, error.detail) from None
+            raise
+
+    def _get_ready(self) -> None:
+        self._say(IsReady())
+        self._expect(ReadyOk, self.limits.ready_ms, "`isready`", Termination.STALLED)
+
+    def _expect(self, kind: type[Message], deadline_ms: float, stage: str, silent: Termination) -> None:
+        """Read until a message of that kind arrives. Raises BotError(`silent`) at the deadline, LineLost."""
+        begin = time.monotonic_ns()
+        deadline = begin + int((deadline_ms + self._linked.longest_ms) * _MS)
+        for is_checked in (False, True):
+            while (line := self._line(deadline)) is not None:
+                if isinstance(self._receive(line, stage), kind):
+                    return
+            if not is_checked:
+                self._linked.check(begin)
+        raise self._failed(silent, f"no answer to {stage} in {deadline_ms / 1000:g} s")
+
+    def _line(self, deadline_ns: int) -> bytes | None:
+        """The next line, within bounds. Raises BotError, LineLost."""
+        try:
+            line = self._linked.line(deadline_ns)
+        except ProgramGone as gone:
+            raise self._failed(Termination.CRASHED, str(gone)) from None
+        if line is not None:
+            self._output_bytes += len(line) + 1
+            if len(line) > self.limits.line_bytes:
+                problem = f"a line of {len(line):,} bytes, {self.limits.line_bytes:,} are allowed"
+                raise self._failed(Termination.OUTPUT_LIMIT, problem)
+            if self._output_bytes > self.limits.output_bytes:
+                problem = f"wrote more than {self.limits.output_bytes:,} bytes in one game"
+                raise self._failed(Termination.OUTPUT_LIMIT, problem)
+        return line
+
+    def _receive(self, line: bytes, stage: str) -> Message | Stray:
+        before = self._session.anomaly_count
+        try:
+            return self._session.receive(line)
+        except ProtocolError as error:
+            raise self._failed(Termination.PROTOCOL_ERROR, f"{error}, {stage}") from None
+        finally:
+            self.anomaly_count += self._session.anomaly_count - before
+
+    def _failed(self, termination: Termination, detail: str) -> BotError:
+        self._is_open = False
+        return BotError(termination, detail)
+
+
+def _with_less(question: bytes, side: int, used_ms: float) -> bytes:
+    """A question for a bot that has used some of its time before its connection was lost."""
+    if not used_ms:
+        return question
+
+    def less(found: re.Match[bytes]) -> bytes:
+        return found[1] + b"%d" % max(1, int(found[2]) - int(used_ms))
+
+    position, _, words = question.rpartition(b"\ngo ")
+    return position + b"\ngo " + _MOVE_TIME.sub(less, _OWN_TIME[side].sub(less, words))

@@ -1,0 +1,105 @@
+"""Settings written behind a bot: `fast=./engine;tc=10+0.1;option.Hash=64`, each behind a semicolon.
+
+A semicolon inside quotes is none, so commands and values may hold any: `"sh -c 'a; b'";option.Book="x;y"`. Refuses to
+know bots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from protocol.negotiation import RULE_PREFIX, SETUP_OPTION, VARIANT_OPTION
+from protocol.options import OptionDecl
+from referee.game.spec import TimeControl, read_time_control
+
+TIME = "tc"
+OPTION = "option."
+OF_THE_GAME = frozenset({"Family", VARIANT_OPTION, SETUP_OPTION})
+"""Options by which a bot is told what is played."""
+_HINT = "write BOT;tc=10+0.1;option.NAME=VALUE"
+_EACH_HINT = "write tc=10+0.1 or option.NAME=VALUE"
+
+
+@dataclass(frozen=True, slots=True)
+class BotSettings:
+    """A bot's own time control, and UGI options set before every game as (name, value)."""
+
+    time: TimeControl | None = None
+    options: tuple[tuple[str, str], ...] = ()
+
+
+def split_settings(text: str) -> tuple[str, BotSettings]:
+    """The bot, and what is set behind it. Raises ValueError naming the setting that is none."""
+    bot, *parts = _split(text)
+    return bot, _read(parts, f"bot {text!r}", _HINT, may_repeat=False)
+
+
+def is_setting(word: str) -> bool:
+    """Whether a word begins like a setting, not like a bot."""
+    return word.lstrip().startswith((f"{TIME}=", OPTION))
+
+
+def read_each(words: Iterable[str]) -> BotSettings:
+    """Read the settings of all bots, several of them in a word or one in each. Of two alike the last one counts.
+
+    Raises ValueError naming the word that is no setting.
+    """
+    parts = [part for word in words for part in _split(word) if part.strip()]
+    return _read(parts, "--each", _EACH_HINT, may_repeat=True)
+
+
+def _read(parts: Iterable[str], place: str, hint: str, *, may_repeat: bool) -> BotSettings:
+    time: TimeControl | None = None
+    options: dict[str, str] = {}
+    for part in parts:
+        name, separator, value = part.strip().partition("=")
+        name, value = name.strip(), _unquoted(value.strip())
+        is_new = time is None if name == TIME else name.removeprefix(OPTION) not in options
+        if name == TIME and (is_new or may_repeat):
+            time = read_time_control(value)
+        elif name.startswith(OPTION) and name != OPTION and separator and (is_new or may_repeat):
+            options[name.removeprefix(OPTION)] = value
+        else:
+            reason = "is no setting" if is_new else "is set twice"
+            raise ValueError(f"{place}: {part.strip()!r} {reason}; {hint}")
+        if not value.isprintable() or not name.isprintable():
+            raise ValueError(f"{place}: {name}: one printable line; {hint}")
+    return BotSettings(time, tuple(options.items()))
+
+
+def is_of_game(name: str) -> bool:
+    """Whether an option is one by which the referee tells a bot of the game."""
+    return name in OF_THE_GAME or name.startswith((RULE_PREFIX, "UGI_"))
+
+
+def wrong_option(announced: Mapping[str, OptionDecl], given: Iterable[tuple[str, str]]) -> str:
+    """What is wrong with options set for a bot that announced these, as in `bot … has no option`; empty if nothing."""
+    for name, value in given:
+        if is_of_game(name):
+            return f"is told {name!r} by the referee, from the rules of the game"
+        option = announced.get(name)
+        if option is None:
+            return f"has no option {name!r}; it announced {', '.join(sorted(announced)) or 'none'}"
+        if not option.accepts(value):
+            return f"does not take {value!r} for its option {name!r}: {option}"
+    return ""
+
+
+def _split(text: str) -> list[str]:
+    """The text at its semicolons outside quotes; one that stands in a quote which nobody closes divides too."""
+    parts, start, quote = [], 0, ""
+    for place, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"" and letter in text[place + 1 :]:
+            quote = letter
+        elif letter == ";":
+            parts.append(text[start:place])
+            start = place + 1
+    return [*parts, text[start:]]
+
+
+def _unquoted(value: str) -> str:
+    is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
+    return value[1:-1] if is_quoted else value

@@ -1,0 +1,275 @@
+"""The pipes of one running bot: lines out, lines in, and how late each of them was.
+
+Every read is bounded and every wait has a deadline. Refuses to know what a line says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import select
+import time
+from collections import deque
+
+from protocol.errors import LineTooLong
+from protocol.lines import LineSplitter, text
+from referee.bot.lag import LagMeter
+from referee.bot.process import Process
+from referee.game.failure import BotError, Stopped
+from referee.game.spec import Limits
+from referee.rules.core import Termination
+
+_MS = 1_000_000
+_CHUNK = 65_536
+_RETURN = ord("\r")
+_MOMENT_MS, _MOMENT_NS = 1, 1_000_000
+"""The first wait for an answer: one that comes within it is timed by two looks at the clock and nothing else."""
+_SLICE_MS = 100
+"""A single wait at first: being late for its end is noticed, whatever the reason, a stopped process included."""
+_LONG_SLICE_MS = 500
+"""The longest single wait. A slice grows to a tenth of what was waited already, so that waiting long costs little."""
+_HELD_MS = 50
+"""Late by more than that for the end of a wait, this process was held up, and very likely the bot with it."""
+
+
+class Wire:
+    """Standard input, output and error of a process.
+
+    `arrived_ns`: when the last bytes came. `lag_ns`: how late this process was for them, by what the kernel counts as
+    runnable but not running, and at least by what the wait took beyond its own timeout. `held_ns`: how long, since the
+    clock was started, this process was neither woken nor runnable: that time was nobody's.
+    `transcript`: a list to have every line exchanged kept (`> ` to the bot, `< ` from it).
+    """
+
+    def __init__(self, process: Process, limits: Limits, stop_fd: int | None) -> None:
+        self.asked_ns = self.arrived_ns = 0
+        self.lag_ns = 0
+        self.held_ns = 0
+        self.transcript: list[str] | None = None
+        self.lines: deque[bytes] = deque()
+        """What has come and has not been read."""
+        self.output_bytes = 0
+        """What the bot has written in this game, on both pipes."""
+        self._process = process
+        self._limits = limits
+        self._stop_fd = stop_fd
+        self._splitter = LineSplitter(limits.line_bytes)
+        self._log = bytearray()
+        self._meter = LagMeter()
+        self._poll = select.poll()
+
+    def open(self) -> None:
+        """Begin to listen to the process that was started."""
+        child = self._process.child
+        assert child
+        self._child = child
+        self._in, self._out, self._err, self._pid_fd = child.stdin, child.stdout, child.stderr, child.pid_fd
+        for descriptor in (self._out, self._err, self._pid_fd):
+            self._poll.register(descriptor, select.POLLIN)
+        if self._stop_fd is not None:
+            self._poll.register(self._stop_fd, select.POLLIN)
+        self._answered = [(self._out, select.POLLIN)]
+
+    def close(self) -> None:
+        """Measure no more; the pipes are the process's."""
+        self._meter.close()
+
+    def _note(self, mark: str, line: bytes) -> None:
+        if self.transcript is not None:
+            self.transcript.append(mark + text(line))
+
+    def write(self, data: bytes, deadline_ns: int | None = None) -> None:
+        """Send lines. Raises BotError when the bot is gone, or has not read them by then (or in its grace period)."""
+        if self.transcript is not None:
+            for line in data.splitlines():
+                self._note("> ", line)
+        try:
+            done = os.write(self._in, data)
+        except BlockingIOError:
+            done = 0
+        except BrokenPipeError:
+            raise self._process.hung_up("writing to it") from None
+        if done < len(data):
+            self._write_rest(data[done:], deadline_ns)
+
+    def _write_rest(self, data: bytes, deadline_ns: int | None) -> None:
+        """The pipe is full: the bot does not read. Wait for it until the deadline."""
+        deadline = deadline_ns or time.monotonic_ns() + self._limits.grace_ms * _MS
+        poll = select.poll()
+        poll.register(self._in, select.POLLOUT)
+        while data:
+            if not poll.poll(max(0, math.ceil((deadline - time.monotonic_ns()) / _MS))):
+                raise self._process.failed(Termination.STALLED, "does not read its standard input")
+            try:
+                data = data[os.write(self._in, data) :]
+            except BlockingIOError:
+                continue
+            except BrokenPipeError:
+                raise self._process.hung_up("writing to it") from None
+
+    def take_leave(self, farewell: bytes) -> None:
+        """Send the last line and hang up; failures no longer matter."""
+        with contextlib.suppress(OSError):
+            os.write(self._in, farewell)
+        self._child.hang_up()
+        self.drain()
+
+    def drain(self) -> None:
+        """Give a bot that was told to quit a moment; throw away what it still says."""
+        deadline = time.monotonic_ns() + self._limits.quit_ms * _MS
+        while (left := deadline - time.monotonic_ns()) > 0:
+            events = dict(self._poll.poll(min(_SLICE_MS, math.ceil(left / _MS))))
+            if self._pid_fd in events or self._stop_fd in events:
+                return
+            if not events:
+                self._child.look()
+            for descriptor in (self._out, self._err):
+                if descriptor in events:
+                    with contextlib.suppress(BlockingIOError):
+                        if not os.read(descriptor, _CHUNK):
+                            self._poll.unregister(descriptor)
+
+    @property
+    def log(self) -> str:
+        """The tail of what the bot wrote to standard error."""
+        if self._process.child:
+            with contextlib.suppress(BotError):
+                self._read_log()
+        return bytes(self._log).decode("utf-8", "replace")
+
+    def _read_log(self) -> bool:
+        """Take what there is on standard error, keep the tail. False at its end."""
+        for _ in range(64):
+            try:
+                data = os.read(self._err, _CHUNK)
+            except BlockingIOError:
+                return True
+            if not data:
+                return False
+            self._count(len(data))
+            self._log += data
+            del self._log[: -self._limits.log_bytes]
+        return True
+
+    def _count(self, size: int) -> None:
+        self.output_bytes += size
+        if self.output_bytes > self._limits.output_bytes and self._process.is_sound:
+            detail = f"wrote more than {self._limits.output_bytes:,} bytes in one game"
+            raise self._process.failed(Termination.OUTPUT_LIMIT, detail)
+
+    def _read_output(self, stage: str) -> None:
+        try:
+            data = os.read(self._out, _CHUNK)
+        except BlockingIOError:
+            return
+        self.arrived_ns = time.monotonic_ns()
+        if not data:
+            raise self._process.hung_up(stage)
+        self._take(data, stage)
+
+    def _take(self, data: bytes, stage: str) -> None:
+        """Cut what came into lines. Raises BotError for a line, or for altogether, too long."""
+        self._count(len(data))
+        try:
+            found = self._splitter.feed(data)
+            self.lines.extend(found if len(found) == 1 else filter(None, found))  # of a flood, the empty lines go here
+        except LineTooLong as error:
+            self.lines.extend(error.complete)
+            raise self._process.failed(Termination.OUTPUT_LIMIT, f"{error}, {stage}") from None
+
+    @property
+    def has_spoken(self) -> bool:
+        """Whether something of the bot's waits to be taken."""
+        return bool(self.lines or self._poll.poll(0))
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether a line may be taken as it comes: it begins one, and nobody keeps a transcript."""
+        return self._splitter.is_empty and self.transcript is None
+
+    def start_clock(self) -> int:
+        """Count lateness anew from now on; the present moment."""
+        self.lag_ns = self.held_ns = 0
+        return time.monotonic_ns()
+
+    def ask(self, question: bytes, stage: str) -> bytes | None:
+        """Send a question and wait a moment for its answer: the line, where one whole line is all that comes.
+
+        None otherwise; then `line` goes on with what has come. `asked_ns`: when it was sent. Raises BotError.
+        """
+        self.write(question)
+        self.lag_ns = self.held_ns = 0
+        self.asked_ns = time.monotonic_ns()
+        events = self._poll.poll(_MOMENT_MS)
+        if events != self._answered:  # nothing yet, or what only `line` knows to handle
+            if not events:
+                self._held_up(time.monotonic_ns() - self.asked_ns - _MOMENT_NS, None)
+            return None
+        data = os.read(self._out, _CHUNK)
+        self.arrived_ns = time.monotonic_ns()
+        if self.arrived_ns - self.asked_ns > _MOMENT_NS:
+            self.lag_ns = self.arrived_ns - self.asked_ns - _MOMENT_NS
+        end = len(data) - 1
+        if 0 < data.find(b"\n") == end <= self._limits.line_bytes and self._is_plain:
+            self._count(end + 1)
+            return data[:end] if data[end - 1] != _RETURN else data[: end - 1]
+        if not data:
+            raise self._process.hung_up(stage)
+        self._take(data, stage)
+        return None
+
+    def line(self, deadline_ns: int, stage: str) -> bytes | None:
+        """The next line; None at the deadline. Raises BotError when the bot is gone, Stopped when called off."""
+        lines = self.lines
+        since = 0
+        while not lines:
+            begin = time.monotonic_ns()
+            since = since or begin
+            left = deadline_ns - begin
+            slice_ms = min(_LONG_SLICE_MS, max(_SLICE_MS, (begin - since) // (10 * _MS)), max(0, -(-left // _MS)))
+            delay = self._meter.read()
+            events = self._poll.poll(slice_ms)
+            if not events:
+                now = time.monotonic_ns()
+                deadline_ns += self._held_up(now - begin - slice_ms * _MS, delay)
+                if now >= deadline_ns:
+                    return None
+                if slice_ms >= _SLICE_MS:
+                    self._child.look()
+                continue
+            ready = [descriptor for descriptor, _ in events]
+            if self._stop_fd in ready:
+                raise Stopped
+            if self._out in ready:
+                self._read_output(stage)
+                late = self.arrived_ns - begin - slice_ms * _MS
+                self.lag_ns = max(0, late, self._meter.read() - delay)
+            if self._err in ready and not self._read_log():
+                self._poll.unregister(self._err)
+            if not lines:
+                if self._pid_fd in ready and self._out not in ready:
+                    self._read_last(stage)
+                elif left <= 0:
+                    return None
+        return self.take()
+
+    def take(self) -> bytes:
+        """The next of the lines that have come."""
+        line = self.lines.popleft()
+        self._note("< ", line)
+        return line
+
+    def _held_up(self, late_ns: int, delay_ns: int | None) -> int:
+        """How long a wait that ended too late was nobody's: neither woken nor runnable, so stopped or frozen."""
+        if late_ns <= _HELD_MS * _MS:
+            return 0
+        held = late_ns if delay_ns is None else max(0, late_ns - self._meter.read() + delay_ns)
+        self.held_ns += held
+        return held
+
+    def _read_last(self, stage: str) -> None:
+        """Take what an ended process still left on its pipe. Raises BotError when that is no line."""
+        self._read_output(stage)
+        if not self.lines:
+            raise self._process.hung_up(stage)

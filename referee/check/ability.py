@@ -1,0 +1,149 @@
+"""What a bot can do beyond what it must: each function asks for one thing, and notes whether it can.
+
+They return what is to be said of it, and raise Unfit or BotError where it cannot.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import replace
+
+from protocol.capabilities import shortened
+from referee.check.examinee import Examinee, Unfit
+from referee.check.timing import MOVE_TIMES_MS
+from referee.game.failure import BotError
+from referee.rules.position import Position
+
+PATIENCE_MS = 5000
+"""How long to wait for an answer that no clock limits; longer for a bot that is known to be slower."""
+COSTLY_READY_MS = 250
+"""A bot that takes longer for every `isready`, not the first alone, is sent one only."""
+_WALK = 60
+"""How many plies of a random game are looked at."""
+
+
+def positions(one: Examinee) -> str:
+    """Whether it can set up positions; else games are told to it from the start alone."""
+    rng = random.Random(2)
+    one.go_home()
+    assert one.course
+    told_ms, patience_ms = shortened(one.fit_from_ms, one.found.overshoot_ms), 2 * MOVE_TIMES_MS[-1]
+    by_habit = one.ask(f"movetime {told_ms}", patience_ms).move or ""
+    one.learn(startpos_only=True)
+    ruleset = one.course.ruleset
+    asked, position = 0, Position.start(ruleset)
+    for ply in range(_WALK):
+        if asked == 2 or position.outcome is not None:
+            break
+        if ply >= 2 and (ply == 20 or not _is_legal(position, by_habit)):  # else the start's move would do as well
+            one.ask(f"movetime {told_ms}", patience_ms, position)
+            asked += 1
+        position = position.play(position.moves[rng.randrange(len(position.moves))])
+    one.learn(startpos_only=False)
+    return f"set up {asked}"
+
+
+def clocks(one: Examinee) -> str:
+    """Whether it plays by clocks."""
+    clock_ms = max(1000, 20 * one.fit_from_ms)
+    words = f"p1time {clock_ms} p2time {clock_ms} p1inc {clock_ms // 20} p2inc {clock_ms // 20}"
+    return f"answered after {_can(one, 'clocks', words, max(1000, 3 * one.fit_from_ms))} of {clock_ms} ms"
+
+
+def depth(one: Examinee) -> str:
+    """Whether its search can be limited by depth."""
+    return f"depth 1 in {_can(one, 'depth', 'depth 1', _patience_ms(one))} ms"
+
+
+def nodes(one: Examinee) -> str:
+    """Whether its search can be limited by nodes."""
+    return f"100 nodes in {_can(one, 'nodes', 'nodes 100', _patience_ms(one))} ms"
+
+
+def _patience_ms(one: Examinee) -> int:
+    return max(PATIENCE_MS, 2 * one.fit_from_ms)
+
+
+def _can(one: Examinee, capability: str, words: str, allowance_ms: float) -> str:
+    """How many milliseconds it took for an answer; that it can is noted once it has answered."""
+    one.go_home()
+    one.learn(**{capability: False})
+    thought = one.ask(words, allowance_ms)
+    one.learn(**{capability: True})
+    return f"{thought.ms:.0f}"
+
+
+def stop(one: Examinee) -> str:
+    """A search without end must answer `stop`."""
+    one.go_home()
+    bot = one.bot
+    one.learn(stop=False)
+    bot.grace_ms = 2000
+    bot.capabilities = replace(bot.capabilities, stop=True)
+    begin = time.monotonic()
+    try:
+        bot.think(one.question + b"\ngo infinite\n", 200)
+    except BotError as error:
+        if error.termination != "time":
+            raise Unfit(f"go infinite, then stop: {error.detail}") from None
+        bot.process.is_sound = True
+    finally:
+        bot.grace_ms = one.limits.grace_ms
+    one.learn(stop=True)
+    waited = 1000 * (time.monotonic() - begin) - 200
+    return f"answered {waited:.0f} ms after stop" if waited > 0 else "answered before it was told to stop"
+
+
+def ready_again(one: Examinee) -> str:
+    """Whether it can be sent `isready` more than once, and does not take long every time."""
+    bot = one.bot
+    one.learn(repeated_isready=False)
+    bot.capabilities = replace(bot.capabilities, repeated_isready=True)
+    times = []
+    for _ in range(2):
+        begin = time.monotonic()
+        bot.ready()
+        times.append(1000 * (time.monotonic() - begin))
+    if min(times) > COSTLY_READY_MS:
+        raise Unfit(f"takes {min(times):.0f} ms each time, so it is sent once")
+    one.learn(repeated_isready=True)
+    return "answered twice"
+
+
+def query(one: Examinee) -> str:
+    """How it answers `query`, if at all."""
+    one.go_home()
+    one.learn(query="none")
+    answer, is_bare = one.bot.query(one.question + b"\n", "gameover", 1000)
+    one.learn(query="bare" if is_bare else "response")
+    if answer != "false":
+        raise Unfit(f"says {answer!r} of a game that has just begun")
+    return "bare answer" if is_bare else "response"
+
+
+def memory(one: Examinee) -> str:
+    """How much memory it was seen to hold."""
+    peak = max(one.report.peak_bytes, one.bot.process.peak_bytes)
+    allowed = f" of {one.limits.memory_bytes / 2**20:,.0f} allowed" if one.limits.memory_bytes else ""
+    return f"{peak / 2**20:,.1f} MB at most{allowed}"
+
+
+def leaves(one: Examinee) -> str:
+    """Whether it ends at `quit` by itself."""
+    begin, bot = time.monotonic(), one.bot
+    if not bot.quit():
+        raise Unfit(f"still there {one.limits.quit_ms} ms after `quit`; it will be killed")
+    assert bot.process.child
+    how = bot.process.child.how_it_ended()
+    if how.startswith("killed"):
+        raise Unfit(f"{how} when it was to leave")
+    return f"gone after {1000 * (time.monotonic() - begin):.0f} ms"
+
+
+def _is_legal(position: Position, move: str) -> bool:
+    try:
+        position.read(move)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,330 @@
+"""Examines a bot step by step: handshake, variants, time, legality, stop, quit; finds what it can take.
+
+It is asked as it is in games: the same lines by the same code. Each step keeps the lines exchanged. Needed steps decide
+whether the bot is fit, and the first that fails ends the examination: what comes after it would tell nothing new. The
+others become capabilities, so the referee never sends the bot what it cannot take.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from statistics import median
+
+from protocol.capabilities import CLOCKS_OPTION, RESULT_OPTION, shortened
+from protocol.errors import ProtocolError
+from protocol.messages import SetOption
+from protocol.negotiation import Ineligible
+from protocol.options import OptionDecl
+from referee.check import ability
+from referee.check.cause import cause_of
+from referee.check.examinee import LEGAL, Examinee, Unfit
+from referee.check.report import CheckReport, Step
+from referee.check.timing import MOVE_TIMES_MS, find
+from referee.game.failure import BotError, SandboxError
+from referee.game.spec import BotSpec, Limits
+from referee.machine.sample_warmup import have_warm
+from referee.play.negotiation import negotiate, negotiate_options
+from referee.rules.core import Termination
+from referee.rules.rules import Ruleset
+from referee.sandbox import Sandbox
+
+LEGAL_S = 60.0
+"""How long legal moves are asked for; one answer in every further variant is enough then, so that every check ends."""
+_SEVERAL = 3
+"""So many answers say how long a bot usually takes."""
+HANDSHAKE, QUITS = "start and handshake", "quits"
+ARENA_OPTIONS = (CLOCKS_OPTION, RESULT_OPTION, "Variant", "Setup", "Family", "UGI_Reuse")
+_EASY = ("check", "spin", "combo", "string")
+_COMPLAINT = re.compile(r"error|unknown|unrecogni[sz]ed|invalid|no such", re.IGNORECASE)
+_WALK = 60
+"""How many plies of a random game are looked at."""
+
+Ability = tuple[str, Callable[[Examinee], str], str]
+"""A step by name, what it does, and what to do where it fails."""
+ABILITIES: tuple[Ability, ...] = (
+    ("clocks", ability.clocks, "answer `go p1time … p2time …`; else it gets movetime"),
+    ("search by depth", ability.depth, "answer `go depth 1`"),
+    ("search by nodes", ability.nodes, "answer `go nodes 100`"),
+    ("stop", ability.stop, "answer `stop` with `bestmove` at once"),
+    ("isready again", ability.ready_again, "answer every `isready`"),
+    ("query", ability.query, "nothing to do: games do without it; or answer `query gameover` with `response false`"),
+    ("memory", ability.memory, ""),
+    (QUITS, ability.leaves, "end the process on `quit`"),
+)
+
+
+class _Examiner:
+    """Puts the questions to one examinee. `move_times_ms`: those that it may keep, fastest first."""
+
+    def __init__(
+        self,
+        examinee: Examinee,
+        rulesets: Sequence[Ruleset],
+        *,
+        has_settings: bool,
+        needs_all: bool,
+        move_times_ms: Sequence[int],
+    ) -> None:
+        self.one = examinee
+        self.rulesets = rulesets
+        self.has_settings = has_settings
+        """Whether its owner sets options of his own: then it must be known how it takes them."""
+        self.needs_all = needs_all
+        self.move_times_ms = move_times_ms
+        self.legal_until = 0.0
+        """When enough legal moves were asked for; 0 before the first."""
+
+    def quick_steps(self) -> Iterator[Step]:
+        """What must be known of a bot that says nothing of its clocks before it plays its first game."""
+        yield (first := self._step(HANDSHAKE, self.one.shake_hands))
+        if not first.passed or CLOCKS_OPTION in self.one.bot.session.options:
+            return
+        yield (entry := self._step("announces", self._eligible))
+        if not entry.passed:
+            return
+        if self.has_settings:
+            yield self._step("setoption", self._setoption, needed=False)
+        yield self._step("time for a move", self._time, needed=False)
+        yield from self._abilities(*(each for each in ABILITIES if each[0] in ("clocks", "isready again")))
+
+    def steps(self) -> Iterator[Step]:
+        """Every step, as it is done, up to the first needed one that fails."""
+        for step in self._all_steps():
+            yield step
+            if step.needed and not step.passed:
+                return
+
+    def _all_steps(self) -> Iterator[Step]:
+        step, one = self._step, self.one
+        yield step(HANDSHAKE, one.shake_hands, advice="answer `ugi` with id lines, options, `ugiok`")
+        yield step(
+            f"announces {self.rulesets[0].rules.family}",
+            self._eligible,
+            advice="announce the options named here, or enter the bot for variants it knows only",
+        )
+        yield step(
+            "setoption", self._setoption, needed=False, advice="take `setoption name N value V` for your options"
+        )
+        yield step("time for a move", self._time, advice="answer `go movetime MS` before its time is up")
+        legal = LEGAL
+        assert one.home
+        yield step(f"legal moves in {one.home.variant.name}", partial(self._legal, one.home), advice=legal)
+        yield from self._abilities(("positions", ability.positions, "take `position fen P`; else it gets `startpos`"))
+        for ruleset in self._others():
+            yield step(f"legal moves in {ruleset.variant.name}", partial(self._legal, ruleset), advice=legal)
+        yield from self._abilities(*ABILITIES)
+
+    def _abilities(self, *asked: Ability) -> Iterator[Step]:
+        for name, work, advice in asked:
+            yield self._step(name, partial(work, self.one), needed=False, advice=advice)
+
+    def _step(self, name: str, work: Callable[[], str], *, needed: bool = True, advice: str = "") -> Step:
+        one, step = self.one, Step(name, needed, advice=advice)
+        one.report.steps.append(step)
+        try:
+            if name != HANDSHAKE:
+                one.revive()
+            one.begin_step(step)
+            step.detail = work()
+            if name != QUITS:
+                one.must_live()
+            step.passed = True
+        except BotError as error:
+            one.end_step(step)  # what it wrote to standard error is taken down now
+            cause = cause_of(error, one.report.log, advice)
+            step.detail, step.said = cause.detail, cause.said
+            step.advice = cause.advice if needed else advice
+            return step
+        except Unfit as error:
+            step.detail, step.advice = str(error), error.advice or advice
+        except SandboxError as error:
+            step.detail = str(error)
+        except ProtocolError as error:
+            step.detail = f"the step cannot be asked: {error}"
+        one.end_step(step)
+        return step
+
+    # -- what is asked -------------------------------------------------------------------------------------------
+
+    def _eligible(self) -> str:
+        """Which of the variants it can play, by what it announced; it is made ready for the first of them."""
+        one, refused = self.one, self.one.report.refused
+        families, family = one.bot.session.families, self.rulesets[0].rules.family
+        if families and family not in families:
+            raise Unfit(f"announced the families {', '.join(families)}, not {family}")
+        begin = time.monotonic()
+        for ruleset in self.rulesets:
+            plan = negotiate(one.bot, ruleset)
+            if isinstance(plan, Ineligible):
+                refused[ruleset.variant.name] = plan.reason
+            else:
+                one.home = one.home or ruleset
+        if one.home is None or (refused and self.needs_all):
+            raise Unfit("; ".join(dict.fromkeys(refused.values())))
+        with_help = self._get_ready(one.home)
+        left_out = f"; not {', '.join(refused)}" if refused else ""
+        return with_help or f"ready in {1000 * (time.monotonic() - begin):.0f} ms{left_out}"
+
+    def _get_ready(self, ruleset: Ruleset) -> str:
+        """Begin a game; in words how, where that took more than the usual lines."""
+        try:
+            self.one.prepare(ruleset)
+        except BotError as error:
+            if error.termination not in (Termination.CRASHED, Termination.STALLED) or not self.one.found.newgame:
+                raise
+            return self._without_newgame(ruleset, error)
+        return ""
+
+    def _without_newgame(self, ruleset: Ruleset, problem: BotError) -> str:
+        """A bot that does not get ready after `uginewgame` may do so without. Raises what it first failed by."""
+        self.one.restart(newgame=False)
+        try:
+            self.one.prepare(ruleset)
+        except BotError:
+            self.one.learn(newgame=True)
+            raise problem from None
+        return f"ready, but not after `uginewgame`: {problem.detail}"
+
+    def _setoption(self) -> str:
+        """Set an option to what it is by default, in the usual style; after a complaint in the bare one."""
+        usable = [option for option in self.one.bot.session.options.values() if _harmless(option)]
+        if not usable:
+            return "no option to set"
+        phase = self.rulesets[0].rules.phase
+        ours = (*ARENA_OPTIONS, phase.announced_by if phase else "")
+        option = min(usable, key=lambda option: (option.name in ours, _EASY.index(option.type)))
+        setting = SetOption(option.name, option.default)
+        problem = self._complaint(setting)
+        if problem is None:
+            return f"takes `{setting}`"
+        self.one.restart(setoption="bare")
+        self.one.prepare()
+        if self._complaint(setting) is None:
+            return f"takes `{setting.bare()}` only ({problem})"
+        self.one.restart(setoption="standard")
+        self.one.prepare()
+        raise Unfit(f"takes neither `{setting}` nor `{setting.bare()}`: {problem}")
+
+    def _complaint(self, setting: SetOption) -> str | None:
+        """What the bot has against an option being set; None when nothing. It must still play afterwards."""
+        bot = self.one.bot
+        lines = bot.wire.transcript = [] if bot.wire.transcript is None else bot.wire.transcript
+        before = len(lines)
+        try:
+            bot.tell(setting)
+            self.one.ask("movetime 50", MOVE_TIMES_MS[-1])
+        except BotError as error:
+            return error.detail
+        said = (line for line in lines[before:] if line.startswith("< ") and not line.startswith("< bestmove"))
+        return next((line[2:] for line in said if _COMPLAINT.search(line)), None)
+
+    def _time(self) -> str:
+        """The shortest move time it keeps, and by how much it exceeds its times."""
+        one = self.one
+        one.go_home()
+        timing = one.report.timing = find(one.time, self.move_times_ms, one.limits.margin_ms)
+        if timing.fit_from_ms is None:
+            longest = self.move_times_ms[-1] / 1000
+            raise Unfit(f"needs {timing.least_ms / 1000:.1f} s for a move that may take {longest:g} s")
+        one.learn(
+            fit_from_ms=timing.fit_from_ms,
+            overshoot_ms=timing.overshoot_ms,
+            first_overshoot_ms=timing.first_overshoot_ms,
+        )
+        late = f", exceeds its time by {timing.overshoot_ms} ms" if timing.overshoot_ms else ""
+        first = f", its first answer by {timing.first_overshoot_ms} ms" if timing.first_overshoot_ms else ""
+        return f"fit from {timing.fit_from_ms / 1000:g} s a move{late}{first}"
+
+    def _others(self) -> list[Ruleset]:
+        """The further variants it can play, now that it is known whether it can set up positions."""
+        one, found = self.one, []
+        for ruleset in self.rulesets:
+            if ruleset is one.home or ruleset.variant.name in one.report.refused:
+                continue
+            one.revive()
+            session, from_start = one.bot.session, one.found.startpos_only
+            plan = negotiate_options(session.options, session.families, ruleset, startpos_only=from_start)
+            if isinstance(plan, Ineligible):
+                one.report.refused[ruleset.variant.name] = plan.reason
+            else:
+                found.append(ruleset)
+        return found
+
+    def _legal(self, ruleset: Ruleset) -> str:
+        """Up to twelve positions of random games, sent as games send them: the start and the moves."""
+        one, rng = self.one, random.Random(1)
+        self.legal_until = self.legal_until or time.monotonic() + LEGAL_S
+        took: list[float] = []
+        told_ms = shortened(self.one.fit_from_ms, one.found.overshoot_ms)
+        one.prepare(ruleset)
+        for ply in range(_WALK):
+            assert one.course
+            if one.course.line.outcome is not None:
+                one.prepare(ruleset)
+            if ply % 5 == 0 and (not took or time.monotonic() < self.legal_until):
+                took.append(one.time(told_ms, max(MOVE_TIMES_MS[-1], 2 * self.one.fit_from_ms)))
+                one.report.timing.add(told_ms, took[-1])
+            legal = one.course.line.legal()
+            one.play(ruleset.rules.notation.write_move(int(legal[rng.randrange(len(legal))])))
+        if len(took) >= _SEVERAL:
+            self._slow_down(median(took))
+        one.report.variants.append(ruleset.variant.name)
+        return f"{len(took)} positions, {len(took)} legal moves"
+
+    def _slow_down(self, usual_ms: float) -> None:
+        """Some positions take longer than the start of the game: then that is what it needs. Raises Unfit."""
+        one, timing = self.one, self.one.report.timing
+        if usual_ms > self.one.fit_from_ms + one.limits.margin_ms:
+            timing.fit_from_ms = next((ms for ms in self.move_times_ms if ms >= usual_ms), None)
+            if timing.fit_from_ms is None:
+                raise Unfit(
+                    f"needs {usual_ms / 1000:.1f} s for a move; {self.move_times_ms[-1] / 1000:g} s are allowed"
+                )
+            one.learn(fit_from_ms=timing.fit_from_ms)
+        one.learn(overshoot_ms=timing.overshoot_ms)
+
+
+def _harmless(option: OptionDecl) -> bool:
+    """Whether setting the option to its default is the same as leaving it alone."""
+    return bool(option.default) and option.type in _EASY and "file" not in option.name.lower()
+
+
+def check(
+    spec: BotSpec,
+    rulesets: Sequence[Ruleset],
+    sandbox: Sandbox,
+    limits: Limits | None = None,
+    on_step: Callable[[Step], None] = lambda step: None,
+    *,
+    is_quick: bool = False,
+    needs_all: bool = False,
+    move_ms: int = 0,
+) -> CheckReport:
+    """Examine a bot for the given rules (one family, one or more variants); never raises for what the bot does.
+
+    `is_quick` finds out only what the first game needs of a bot that does not announce its clocks. With `needs_all` it
+    must be able to play every variant, else one. `move_ms`: the only time for a move that is tried; 0 = from 50 ms to
+    15 s the shortest it keeps.
+    """
+    have_warm([spec], rulesets[0].rules.family)
+    begin = time.monotonic()
+    examinee = Examinee(spec, rulesets, sandbox, limits or Limits())
+    examiner = _Examiner(
+        examinee,
+        rulesets,
+        has_settings=bool(spec.options),
+        needs_all=needs_all,
+        move_times_ms=(move_ms,) if move_ms else MOVE_TIMES_MS,
+    )
+    try:
+        for step in examiner.quick_steps() if is_quick else examiner.steps():
+            on_step(step)
+    finally:
+        examinee.close()
+    examinee.report.capabilities = examinee.found
+    examinee.report.seconds = time.monotonic() - begin
+    return examinee.report

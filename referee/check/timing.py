@@ -1,0 +1,104 @@
+"""How fast a bot plays: the shortest time for a move that it keeps, and by how much it exceeds what it is told.
+
+Refuses to know bots and positions: it is given a function that asks for a move and says how long the answer took.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from protocol.capabilities import shortened
+from referee.bot.overshoot import EARLY, UNKNOWN_MS
+
+MOVE_TIMES_MS = (50, 200, 1000, 5000, 15_000)
+"""What is tried, fastest first: `N ms a move` as in games."""
+_QUICK_MS, _QUICK_TRIES, _TRIES = 200, 7, 3
+"""So many answers are asked for at move times that are quick, and at the others."""
+_FAR = 4
+"""Two answers that took so many times the move time end the tries at it."""
+
+Ask = Callable[[int, float], float]
+"""Asks for a move that is to take so many milliseconds and waits so many; how many it took. Raises what it likes."""
+
+
+@dataclass(slots=True)
+class Timing:
+    """What was found. `fit_from_ms`: the shortest move time kept, None when none was; `least_ms`: the fastest answer
+    at the last one tried. `late_ms`: by how much each answer exceeded its time, `first_ms` the very first one.
+    """
+
+    fit_from_ms: int | None = None
+    least_ms: float = 0.0
+    first_ms: float = 0.0
+    late_ms: list[float] = field(default_factory=list)
+
+    def add(self, told_ms: float, took_ms: float) -> None:
+        """Take down an answer; one long before its time was up says nothing."""
+        if took_ms >= EARLY * told_ms:
+            self.late_ms.append(took_ms - told_ms)
+
+    def quantile(self, share: float) -> int:
+        """What that share of the answers did not exceed their time by, in whole milliseconds, not below 0.
+
+        Never the slowest of several: one slow answer is not a property.
+        """
+        count = len(self.late_ms)
+        if not count:
+            return 0
+        place = math.ceil(share * count) - 1
+        return max(0, math.ceil(sorted(self.late_ms)[min(place, count - 2) if count > 3 else place]))
+
+    @property
+    def overshoot_ms(self) -> int:
+        """What to plan with."""
+        return self.quantile(0.95)
+
+    @property
+    def first_overshoot_ms(self) -> int:
+        """The same for the first answer, where that was clearly slower; 0 where it was not."""
+        first_ms = math.ceil(self.first_ms)
+        return first_ms if first_ms > self.overshoot_ms + UNKNOWN_MS else 0
+
+
+def find(ask: Ask, move_times_ms: Sequence[int] = MOVE_TIMES_MS, margin_ms: float = 20) -> Timing:
+    """Ask for moves at one move time after the other until most answers are in time.
+
+    As in games the bot is told less than a move time by what it exceeded earlier ones by, down to half. The first
+    answer, which may load and compile, is not judged. An answer that even the longest move time would not allow
+    raises what `ask` raises: with the usual move times that bounds the whole to a minute and a half.
+    """
+    patience_ms = max(move_times_ms[-1], MOVE_TIMES_MS[-1]) + margin_ms
+    found = Timing()
+    found.first_ms = ask(move_times_ms[0], patience_ms) - move_times_ms[0]
+    for move_ms in move_times_ms:
+        if found.least_ms > move_ms + margin_ms:
+            continue
+        found.late_ms.clear()
+        if _is_kept(ask, move_ms, margin_ms, patience_ms, found):
+            found.fit_from_ms = move_ms
+            break
+    if found.fit_from_ms in MOVE_TIMES_MS and found.fit_from_ms < _QUICK_MS:  # how late it is with more time, too
+        for _ in range(_QUICK_TRIES):
+            found.add(_QUICK_MS, ask(_QUICK_MS, patience_ms))
+    return found
+
+
+def _is_kept(ask: Ask, move_ms: int, margin_ms: float, patience_ms: float, found: Timing) -> bool:
+    """Whether most answers at a move time are in time; as soon as that is clear, at those that are not quick."""
+    tries = _QUICK_TRIES if move_ms <= _QUICK_MS else _TRIES
+    kept = missed = far = 0
+    found.least_ms = math.inf
+    while kept + missed < tries and 2 * missed < tries and far < 2:
+        told_ms = shortened(move_ms, max([0.0, *found.late_ms]) if found.late_ms else UNKNOWN_MS)
+        took_ms = ask(told_ms, patience_ms)
+        found.add(told_ms, took_ms)
+        found.least_ms = min(found.least_ms, took_ms)
+        if took_ms <= move_ms + margin_ms:
+            kept += 1
+        else:
+            missed, far = missed + 1, far + (took_ms > _FAR * move_ms)
+        if move_ms > _QUICK_MS and 2 * kept > tries:
+            break
+    return 2 * kept > tries

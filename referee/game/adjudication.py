@@ -1,0 +1,91 @@
+"""Ends games early by what the bots themselves say: scores, draw offers, a limit of plies. Knows no rules, no clock."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from referee.game.spec import Adjudication, GameSpec
+from referee.rules.core import SIDES, Outcome, Termination
+
+LEVEL = 20
+"""A bot whose score is no farther from 0 than this, in hundredths, takes the draw that a person offers it."""
+LEVEL_FROM_PLY = 30
+"""Before that ply no draw is taken for a bot."""
+
+
+def answered_for(spec: GameSpec) -> frozenset[int]:
+    """The sides whose bots have a person across the board: draw offers to them are answered by their scores."""
+    places = (spec.first.place, spec.second.place)
+    return frozenset(side for side in (0, 1) if places[side] != "person" and places[1 - side] == "person")
+
+
+def takes_draw(score: int | None, ply: int) -> bool:
+    """Whether a bot that has just played a ply with that score, in its own view, takes a draw that was offered."""
+    return score is not None and abs(score) <= LEVEL and ply >= LEVEL_FROM_PLY
+
+
+class Adjudicator:
+    """Fed with every ply; `outcome` says whether the game is to end now.
+
+    Scores are hundredths from the view of the bot that gave them. A bot that gives no score never adjudicates.
+    For the sides in `answered` an offered draw is taken where their score is level (`takes_draw`).
+    """
+
+    def __init__(self, rule: Adjudication, answered: Collection[int] = ()) -> None:
+        self._rule, self._answered = rule, answered
+        self._calm = 0
+        self._lost = [0, 0]
+        self._won = [0, 0]
+        self._offered = [False, False]
+
+    def ply(self, side: int, plies: int, score: int | None, offers_draw: bool) -> Outcome | None:
+        """After the move of `side` (0 first, 1 second), the `plies`-th of the game: the outcome, or None to go on."""
+        rule = self._rule
+        takes = offers_draw or (side in self._answered and takes_draw(score, plies))
+        agreed = rule.draw_agreement and takes and self._offered[1 - side]
+        self._offered[side] = offers_draw
+        if agreed:
+            return Outcome("draw", Termination.DRAW_AGREED)
+        if rule.resign_moves or rule.draw_moves:
+            self._count(side, score)
+        if rule.resign_moves:
+            if self._lost[side] >= rule.resign_moves and (
+                not rule.resign_both or self._won[1 - side] >= rule.resign_moves
+            ):
+                return Outcome(SIDES[1 - side], Termination.WIN_BY_SCORE)
+        if rule.draw_moves and plies >= rule.draw_after_ply and self._calm >= 2 * rule.draw_moves:
+            return Outcome("draw", Termination.DRAW_BY_SCORE)
+        if rule.max_plies and plies >= rule.max_plies:
+            return Outcome("draw", Termination.MAX_PLIES)
+        return None
+
+    def _count(self, side: int, score: int | None) -> None:
+        rule = self._rule
+        calm = score is not None and abs(score) <= rule.draw_score
+        self._calm = self._calm + 1 if calm else 0
+        self._lost[side] = self._lost[side] + 1 if score is not None and score <= -rule.resign_score else 0
+        self._won[side] = self._won[side] + 1 if score is not None and score >= rule.resign_score else 0
+
+
+def read_draw_rule(text: str, rule: Adjudication) -> Adjudication:
+    """`after=40,moves=8,score=10` laid over `rule`. Raises ValueError naming the part."""
+    return _read(text, rule, {"after": "draw_after_ply", "moves": "draw_moves", "score": "draw_score"}, "--draw")
+
+
+def read_resign_rule(text: str, rule: Adjudication) -> Adjudication:
+    """`moves=4,score=600,both=1` laid over `rule`. Raises ValueError naming the part."""
+    return _read(text, rule, {"moves": "resign_moves", "score": "resign_score", "both": "resign_both"}, "--resign")
+
+
+def _read(text: str, rule: Adjudication, names: dict[str, str], flag: str) -> Adjudication:
+    from dataclasses import replace
+
+    changes: dict[str, int | bool] = {}
+    for part in text.split(","):
+        name, _, value = part.strip().partition("=")
+        if name not in names or not (value.isascii() and value.isdecimal()):
+            raise ValueError(f"{flag}: cannot read {part!r}; write {','.join(f'{known}=N' for known in names)}")
+        changes[names[name]] = bool(int(value)) if name == "both" else int(value)
+    if not any(name.endswith("moves") for name in changes):
+        raise ValueError(f"{flag}: say for how many moves in a row, as in moves=8")
+    return replace(rule, **changes)  # type: ignore[arg-type]

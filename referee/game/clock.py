@@ -1,0 +1,72 @@
+"""The clocks of one game: what each side has left, and what a move is charged. Refuses to measure anything itself."""
+
+from __future__ import annotations
+
+from referee.game.spec import TimeControl
+
+
+class Clock:
+    """Time left per side (0 = first, 1 = second) in milliseconds; `second`: the control of that side if it has its own.
+
+    `margin_ms` is never given to the bots: a side flags only when it overstepped by more than the margin.
+    """
+
+    def __init__(self, control: TimeControl, margin_ms: int = 0, *, second: TimeControl | None = None) -> None:
+        self.controls = (control, second or control)
+        self.margin_ms = margin_ms
+        self.left_ms: list[float] = [float(each.base_ms) for each in self.controls]
+        self._charged = [0, 0]
+        self._fixed_words = tuple(_fixed_words(each) for each in self.controls)
+        # An opponent without a clock is shown with the clock of the side itself.
+        self._shown = tuple(
+            tuple(number if self.controls[number].kind == "clock" else side for number in (0, 1)) for side in (0, 1)
+        )
+        self._forms = tuple(
+            b"p1time %%d p2time %%d p1inc %d p2inc %d" % tuple(self.controls[number].increment_ms for number in shown)
+            for shown in self._shown
+        )
+
+    def allowance_ms(self, side: int) -> float | None:
+        """How long the side may take for this move, margin included; None where only a search limit holds."""
+        control = self.controls[side]
+        if control.kind == "clock":
+            return max(0.0, self.left_ms[side]) + self.margin_ms
+        return control.base_ms + self.margin_ms if control.kind == "movetime" else None
+
+    def charge(self, side: int, used_ms: float) -> bool:
+        """Take `used_ms` off the side's clock, add what a move and a period of moves bring; False: the flag fell."""
+        control = self.controls[side]
+        if control.kind == "movetime":
+            return used_ms <= control.base_ms + self.margin_ms
+        if control.kind != "clock":
+            return True
+        left = self.left_ms[side] - used_ms
+        if left < -self.margin_ms:
+            self.left_ms[side] = left
+            return False
+        self.left_ms[side] = max(0.0, left) + control.increment_ms
+        self._charged[side] += 1
+        if control.moves and self._charged[side] % control.moves == 0:
+            self.left_ms[side] += control.base_ms
+        return True
+
+    def moves_to_go(self, side: int) -> int | None:
+        """How many moves the side's time is for, until more is added; None where none is."""
+        moves = self.controls[side].moves
+        return moves - self._charged[side] % moves if moves else None
+
+    def words(self, side: int) -> bytes:
+        """The arguments of a side's `go`: `p1time … p2inc …`, `movetime …`, `depth …` or `nodes …`."""
+        if self._fixed_words[side]:
+            return self._fixed_words[side]
+        one, two = self._shown[side]
+        first_ms, second_ms = self.left_ms[one], self.left_ms[two]
+        return self._forms[side] % (first_ms if first_ms > 1 else 1, second_ms if second_ms > 1 else 1)
+
+
+def _fixed_words(control: TimeControl) -> bytes:
+    if control.kind == "clock":
+        return b""
+    if control.kind == "movetime":
+        return b"movetime %d" % control.base_ms
+    return f"{control.kind} {control.limit}".encode()

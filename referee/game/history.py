@@ -1,0 +1,74 @@
+"""The course of one game: the position, the moves that led to it as written, and how each was played.
+
+Refuses to know bots and clocks: it is told every move, and who listens is told in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from referee.game.record import Ply
+from referee.game.spec import GameSpec
+from referee.rules import load
+from referee.rules.core import ParseError
+from referee.rules.history import LineOfPlay
+
+Watch = Callable[[int, str, Ply], None]
+"""Called after every ply with its number from 1, the canonical move, and how it was played."""
+
+
+class Course:
+    """A game from its start through its opening to now.
+
+    `is_in_phase`: the phase before play proper lasts; `was_in_phase` the same before the last ply, `starts_in_phase`
+    before the first. `played`: moves behind the opening, of a game that was interrupted; nobody is told of them again.
+    Raises UnknownNameError and ParseError for a spec that makes no sense.
+    """
+
+    def __init__(self, spec: GameSpec, watch: Watch | None = None, played: Sequence[tuple[str, Ply]] = ()) -> None:
+        self.spec = spec
+        self.ruleset = load(spec.family).settle(spec.variant, spec.options)
+        self.line = LineOfPlay(self.ruleset, spec.position)
+        self.moves: list[str] = []
+        self.plies: list[Ply] = []
+        self.start = self.ruleset.start if spec.position is None else self.position
+        self._watch = watch
+        self._phase = self.ruleset.phase
+        self.starts_in_phase = self.is_in_phase = self.was_in_phase = self._is_before_play()
+        for text in spec.opening:
+            self.push_text(text, Ply(book=True))
+        self._watch = None
+        for text, ply in played:
+            self.push_text(text, ply)
+        self._watch = watch
+
+    @property
+    def position(self) -> str:
+        """The position now, as written."""
+        return self.ruleset.write(self.line.state)
+
+    def _is_before_play(self) -> bool:
+        return self._phase is not None and self._phase.holds(self.line.state, self.ruleset.config)
+
+    def push(self, text: str, ply: Ply, code: int) -> None:
+        """Play a legal move, given as its canonical text and its code."""
+        self.line.push(code)
+        self.moves.append(text)
+        self.plies.append(ply)
+        if self._phase:
+            self.was_in_phase, self.is_in_phase = self.is_in_phase, self._is_before_play()
+        if self._watch:
+            self._watch(len(self.moves), text, ply)
+
+    def push_text(self, text: str, ply: Ply) -> None:
+        """Play a move that no bot chose. Raises ParseError when it is not legal."""
+        line = self.line
+        code = self.ruleset.rules.notation.read_move(text, line.state, self.ruleset.config)
+        if not line.is_legal(code):
+            raise ParseError("illegal opening move", text=text, hint=f"in {self.position}")
+        self.push(text, ply, code)
+
+    def push_pass(self) -> None:
+        """Pass for a bot that does not know the phase."""
+        notation = self.ruleset.rules.notation
+        self.push_text(notation.write_move(notation.pass_move), Ply())

@@ -1,0 +1,273 @@
+"""Where games start: the plain start, random openings, dealt set-ups, books. The same ones for the same seed."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from referee.game.opening_source import OpeningSource
+from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.position import Position
+from referee.rules.rules import Ruleset, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Where a pair of games starts: a variant, its options, a position (None = the variant's start), moves played."""
+
+    variant: str
+    position: str | None = None
+    moves: tuple[str, ...] = ()
+    options: tuple[tuple[str, Value], ...] = ()
+    is_dealt: bool = False
+    """Dealt at random: it always goes as a position, and every pair of games gets one of its own."""
+
+
+def opening_of(drawn: Sequence[Opening], turn: int, pair: int) -> Opening:
+    """The opening of a pair of games: the `turn`-th pair of its two bots and the `pair`-th of all, both from 0.
+
+    Openings of a book are the same for whoever meets; deals are new for every pair. Both begin anew at their end.
+    """
+    return drawn[(pair if drawn[0].is_dealt else turn) % len(drawn)]
+
+
+def draw_opener(ruleset: Ruleset, opening: Opening, lot: random.Random) -> dict[str, Value]:
+    """Which side moves first, drawn where the rules leave it open and the opening has neither moves nor position."""
+    name = ruleset.rules.opener
+    if not name or opening.moves or opening.position is not None:
+        return {}
+    return {name: lot.choice(ruleset.rules.option(name).values)}
+
+
+def opened_by_each(ruleset: Ruleset) -> tuple[Ruleset, ...]:
+    """The same rules with each side moving first, where that is an option of the family; else none."""
+    name = ruleset.rules.opener
+    values = ruleset.rules.option(name).values if name else ()
+    return tuple(ruleset.rules.settle(ruleset.variant.name, {**ruleset.overrides, name: value}) for value in values)
+
+
+BALANCE = 300
+"""A random opening is kept when the static score is within this many hundredths for the side to move."""
+
+
+def _random_line(ruleset: Ruleset, plies: int, rng: random.Random, start: str | None = None) -> tuple[str, ...] | None:
+    position = Position.start(ruleset, start)
+    rules, config = ruleset.rules, ruleset.config
+    origin = int(rules.kernel.evaluate(position.state, config))
+    moves = []
+    for _ in range(plies):
+        choice = position.moves[rng.randrange(len(position.moves))]
+        moves.append(rules.notation.write_move(choice))
+        position = position.play(choice)
+        if position.outcome is not None:
+            return None
+    sign = 1 if plies % 2 == 0 else -1
+    if abs(sign * int(rules.kernel.evaluate(position.state, config)) - origin) > BALANCE:
+        return None
+    after = np.empty_like(position.state)
+    for move in position.moves:  # nobody may win, or lose, on the very next ply
+        rules.kernel.play(position.state, config, move, after)
+        if int(rules.kernel.result(after, config, 1, 0)) % 4 in (1, 2):
+            return None
+    return tuple(moves)
+
+
+def random_openings(ruleset: Ruleset, plies: int, count: int, seed: int) -> list[Opening]:
+    """`count` different openings of `plies` random moves each, none decided, none about to be.
+
+    Deterministic by seed, and the first k of n are those of k. When the game has too few, they repeat in order.
+    """
+    rng = random.Random(f"openings {ruleset.rules.family} {ruleset.variant.name} {plies} {seed}")
+    found: dict[tuple[str, ...], None] = {}
+    for _ in range(200 + 50 * count):
+        if len(found) == count:
+            break
+        line = _random_line(ruleset, plies, rng)
+        if line is not None:
+            found.setdefault(line)
+    if not found:
+        raise ValueError(f"no balanced opening of {plies} plies in {ruleset.variant.name}; take fewer plies")
+    lines = list(found)
+    return [Opening(ruleset.variant.name, moves=lines[number % len(lines)]) for number in range(count)]
+
+
+def setup_openings(ruleset: Ruleset, variant: str, count: int, seed: int) -> list[Opening]:
+    """`count` starts dealt by the family for a variant name that stands for many. Raises ValueError if it has none."""
+    deal = ruleset.rules.draw
+    if deal is None:
+        raise ValueError(f"{ruleset.rules.family} has no set-ups to draw; use random:PLIES:SEED")
+    rng = random.Random(f"setups {variant} {seed}")
+    found = []
+    for _ in range(count):
+        drawn = deal(variant, rng)
+        named = ruleset.rules.settle(drawn.name, drawn.options)
+        position = None if named.variant.position == drawn.position else drawn.position
+        if position and ruleset.phase:  # a start that a name stands for begins with its phase by itself
+            position = ruleset.phase.begin(position)
+        found.append(Opening(drawn.name, position, options=tuple(drawn.options.items())))
+    return found
+
+
+_TRIES = 200
+"""How many random lines are tried from one deal."""
+
+
+def is_source(text: str) -> bool:
+    """Whether a text is one of the sources that `openings` knows by name, and not the path of a book."""
+    return text.partition(":")[0] in ("none", "auto", "random", "setups")
+
+
+MAX_RANDOM_PLIES = 60
+"""Longer random games are hardly openings, and seldom balanced."""
+
+
+def is_dealt(ruleset: Ruleset, source: str) -> bool:
+    """Whether such openings are deals, of which every pair of games gets one of its own."""
+    return source.startswith("setups:") or (
+        ruleset.variant.is_dealt and source.partition(":")[0] in ("none", "auto", "random")
+    )
+
+
+def _deals(ruleset: Ruleset, variant: str, count: int, seed: int, plies: int = 0) -> list[Opening]:
+    """`count` deals as positions, `plies` random moves played from each."""
+    rng = random.Random(f"deals {ruleset.rules.family} {variant} {plies} {seed}")
+    found = []
+    for deal in setup_openings(ruleset, variant, count, seed):
+        settled = ruleset.rules.settle(deal.variant, {**ruleset.overrides, **dict(deal.options)})
+        start = deal.position or settled.variant.position
+        lines = (_random_line(settled, plies, rng, start) for _ in range(_TRIES)) if plies else iter([()])
+        moves = next((line for line in lines if line is not None), None)
+        if moves is None:
+            raise ValueError(f"no balanced opening of {plies} plies from {start}; take fewer plies")
+        found.append(replace(deal, position=start, moves=moves, is_dealt=True))
+    return found
+
+
+_COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
+"""A comment begins at the start of a line or after a blank: names of set-ups contain the sign."""
+
+
+def file_openings(ruleset: Ruleset, text: str, count: int) -> list[Opening]:
+    """Openings from a book: one per line, `START`, moves from the variant's start, or `START ; moves`; `#` comments.
+
+    `START` is a position string or the name of a variant that differs in its start only, such as `pijersi-36#12`. Used
+    in order and over again. Raises ParseError naming the line of a text that cannot be read, of an illegal move, of a
+    position in which the game is over, and of one that an earlier line leads to as well.
+    """
+    found: list[Opening] = []
+    seen: dict[bytes, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        body = _COMMENT.sub("", line).strip()
+        if not body:
+            continue
+        opening, end = _read_opening(ruleset, body, number)
+        earlier = seen.setdefault(end.key, number)
+        if earlier != number:
+            raise ParseError(
+                f"line {number}: leads to the same position as line {earlier}", text=body, hint="take one of them out"
+            )
+        found.append(opening)
+    if not found:
+        raise ParseError("no opening in the file", text=text[:80], hint="write one position or move list per line")
+    return [found[number % len(found)] for number in range(count)]
+
+
+def _other_start(ruleset: Ruleset, name: str) -> Ruleset | None:
+    """The rules with the start of another variant; None where the text is no variant's name. Raises ValueError."""
+    try:
+        found = ruleset.rules.settle(name, ruleset.overrides)
+    except UnknownNameError:
+        return None
+    here, there = ruleset.variant, found.variant
+    if (here.options, here.params) != (there.options, there.params):
+        raise ValueError(f"the variant {name} has other rules than {here.name}; an opening changes the start only")
+    return found
+
+
+def _read_opening(ruleset: Ruleset, body: str, number: int) -> tuple[Opening, Position]:
+    """The opening of a line and the position it leads to. Raises ParseError."""
+    start, separator, tail = body.partition(";")
+    try:
+        position: str | None = start.strip() or None
+        words = tail.split()
+        named = _other_start(ruleset, position) if position and " " not in position else None
+        if named is not None:
+            ruleset, position = named, None
+        elif not separator:
+            try:
+                ruleset.read(position)
+            except ParseError:
+                position, words = None, body.split()
+        line = Position.start(ruleset, position)
+        beginning = line
+        for word in words:
+            line = line.play(word)
+    except ParseError as error:
+        at = max(0, body.find(error.text)) + error.index
+        hint = error.hint or "a position, moves, or `position ; moves`"
+        raise ParseError(f"line {number}: {error.problem}", text=body, index=at, hint=hint) from None
+    except ValueError as error:
+        raise ParseError(
+            f"line {number}: {error}", text=body, hint="a position, moves, or `position ; moves`"
+        ) from None
+    if line.outcome is not None:
+        raise ParseError(
+            f"line {number}: the game is already over ({line.outcome.reason})",
+            text=body,
+            hint="take an opening that goes on",
+        )
+    moves, end = [], line
+    while line.previous is not None:
+        moves.append(ruleset.rules.notation.write_move(line.move or 0))
+        line = line.previous
+    return Opening(ruleset.variant.name, position and str(beginning), tuple(reversed(moves))), end
+
+
+def chosen_openings(ruleset: Ruleset, text: str, count: int, source: OpeningSource, seed: int) -> list[Opening]:
+    """The openings of a file in the order of `source`, each cut to its plies. Raises ParseError as `file_openings`."""
+    found = file_openings(ruleset, text, text.count("\n") + 1)
+    found = list(dict.fromkeys(replace(one, moves=one.moves[: source.plies]) for one in found))
+    if source.order == "random":
+        random.Random(f"order of openings {seed}").shuffle(found)
+    return [found[number % len(found)] for number in range(count)]
+
+
+def openings(ruleset: Ruleset, source: str, count: int, seed: int, text: str | None = None) -> list[Opening]:
+    """The openings of `count` pairs: `none`, `auto`, `random:PLIES[:SEED]`, `setups:VARIANT[:SEED]`, or a file's text.
+
+    `auto` is the plain start once, then random openings of four plies. In a variant that is dealt at random, `none` and
+    `auto` are deals, and random moves are played from deals. Raises ValueError for anything else.
+    """
+    if text is not None:
+        return file_openings(ruleset, text, count)
+    kind, _, rest = source.partition(":")
+    words = rest.split(":") if rest else []
+    if kind in ("none", "auto") and not words:
+        return _usual(ruleset, kind, count, seed)
+    if kind in ("random", "setups") and 1 <= len(words) <= 2 and all(word.isdecimal() for word in words[1:]):
+        drawn_by = int(words[1]) if len(words) == 2 else seed
+        if kind == "setups":
+            return _deals(ruleset, words[0], count, drawn_by)
+        if words[0].isdecimal():
+            if (plies := int(words[0][:9])) > MAX_RANDOM_PLIES:
+                limit = f"at most {MAX_RANDOM_PLIES} random plies"
+                raise ValueError(f"openings {source[:60]!r}: {limit}; write random:4 or random:4:SEED")
+            is_deal = ruleset.variant.is_dealt
+            draw = partial(_deals, ruleset, ruleset.variant.name) if is_deal else partial(random_openings, ruleset)
+            return draw(plies=plies, count=count, seed=drawn_by)
+    raise ValueError(f"openings {source!r}: write none, auto, random:PLIES:SEED, setups:VARIANT:SEED or a file's path")
+
+
+def _usual(ruleset: Ruleset, kind: str, count: int, seed: int) -> list[Opening]:
+    """The openings `none` and `auto`."""
+    if ruleset.variant.is_dealt:
+        return _deals(ruleset, ruleset.variant.name, count, seed)
+    plain = Opening(ruleset.variant.name)
+    if kind == "none" or count <= 1:
+        return [plain] * count
+    return [plain, *random_openings(ruleset, 4, count - 1, seed)]

@@ -1,0 +1,88 @@
+"""The plan of a local tournament: a pure function to every game, known before the first is played."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+from typing import Literal, get_args
+
+from referee.game.openings import Opening, draw_opener, opening_of
+from referee.game.spec import PONDERING, Adjudication, BotSpec, GameSpec, Limits, PlannedGame, Pondering, TimeControl
+from referee.ratings.pairings import Format, pairings
+from referee.rules.rules import Ruleset
+
+First = Literal["swap", "lot"]
+"""Who has the first side of a single game: the bots in turns, or whom the lot draws. The lot also draws which side
+moves first, for each pair of games, where the rules leave that open."""
+FIRST: tuple[First, ...] = get_args(First)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a local tournament is: the input of `schedule`."""
+
+    ruleset: Ruleset
+    bots: tuple[BotSpec, ...]
+    openings: tuple[Opening, ...]
+    """One per pair of games of a pairing, the same ones in every pairing; of deals one per pair of games of all."""
+    games: int
+    """Games per pairing."""
+    format: Format = "round-robin"
+    time: TimeControl = field(default_factory=TimeControl)
+    adjudication: Adjudication = field(default_factory=Adjudication)
+    limits: Limits = field(default_factory=Limits)
+    pondering: Pondering = PONDERING[0]
+    seed: int = 0
+    event: str = ""
+    first: First = "swap"
+
+
+def pairs_of(bots: int, format: Format, games: int) -> int:
+    """How many pairs of games so many bots play, with `games` per pairing."""
+    return (games + 1) // 2 * len(pairings(bots, format))
+
+
+def schedule(plan: Plan) -> list[PlannedGame]:
+    """Every game of the plan in playing order, numbered from 1.
+
+    Cycle after cycle, so that a tournament cut short is still balanced: in each, every pairing plays a pair of games
+    from one opening with sides swapped (one game where `games` is odd, in the last cycle).
+    """
+    games: list[PlannedGame] = []
+    pair = 0
+    tables = pairings(len(plan.bots), plan.format)
+    rounds = max((number for number, _, _ in tables), default=0)
+    for cycle in range((plan.games + 1) // 2):
+        swaps = (False, True) if 2 * cycle + 1 < plan.games else (cycle % 2 == 1,)
+        for number, one, two in tables:
+            opening = opening_of(plan.openings, cycle, pair)
+            options = {**plan.ruleset.overrides, **dict(opening.options)}
+            pair += 1
+            if plan.first == "lot":
+                lot = Random(f"lot {plan.seed} {plan.event} {pair}")
+                turned = lot.random() < 0.5
+                options |= draw_opener(plan.ruleset, opening, lot)
+            else:
+                turned = False
+            for swapped in swaps if len(swaps) > 1 else (swaps[0] != turned,):
+                first, second = (two, one) if swapped else (one, two)
+                spec = GameSpec(
+                    family=plan.ruleset.rules.family,
+                    variant=opening.variant,
+                    options=options,
+                    position=opening.position,
+                    opening=opening.moves,
+                    first=plan.bots[first],
+                    second=plan.bots[second],
+                    time=plan.time,
+                    adjudication=plan.adjudication,
+                    limits=plan.limits,
+                    pondering=plan.pondering,
+                    event=plan.event,
+                    sequence=len(games) + 1,
+                    round=cycle * rounds + number,
+                    pair=pair,
+                    seed=plan.seed,
+                )
+                games.append(PlannedGame.of(spec))
+    return games

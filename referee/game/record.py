@@ -1,0 +1,201 @@
+"""What a game was: moves, times, result and evidence. Plain data, JSON out and in, followed by the rules.
+
+Refuses to know files and databases.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from referee.rules.core import Kind, Side, Termination, Winner
+from referee.rules.position import Position
+from referee.rules.rules import Ruleset, Value
+
+
+@dataclass(slots=True)
+class Ply:
+    """One ply as it was played. Times in milliseconds with three decimals.
+
+    `ms` is from the flush of `go` to the arrival of `bestmove`; `lag_ms` what of that the machine added (see
+    `referee.bot.lag`), `charged_ms` what the clock was charged (0 without a clock). `book` marks an opening ply nobody
+    thought about.
+    """
+
+    ms: float = 0.0
+    charged_ms: float = 0.0
+    lag_ms: float = 0.0
+    score: int | None = None
+    depth: int | None = None
+    nodes: int | None = None
+    book: bool = False
+    pv: str = ""
+    """The line it expected, its own move first, as it wrote it (`referee.game.variation`); left out of the JSON if
+    none.
+    """
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        found = {name: getattr(self, name) for name in _PLY}
+        if not self.pv:
+            del found["pv"]
+        return found
+
+
+_PLY = tuple(one.name for one in fields(Ply))
+
+
+@dataclass(frozen=True, slots=True)
+class GameRecord:
+    """One finished game. `winner` is None exactly when the game is void. `position` is the start, before `moves`."""
+
+    id: str
+    family: str
+    variant: str
+    options: Mapping[str, Value]
+    position: str
+    first: str
+    second: str
+    winner: Winner | None
+    termination: Termination
+    kind: Kind
+    moves: tuple[str, ...]
+    plies: Sequence[Ply]
+    started: str
+    finished: str
+    sandbox: str = "none"
+    event: str = ""
+    sequence: int = 0
+    round: int = 0
+    pair: int = 0
+    seed: int = 0
+    time: str = ""
+    first_version: str = ""
+    second_version: str = ""
+    detail: str = ""
+    """Why, in one sentence with the evidence: stage, offending line, exit code."""
+    final_position: str = ""
+    anomalies: tuple[int, int] = (0, 0)
+    """Lines of each side that the protocol did not allow but that did not prevent play."""
+    logs: Mapping[str, str] = field(default_factory=dict)
+    """The tails of the bots' standard error, by side."""
+    adjudication: Mapping[str, Value] | None = None
+    """Which of its rulings (`referee.game.spec.Adjudication`) were not as usual; None where the record does not say."""
+    pondering: str = ""
+    """What a bot might do while its opponent thought (`referee.sandbox.rest`); empty where the record does not say."""
+    out_of_turn_ms: tuple[float, float] = (0.0, 0.0)
+    """Processor time that each side used while it was not its turn, as far as turns took a millisecond or more."""
+    at_start: bool = False
+    """Lost before play: a bot did not get ready."""
+    network: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Of each side that was remote, by side: its latency, what was allowed for it, and how long it was away."""
+    clock_scale: float = 1.0
+    """By how much the clocks were longer than planned, as the machine that played was slower; `time` has them so."""
+    worker: str = ""
+    """Who brought it, until it is stored: an arena keeps that apart."""
+    marks: Mapping[int, str] = field(default_factory=dict)
+    """What annotators thought of plies (`!`, `?!`), by number; games played here have none."""
+    comments: Mapping[int, str] = field(default_factory=dict)
+    """What they said of them; 0 stands before the first."""
+
+    @property
+    def loser(self) -> Side | None:
+        """The side that lost; None for a draw or a void game."""
+        return {"first": "second", "second": "first"}.get(self.winner or "")  # type: ignore[return-value]
+
+    @property
+    def points(self) -> tuple[float, float]:
+        """1, ½ or 0 for first and second; nothing for a void game."""
+        table = {"first": (1.0, 0.0), "second": (0.0, 1.0), "draw": (0.5, 0.5)}
+        return table.get(self.winner or "", (0.0, 0.0))
+
+    @property
+    def lag(self) -> dict[str, float]:
+        """How late the referee itself was: `max_ms` in one ply, `total_ms` in all. None of it was charged to a bot."""
+        lags = [ply.lag_ms for ply in self.plies]
+        return {"max_ms": max(lags, default=0.0), "total_ms": round(sum(lags, 0.0), 3)}
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, ready for `json.dumps`; `lag` is there to be read, and not read back."""
+        # By hand: `dataclasses.asdict` copies deeply, which took longer than writing the record to a database.
+        found: dict[str, Any] = {name: getattr(self, name) for name in _RECORD}
+        found["plies"] = [ply.as_json() for ply in self.plies]
+        found["options"], found["logs"] = dict(self.options), dict(self.logs)
+        for name in ("marks", "comments"):
+            found[name] = {str(ply): words for ply, words in found[name].items()}
+        for name, unsaid in _UNSAID.items():
+            if found[name] == unsaid:
+                del found[name]
+        return {**found, "lag": self.lag}
+
+    def line(self) -> str:
+        """One line of NDJSON, without the newline."""
+        return json.dumps(self.as_json(), separators=(",", ":"), ensure_ascii=False)
+
+
+_RECORD = tuple(one.name for one in fields(GameRecord))
+_UNSAID: Mapping[str, Any] = {
+    **{"adjudication": None, "pondering": "", "out_of_turn_ms": (0.0, 0.0), "at_start": False, "worker": ""},
+    **{"marks": {}, "comments": {}, "network": {}, "clock_scale": 1.0},
+}
+"""Left out of the JSON where they are so."""
+
+
+def now() -> str:
+    """The time of day in UTC, ISO 8601 with milliseconds: what `started` and `finished` are written in."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class RecordError(ValueError):
+    """A record that cannot be read, or that contradicts the rules."""
+
+
+@cache
+def _adapter() -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(GameRecord)
+
+
+def read_record(text: str | bytes) -> GameRecord:
+    """A record from its JSON. Raises RecordError naming the field."""
+    from pydantic import ValidationError
+
+    try:
+        record: GameRecord = _adapter().validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the record"
+        problem = {"missing": "is missing", "json_invalid": "is not JSON"}.get(first["type"], "cannot be used")
+        raise RecordError(f"not a game record: {place} {problem}") from None
+    record = replace(record, plies=tuple(record.plies))
+    if len(record.moves) != len(record.plies):
+        raise RecordError(f"not a game record: {len(record.moves)} moves but {len(record.plies)} plies")
+    if record.kind is not record.termination.kind or (record.winner is None) != (record.kind is Kind.VOID):
+        raise RecordError(f"not a game record: {record.termination} does not go with {record.kind} and {record.winner}")
+    return record
+
+
+def ruleset_of(record: GameRecord) -> Ruleset:
+    """The rules a record was played by. Raises UnknownNameError or ParseError."""
+    from referee.rules import load
+
+    return load(record.family).settle(record.variant, record.options)
+
+
+def positions(record: GameRecord) -> list[Position]:
+    """Every position of the game, the start first. Raises RecordError naming the ply, the move and the position."""
+    ruleset = ruleset_of(record)
+    found = [Position.start(ruleset, record.position)]
+    for number, move in enumerate(record.moves, 1):
+        if found[-1].outcome is not None:
+            raise RecordError(f"game {record.id}: over before ply {number} ({move}) in {found[-1]}")
+        try:
+            found.append(found[-1].play(move))
+        except ValueError as error:
+            raise RecordError(f"game {record.id}, ply {number}: {error}") from None
+    return found

@@ -1,0 +1,63 @@
+"""Starts helper processes: modules of this program that work for the process that started them, and end with it.
+
+Each has a process group of its own, so that Ctrl-C in a terminal is its parent's to answer. What it writes to standard
+error goes where its parent's does, unless that is a pipe. However the parent ends, the helper ends within moments.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from referee.sandbox.reaper import wake_at_death_of_parent
+
+Popen: TypeAlias = subprocess.Popen[bytes]
+PIPE, NOTHING = subprocess.PIPE, subprocess.DEVNULL
+# Not `-m`: jobs name functions of an imported module, not of __main__.
+_ENTER = "from referee.machine.helper import enter; enter()"
+_CLEAN_S = 5
+"""How long a helper whose parent is gone may take to leave, its own children ended."""
+
+
+def start(
+    module: str,
+    *words: object,
+    stdin: int = NOTHING,
+    stdout: int | None = None,
+    stderr: int | None = None,
+    pass_fds: Sequence[int] = (),
+) -> Popen:
+    """Start a module as `python -m MODULE WORDS…` would; its `main` is called. Raises OSError."""
+    line = [sys.executable, "-c", _ENTER, str(os.getpid()), module, *map(str, words)]
+    return subprocess.Popen(line, stdin=stdin, stdout=stdout, stderr=stderr, pass_fds=pass_fds, process_group=0)
+
+
+def enter() -> None:
+    """Run the module that the command line names, until its end or that of the parent."""
+    parent = int(sys.argv.pop(1))
+    end_with(parent)
+    del sys.argv[0]
+    sys.exit(importlib.import_module(sys.argv[0]).main())
+
+
+def end_with(parent: int) -> None:
+    """Leave as soon as the parent is gone, whatever this process is doing then, even if it is stopped."""
+
+    def look(*_: object) -> None:
+        if os.getppid() != parent:
+            signal.alarm(_CLEAN_S)  # its default is to kill: should the way out be blocked
+            raise SystemExit(1)
+
+    signal.signal(signal.SIGCONT, look)
+    wake_at_death_of_parent()
+    look()  # it may have ended before
+
+
+def leave() -> None:
+    """Say that this process is on its way out already: a parent that ends has nothing to add."""
+    signal.signal(signal.SIGCONT, signal.SIG_DFL)

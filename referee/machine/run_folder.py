@@ -1,0 +1,130 @@
+"""A run on disk: what is played (`run.json`), every finished game (`games.ndjson`), who is writing (`run.lock`).
+
+Survives SIGKILL at any moment: a record counts when its whole line, newline included, is on disk; a torn last line is
+dropped and its game played again. Anything else that does not fit is refused, and nothing is overwritten.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from referee.game.record import GameRecord, RecordError, read_record
+from referee.game.spec import PlannedGame
+
+
+class FolderError(ValueError):
+    """The folder holds something else, or something broken; the message names the file and the line."""
+
+
+class RunFolder:
+    """One run's folder, locked while it is open. Use as a context manager."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.records: list[GameRecord] = []
+        self._games: IO[bytes] | None = None
+        self._lock: IO[bytes] | None = None
+
+    @property
+    def header_path(self) -> Path:
+        """Where the run says what it is."""
+        return self.path / "run.json"
+
+    @property
+    def games_path(self) -> Path:
+        """One record per line, in the order of completion."""
+        return self.path / "games.ndjson"
+
+    def open(self) -> Mapping[str, Any] | None:
+        """Lock the folder, making it if need be; the header of the run in it, None when there is none yet.
+
+        Raises FolderError when it is somebody else's, in use, or unreadable.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock = open(self.path / "run.lock", "ab")  # noqa: SIM115 - open as long as the run
+        except OSError as error:
+            raise FolderError(f"{self.path}: cannot be used as a run folder: {error.strerror}") from None
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise FolderError(
+                f"{self.path}: another process is playing into this folder; wait or take another"
+            ) from None
+        if not self.header_path.exists():
+            strangers = sorted(
+                item.name for item in self.path.iterdir() if item.name not in ("run.lock", "run.json.new")
+            )
+            if strangers:
+                raise FolderError(f"{self.path}: not empty and not a run ({strangers[0]}); take another folder")
+            return None
+        try:
+            header = json.loads(self.header_path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise FolderError(f"{self.header_path}: cannot be read: {error}") from None
+        if not isinstance(header, dict):
+            raise FolderError(f"{self.header_path}: not a run's header")
+        return header
+
+    def begin(self, header: Mapping[str, Any]) -> None:
+        """Store the header of a new run."""
+        fresh = self.path / "run.json.new"
+        with open(fresh, "w", encoding="utf-8") as file:
+            json.dump(header, file, indent=1, ensure_ascii=False)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(fresh, self.header_path)
+
+    def resume(self, games: Sequence[PlannedGame]) -> list[GameRecord]:
+        """Read the finished games, drop a torn last line, and be ready to append. Raises FolderError."""
+        by_id = {game.id: game for game in games}
+        data = self.games_path.read_bytes() if self.games_path.exists() else b""
+        whole = data.rfind(b"\n") + 1
+        seen: set[str] = set()
+        for number, line in enumerate(data[:whole].splitlines(), 1):
+            place = f"{self.games_path}, line {number}"
+            try:
+                record = read_record(line)
+            except RecordError as error:
+                raise FolderError(f"{place}: {error}; the run is left as it is") from None
+            if record.id not in by_id or by_id[record.id].spec.sequence != record.sequence:
+                raise FolderError(f"{place}: game {record.id} is not part of this run; the run is left as it is")
+            if record.id in seen:
+                raise FolderError(f"{place}: game {record.id} stands there twice; the run is left as it is")
+            seen.add(record.id)
+            self.records.append(record)
+        self._games = open(self.games_path, "ab")  # noqa: SIM115
+        if whole < len(data):
+            self._games.truncate(whole)
+        return self.records
+
+    def append(self, record: GameRecord) -> None:
+        """Store one finished game for good."""
+        assert self._games is not None, "resume() first"
+        self._games.write(record.line().encode() + b"\n")
+        self._games.flush()
+        os.fsync(self._games.fileno())
+        self.records.append(record)
+
+    def write(self, name: str, text: str) -> None:
+        """Store a file made from the records, replacing its older version."""
+        fresh = self.path / f"{name}.new"
+        fresh.write_text(text, encoding="utf-8")
+        os.replace(fresh, self.path / name)
+
+    def close(self) -> None:
+        """Give up the lock."""
+        for file in (self._games, self._lock):
+            if file:
+                file.close()
+
+    def __enter__(self) -> RunFolder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,177 @@
+"""Compiles what the sample bots call before a bot of this machine needs it: for those that play, and no others.
+
+A sample in a sandbox may read compiled code but keep none, so on a cold machine each of its processes would compile
+for a minute while a game waits, and lose it where that takes too long. Whoever starts samples has them compiled first,
+once for the machine: a mark beside the compiled code says for which sources that was done.
+
+`python -m referee.machine.sample_warmup` compiles everything there is to compile, of all families, without the arena:
+the
+image's recipe has a layer for it that a change of the arena leaves alone. With the arena: `arena warmup --bots`.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import select
+import sys
+from collections.abc import Callable, Iterable
+from concurrent.futures import as_completed
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from referee.game.failure import Stopped
+from referee.game.spec import BotSpec
+from referee.machine import helper
+from referee.machine.warmup import Warmed, warm
+from referee.rules.cache import cache_root
+from referee.rules.families import folder, homes
+
+_ROOT = Path(__file__).resolve().parents[2]
+SAMPLES = {
+    "bots.random_mover": "random",
+    "bots.greedy": "greedy",
+    "bots.alphabeta": "alphabeta",
+    "bots.mcts": "mcts",
+    "bots.champion": "champion",
+}
+"""Module -> name, as `bots.warm` knows it."""
+USUAL = ("random", "greedy", "alphabeta", "mcts")
+"""Those made ready before anybody asks: the champion has as much to compile as these together, and waits for a game."""
+_FOLDERS = ("bots/search", "referee/rules")
+"""Whose sources are compiled, with those of the family."""
+COMPILING = b"compiling "
+"""How a line begins in which `bots.warm` names the bot it compiles for, and perhaps the function."""
+_ready: set[tuple[str, str]] = set()
+"""(family, sample) that this process has seen to be ready."""
+
+
+def have_warm(specs: Iterable[BotSpec], family: str, stop_fd: int | None = None) -> None:
+    """Have what the samples among these bots will want in a family compiled. Raises Stopped, as `have_all_warm`.
+
+    Where it cannot be compiled the bots themselves will say why.
+    """
+    playing = [name for spec in specs if (name := _sample(spec)) and (family, name) not in _ready]
+    if playing:
+        _have(family, playing, stop_fd)
+        _ready.update((family, name) for name in playing)
+
+
+def have_all_warm(
+    family: str,
+    stop_fd: int | None = None,
+    tell: Callable[[str], None] = lambda name: None,
+    names: Iterable[str] = USUAL,
+) -> str:
+    """Compile what these samples call unless that is done; waits for others at it. In words why it could not be done.
+
+    `tell` is called with the name of each bot it is done for, as that begins, and again with the names of bot and
+    function, one blank between them, as each function is compiled.
+
+    Does nothing where compiled code cannot be kept. Raises Stopped when `stop_fd` becomes readable meanwhile.
+    """
+    return _have(family, names, stop_fd, tell)
+
+
+def _have(
+    family: str, names: Iterable[str], stop_fd: int | None, tell: Callable[[str], None] = lambda name: None
+) -> str:
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return ""  # nothing is compiled at all
+    marks = {name: _mark(family, name) for name in dict.fromkeys(names)}
+    folder = cache_root()
+    if all(mark.exists() for mark in marks.values()) or not _may_write(folder):
+        return ""
+    with (folder / f"samples-{family}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        missing = [name for name, mark in marks.items() if not mark.exists()]
+        problem = _compile(family, missing, stop_fd, tell) if missing else ""
+        if not problem:
+            for name in missing:
+                marks[name].touch()
+    return problem
+
+
+def warm_with_samples(family: str) -> Warmed:
+    """Make a family ready in this process, and have the samples' searches compiled: before a worker joins."""
+    have_all_warm(family)
+    return warm(family)
+
+
+def main() -> int:
+    """Compile the kernels of all families and what the sample bots call, a family per processor at once."""
+    from referee.machine.pool import SlotPool
+
+    problems = 0
+    with SlotPool(os.cpu_count() or 1) as pool:
+        for done in as_completed([pool.submit(_warm_all, family) for family in homes()]):
+            warmed, problem = done.result()
+            sys.stderr.write(
+                f"{warmed.family}: {warmed.compiled} functions compiled; {problem or 'sample bots ready'}\n"
+            )
+            problems += bool(problem)
+    return 1 if problems else 0
+
+
+def _warm_all(family: str) -> tuple[Warmed, str]:
+    """Warm a family and all samples in it; what went wrong with the samples, empty when nothing."""
+    return warm(family), have_all_warm(family, names=SAMPLES.values())
+
+
+def _compile(family: str, names: Iterable[str], stop_fd: int | None, tell: Callable[[str], None]) -> str:
+    """Compile what these samples call into the cache; what went wrong in their own words, empty when nothing.
+
+    Raises Stopped when `stop_fd` becomes readable meanwhile.
+    """
+    bots = [f"--bot={name}" for name in names]
+    with helper.start("bots.warm", family, *bots, stdout=helper.NOTHING, stderr=helper.PIPE) as process:
+        assert process.stderr
+        said, rest, pipe = b"", b"", process.stderr.fileno()
+        while True:
+            ready, _, _ = select.select([pipe] if stop_fd is None else [pipe, stop_fd], [], [])
+            if stop_fd in ready:
+                process.kill()
+                raise Stopped
+            data = os.read(pipe, 65_536)
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines if data else [*lines, rest]:
+                if line.startswith(COMPILING):
+                    tell(line.removeprefix(COMPILING).decode("utf-8", "replace"))
+                else:
+                    said = (said + line + b"\n")[-4096:]
+            if not data:
+                break
+    return said.decode("utf-8", "replace").strip() or "it ended without a word" if process.returncode else ""
+
+
+def _sample(spec: BotSpec) -> str | None:
+    """The name of the sample it is, None for any other bot."""
+    return None if spec.bundle else next((SAMPLES[word] for word in spec.command if word in SAMPLES), None)
+
+
+def _mark(family: str, name: str) -> Path:
+    """The file that says that what a sample calls is compiled, from these sources by this Python."""
+    return cache_root() / f"samples-{family}-{name}-{_digest(family)}"
+
+
+@cache
+def _digest(family: str) -> str:
+    digest = hashlib.sha256(f"{sys.version} {version('numba')} {version('numpy')}".encode())
+    for place in (*(_ROOT / name for name in _FOLDERS), folder(family)):
+        for source in sorted(place.glob("*.py")):
+            digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _may_write(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""What this machine plays by: digests of the sources of rules, referee and protocol, and what compiles them.
+
+Two machines of one digest judge every game alike; two of one version number need not. Refuses to know who compares.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from referee.rules.families import folder, folder_of, homes
+
+_COMPILERS = ("numba", "llvmlite", "numpy")
+"""What the kernels become depends on them."""
+_LENGTH = 12
+
+
+@cache
+def parts() -> Mapping[str, str]:
+    """By name: the digest of each family's sources, of all others of `referee` and `protocol`, versions of compilers.
+
+    Read once per process, as the sources are then.
+    """
+    folders = {family: folder(family) for family in homes()}
+    found = {family: _digest(place, ()) for family, place in folders.items()}
+    for package in ("protocol", "referee"):
+        found[package] = _digest(folder_of(package), tuple(folders.values()))
+    for name in _COMPILERS:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "none"
+    return found
+
+
+@cache
+def digest() -> str:
+    """All parts as one short hexadecimal number."""
+    return _short("\n".join(f"{name} {value}" for name, value in sorted(parts().items())).encode())
+
+
+def _digest(folder: Path, without: tuple[Path, ...]) -> str:
+    """Of all Python files below a folder, names and bytes, in the order of their names."""
+    found = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        if not any(path.is_relative_to(other) for other in without):
+            data = path.read_bytes()
+            found.update(f"{path.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)
+    return found.hexdigest()[:_LENGTH]
+
+
+def _short(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:_LENGTH]

@@ -1,0 +1,157 @@
+"""Feeds games to an executor, hands each record over exactly once, and plays void games again, within bounds.
+
+The executor is any `concurrent.futures.Executor` whose workers are game slots.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from itertools import groupby
+
+from referee.game.record import GameRecord
+from referee.game.spec import PlannedGame
+from referee.game.unplayed import void_record
+from referee.machine.pool import WorkerLostError
+from referee.play.slot import play_games
+from referee.play.suspension import Suspension
+from referee.rules.core import Kind, Termination
+
+ATTEMPTS = 3
+"""How often a game is tried before it stays void."""
+
+
+class Dispatcher:
+    """Runs games; `stop()` (from a signal handler or another thread) lets running ones finish and starts no more.
+
+    `suspension` knows who plays no more; `on_suspend` is called with whoever is suspended.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        in_flight: int,
+        on_record: Callable[[GameRecord], None],
+        *,
+        suspension: Suspension | None = None,
+        on_suspend: Callable[[str], None] = lambda name: None,
+    ) -> None:
+        self._executor = executor
+        self._in_flight = in_flight
+        self._on_record = on_record
+        self._suspension = suspension or Suspension(0)
+        self._on_suspend = on_suspend
+        self._running: dict[Future[list[GameRecord]], list[PlannedGame]] = {}
+        self._recalled: set[Future[list[GameRecord]]] = set()
+        """Called off because a bot was suspended: what they leave is forfeited."""
+        self._stopping = False
+        self._aborting = False
+        self._is_over = False
+        """Nothing depends on further games: what runs is called off, and not played again."""
+        self._voids: dict[str, int] = {}
+
+    def stop(self) -> None:
+        """Start no more games."""
+        self._stopping = True
+
+    def abort(self) -> None:
+        """Start no more games, and do not play again what is called off."""
+        self._stopping = self._aborting = True
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it was told to start no more games."""
+        return self._stopping
+
+    def run(self, games: Iterable[PlannedGame], is_enough: Callable[[], bool] | None = None) -> list[GameRecord]:
+        """Play all games; the two of a pair run in one slot, one after the other, with the same processes.
+
+        `on_record` gets every record that stands, in the order of completion. As soon as `is_enough`, what is being
+        played is called off. Returns the games that stayed void.
+        """
+        waiting, is_decided = deque(_pairs(games)), is_enough or (lambda: False)
+        again: list[list[PlannedGame]] = []
+        running = self._running
+        given_up: list[GameRecord] = []
+        while True:
+            while len(running) < self._in_flight and not self._stopping and not is_decided():
+                if not again and not waiting:
+                    break
+                if job := self._left_of(again.pop() if again else waiting.popleft()):
+                    running[self._executor.submit(play_games, job)] = job
+            if not running:
+                return given_up
+            done, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
+            if self._stopping:
+                for future in running:
+                    future.cancel()  # a no-op for those that have begun
+            for future in done:
+                job = running.pop(future)
+                again += _pairs(self._take(future, job, given_up))
+            if not self._is_over and is_decided():
+                self._is_over = True
+                for future in running:
+                    self._call_off(future)
+
+    def _left_of(self, job: list[PlannedGame]) -> list[PlannedGame]:
+        """What is to be played of a job: the games of suspended bots are lost as they are."""
+        left = []
+        for game in job:
+            if record := self._suspension.forfeit(game):
+                self._keep(record)
+            else:
+                left.append(game)
+        return left
+
+    def _keep(self, record: GameRecord) -> None:
+        """Hand over a record; call off what whoever it suspends is playing."""
+        self._on_record(record)
+        name = self._suspension.add(record)
+        if name is None:
+            return
+        self._on_suspend(name)
+        for future, job in self._running.items():
+            if any(name in (game.spec.first.name, game.spec.second.name) for game in job):
+                self._recalled.add(future)
+                self._call_off(future)
+
+    def _call_off(self, future: Future[list[GameRecord]]) -> None:
+        if hasattr(self._executor, "call_off"):
+            self._executor.call_off(future)
+        else:
+            future.cancel()
+
+    def _take(
+        self, future: Future[list[GameRecord]], job: list[PlannedGame], given_up: list[GameRecord]
+    ) -> list[PlannedGame]:
+        """Hand over what the job brought; the games to be played again."""
+        try:
+            records = future.result()
+        except CancelledError:
+            return job if future in self._recalled else []
+        except WorkerLostError as error:
+            records = [void_record(job[0], Termination.WORKER_LOST, str(error))]
+        left = []
+        for game, record in zip(job, records, strict=False):
+            if record.kind is not Kind.VOID:
+                self._keep(record)
+                continue
+            if record.termination is Termination.STOPPED and (self._aborting or self._is_over):
+                continue  # left to play, as what was never begun
+            tries = self._voids[game.id] = self._voids.get(game.id, 0) + 1
+            if self._aborting or tries >= ATTEMPTS:
+                given_up.append(record)
+            else:
+                left.append(game)
+        return left if self._aborting else left + job[len(records) :]
+
+
+def _pairs(games: Iterable[PlannedGame]) -> list[list[PlannedGame]]:
+    return [list(pair) for _, pair in groupby(games, key=lambda game: (game.spec.event, game.spec.pair))]
+
+
+def left_to_play(games: Iterable[PlannedGame], finished: Iterable[GameRecord]) -> list[PlannedGame]:
+    """The games whose record is not there yet."""
+    known = {record.id for record in finished}
+    return [game for game in games if game.id not in known]

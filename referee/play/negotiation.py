@@ -1,0 +1,108 @@
+"""Makes bots ready to play by given rules: what each must be told, or why it cannot play them.
+
+The protocol knows what may be said and no family; this is where the rules of a game are put into its words.
+Refuses to know games, clocks and results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from weakref import WeakKeyDictionary
+
+from protocol.messages import SetOption
+from protocol.negotiation import Agreement, Ineligible, plan_setoptions
+from protocol.options import OptionDecl
+from referee.bot.seat import Seat
+from referee.game.failure import BotError
+from referee.rules.core import Termination
+from referee.rules.rules import Ruleset
+
+_plans: WeakKeyDictionary[Seat, tuple[tuple[object, ...], Agreement | Ineligible]] = WeakKeyDictionary()
+"""What each bot was to be told last, with what that was found from: one that plays on is to be told the same."""
+
+
+def negotiate(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement | Ineligible:
+    """What a bot that has shaken hands must be told to play by these rules, or why it cannot.
+
+    `is_shown`: the start is shown as a position, so that no name of it need be told.
+    """
+    options, startpos_only = bot.options, bot.capabilities.startpos_only
+    asked = options, len(options), bot.families, ruleset, is_shown, startpos_only
+    before = _plans.get(bot)
+    if before and before[0] == asked:
+        return before[1]
+    plan = negotiate_options(options, bot.families, ruleset, is_shown=is_shown, startpos_only=startpos_only)
+    _plans[bot] = asked, plan
+    return plan
+
+
+def negotiate_options(
+    options: Mapping[str, OptionDecl],
+    families: Collection[str],
+    ruleset: Ruleset,
+    *,
+    is_shown: bool = False,
+    startpos_only: bool = False,
+) -> Agreement | Ineligible:
+    """The same of a bot that is not running, from what it announced when it last was.
+
+    `startpos_only`: it cannot set up positions, so that no game may have to be shown to it as one.
+    """
+    rules = ruleset.rules
+    setup = "" if is_shown or ruleset.variant.is_dealt else ruleset.variant.name
+    default = rules.settle()
+    plan = plan_setoptions(
+        options,
+        family=rules.family,
+        variant=ruleset.variant.name,
+        default_variant=rules.variants[0].name,
+        variant_start_only=_differs_in_start_only(ruleset),
+        changed_rules={name: value for name, value in ruleset.values.items() if value != default.values[name]},
+        rule_kinds={option.name: option.changes for option in rules.options},
+        rule_defaults=default.values,
+        variant_rules=ruleset.variant.options,
+        families=families,
+        setup=setup if rules.notation.read_setup else None,
+        phase_rule=rules.phase.rule if rules.phase else "",
+        phase_option=rules.phase.announced_by if rules.phase else "",
+        has_phase=ruleset.phase is not None,
+    )
+    if startpos_only and isinstance(plan, Agreement) and (is_shown or not plan.use_startpos):
+        return Ineligible(
+            f"the bot cannot set up positions (`position fen`), and {ruleset.variant.name} starts from one"
+        )
+    return plan
+
+
+def _differs_in_start_only(ruleset: Ruleset) -> bool:
+    default = ruleset.rules.variants[0]
+    changed = {name for name, value in ruleset.variant.options.items() if ruleset.rules.option(name).default != value}
+    tell = {option.name for option in ruleset.rules.options if option.changes in ("moves", "result")}
+    return ruleset.variant.params == default.params and not changed & tell
+
+
+def prepare(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement:
+    """Tell a bot that has shaken hands of a new game by these rules, whose start it `is_shown` or told.
+
+    It is not waited for: `Seat.ready` does that, when all are told.
+    Raises BotError: `handshake-failed` when it has not announced what they demand, else how it failed.
+    """
+    if bot.spec.place == "person":  # who sees the board, and reads the rules beside it
+        return Agreement(())
+    plan = negotiate(bot, ruleset, is_shown=is_shown)
+    if isinstance(plan, Ineligible):
+        raise BotError(Termination.HANDSHAKE_FAILED, f"cannot play this: {plan.reason}")
+    family = bot.options.get("Family")
+    if family and family.accepts(ruleset.rules.family):
+        bot.tell(SetOption("Family", ruleset.rules.family))
+    for name, value in bot.spec.options:
+        bot.tell(SetOption(name, value))
+    told = frozenset(setting.name for setting in plan.setoptions)
+    for name in sorted(bot.told - told):  # a process that has played by other rules still has them set
+        if (default := bot.options[name].default) is not None:
+            bot.tell(SetOption(name, default))
+    for setting in plan.setoptions:
+        bot.tell(setting)
+    bot.told = told
+    bot.new_game()
+    return plan

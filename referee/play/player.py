@@ -1,0 +1,102 @@
+"""One bot at the board: what it has been told of the game, and what it is asked when it is its turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from protocol.capabilities import movetime_for, shortened
+from referee.bot.seat import Seat, Thought
+from referee.game.clock import Clock
+from referee.game.failure import BotError
+from referee.game.history import Course
+from referee.play.negotiation import prepare
+from referee.rules.core import Termination
+
+
+class Player:
+    """A bot that is ready for the game. Raises BotError when it cannot play by its rules, or fails getting ready.
+
+    `passes_phase`: the referee passes for it in the phase before play, and it sees the position after that.
+    """
+
+    __slots__ = ("_question", "_separator", "bot", "passes_phase")
+
+    def __init__(self, bot: Seat, course: Course) -> None:
+        plan = prepare(bot, course.ruleset, is_shown=course.spec.position is not None)
+        self.bot = bot
+        self.passes_phase = plan.passes_phase
+        self._question = bytearray(b"position startpos")
+        """`position … moves …` up to the present ply."""
+        self._separator = b" moves "
+        if not plan.use_startpos or course.spec.position not in (None, course.ruleset.variant.position):
+            self._restart(course.start)
+        self._see_opening(course)
+
+    def _restart(self, position: str) -> None:
+        self._question = bytearray(b"position fen " + position.encode())
+        self._separator = b" moves "
+
+    def _see_opening(self, course: Course) -> None:
+        if self.passes_phase and course.starts_in_phase:
+            if not course.is_in_phase:
+                self._restart(course.position)
+        elif course.moves:
+            self._question += b" moves " + " ".join(course.moves).encode()
+            self._separator = b" "
+
+    def follow(self, course: Course) -> None:
+        """Take in the ply just played; a bot that does not know the phase gets the position after it instead."""
+        if self.passes_phase:
+            if course.was_in_phase and not course.is_in_phase:
+                self._restart(course.position)
+                return
+            if course.is_in_phase:
+                return
+        self._question += self._separator + course.moves[-1].encode()
+        self._separator = b" "
+
+    @property
+    def position(self) -> bytes:
+        """The line `position …` of the present ply."""
+        return bytes(self._question)
+
+    def ask(self, clock: Clock, side: int, known: Mapping[bytes, int]) -> Thought:
+        """Its answer to `position … go …`, as `Seat.think`; before and after it rests. Raises what that does."""
+        bot = self.bot
+        bot.begin_turn(side)
+        words, allowance_ms = self._words(clock, side), clock.allowance_ms(side)
+        question = b"".join((self._question, b"\ngo ", words, b"\n"))
+        if words.startswith(b"movetime"):
+            thought = self._ask_in_time(int(words[9:]), question, allowance_ms, known)
+        else:
+            thought = bot.think(question, allowance_ms, known)
+        bot.end_turn(thought.ms)
+        return thought
+
+    def _ask_in_time(
+        self, told_ms: int, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int]
+    ) -> Thought:
+        """The answer of a bot that was told a move time: from it is learned how late it is."""
+        bot, is_first = self.bot, not self.bot.has_answered
+        bot.has_answered = True
+        try:
+            thought = bot.think(question, allowance_ms, known)
+        except BotError as error:
+            if error.termination is Termination.TIME and allowance_ms is not None:
+                bot.overshoot.add(told_ms, allowance_ms, is_first=is_first)
+            raise
+        bot.overshoot.add(told_ms, thought.ms - thought.lag_ms, is_first=is_first)
+        return thought
+
+    def _words(self, clock: Clock, side: int) -> bytes:
+        """The arguments of `go`: what is left on the clocks, or a move time that leaves room for its lateness."""
+        control, bot = clock.controls[side], self.bot
+        if control.kind == "movetime":
+            return b"movetime %d" % shortened(control.base_ms, bot.overshoot.at_worst_ms(is_first=not bot.has_answered))
+        if bot.capabilities.clocks or control.kind != "clock":
+            return clock.words(side)
+        late = bot.overshoot
+        left_ms = int(clock.left_ms[side])
+        worst_ms = late.at_worst_ms(is_first=not bot.has_answered)
+        to_go = clock.moves_to_go(side)
+        return b"movetime %d" % movetime_for(left_ms, control.increment_ms, late.usual_ms, worst_ms, to_go)

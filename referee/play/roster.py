@@ -1,0 +1,215 @@
+"""Seats the bots of a slot for a game, keeps sound processes for the next one, ends the rest.
+
+Only processes are kept: every other kind of seat is opened for one game.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from referee.bot.bot import Bot, expected_of
+from referee.bot.overshoot import Overshoot
+from referee.bot.seat import Seat
+from referee.game.spec import BotSpec, Limits, Pondering
+from referee.rules.core import UnknownNameError
+from referee.sandbox import Sandbox
+from referee.sandbox.reaper import children, sweep
+from referee.sandbox.watchdog import Watchdog
+
+_REMEMBERED = 64
+"""Of how many bots it is remembered how late they are."""
+
+
+IDLE_S = 60.0
+"""How long a bot is kept that waits for its next game."""
+
+
+class Roster:
+    """The processes of one slot.
+
+    `is_reaper` says that every stray child of this process may be killed. `spare` idle bots beyond those of the last
+    game are kept running: good for bots that are slow to start. An idle bot is frozen while others play or nobody does
+    (`end_idle`), and ended after `IDLE_S`. `number` is that of the slot on its machine.
+    """
+
+    def __init__(
+        self, sandbox: Sandbox, stop_fd: int | None = None, is_reaper: bool = False, spare: int = 0, number: int = 0
+    ) -> None:
+        self.sandbox = sandbox
+        self._number = number
+        self.stop_fd = stop_fd
+        self.on_wait: Callable[[], None] | None = None
+        """Called whenever a bot takes longer than a moment for its move."""
+        self._is_reaper = is_reaper
+        self._spare = spare
+        self.elsewhere: dict[str, Callable[[BotSpec, Limits], Seat]] = {}
+        """How seats are opened that are no process of this slot, by their place."""
+        self._idle: list[Bot] = []
+        self._idle_since: dict[Bot, float] = {}
+        self._overshoots: dict[tuple[str, ...], Overshoot] = {}
+        """How late each bot is that played here lately: what was learned outlives its processes."""
+        self._watchdog = Watchdog()
+        self._others = children() if is_reaper else set()
+        """What this process had running before: none of the bots' doing."""
+
+    def seat(self, specs: Sequence[BotSpec], limits: Limits) -> list[Seat]:
+        """A seat for each spec, running bots first; one playing itself gets two processes. Not yet started when new."""
+        seated: list[Seat] = []
+        for spec in specs:
+            bot = next((bot for bot in self._idle if _can_be(bot, spec) and bot.limits == limits), None)
+            if bot is not None:
+                self._idle.remove(bot)
+                bot.spec = spec
+                if bot.process.is_running and bot.process.rest:
+                    bot.process.rest.wake()
+                else:
+                    bot.close()
+                    bot = None
+            seated.append(bot or self._new(spec, limits))
+        self._close_idle(keep=self._spare)
+        self._freeze_idle()
+        return seated
+
+    def _new(self, spec: BotSpec, limits: Limits) -> Seat:
+        if spec.place in self.elsewhere:
+            return self.elsewhere[spec.place](spec, limits)
+        if spec.place:
+            return self._elsewhere(spec, limits)
+        late = self._overshoot_of(spec)
+        bot = Bot(spec, limits, self.sandbox, stop_fd=self.stop_fd, watchdog=self._watchdog, overshoot=late)
+        bot.on_wait = self.on_wait
+        return bot
+
+    def _elsewhere(self, spec: BotSpec, limits: Limits) -> Seat:
+        """The seat of what is no process of this slot. Raises UnknownNameError for a place unknown here."""
+        if spec.place != "remote":
+            raise UnknownNameError("place of a bot", spec.place, ("remote",))
+        from referee.bot.remote.link import Link
+        from referee.bot.remote.seat import RemoteBot
+
+        key = spec.command[-1]
+        return RemoteBot(
+            spec,
+            limits,
+            self._overshoot_of(spec),
+            lambda: Link(spec.folder or "", key, spec.name, self.stop_fd),
+        )
+
+    def _overshoot_of(self, spec: BotSpec) -> Overshoot:
+        """How late a bot is, as far as this slot knows."""
+        overshoot = self._overshoots.pop(_key(spec), None) or expected_of(spec)
+        self._remember(spec, overshoot)
+        return overshoot
+
+    def _remember(self, spec: BotSpec, overshoot: Overshoot) -> None:
+        self._overshoots[_key(spec)] = overshoot
+        if len(self._overshoots) > _REMEMBERED:
+            del self._overshoots[next(iter(self._overshoots))]
+
+    def rename(self, bot: Bot, spec: BotSpec) -> None:
+        """Know a seated bot by the name that it has given meanwhile."""
+        self._overshoots.pop(_key(bot.spec), None)
+        bot.spec = spec
+        self._remember(spec, bot.overshoot)
+
+    @property
+    def idle(self) -> tuple[Bot, ...]:
+        """The bots that wait for their next game."""
+        return tuple(self._idle)
+
+    def begin(self, bots: Sequence[Seat], pondering: Pondering) -> None:
+        """The game of these bots begins. `pinned` takes two cores: where the slot has one, resting bots are frozen."""
+        cores = sorted(os.sched_getaffinity(0))
+        is_pinned = pondering == "pinned" and len(cores) > 1
+        for side, bot in enumerate(bots):
+            if isinstance(bot, Bot) and (rest := bot.process.rest):
+                own = cores[(2 * self._number + side) % len(cores)]
+                rest.pin(frozenset({own}) if is_pinned else frozenset())
+                rest.start("frozen" if pondering == "pinned" and not is_pinned else pondering)
+
+    def rouse(self, bots: Sequence[Seat]) -> tuple[float, float]:
+        """The game is over, both bots go on; the processor time in milliseconds that each used out of turn."""
+        first, second = (_roused_ms(bot) for bot in bots)
+        return first, second
+
+    def end_idle(self) -> float | None:
+        """There is no game now: freeze the idle bots, and end those that have been idle for `IDLE_S`.
+
+        In how many seconds the next one is due, None when none is.
+        """
+        self._freeze_idle()
+        now = time.monotonic()
+        while self._idle and (left := self._idle_since[self._idle[0]] + IDLE_S - now) <= 0:
+            self._close_idle(keep=len(self._idle) - 1)
+        return max(0.0, left) if self._idle else None
+
+    def release(self, bots: Sequence[Seat]) -> None:
+        """Take bots back after a game: sound processes wait for the next, the others are killed.
+
+        If the next game follows at once, they need not be frozen: to stop a process and let it go on takes longer than
+        quick bots take for all their moves.
+        """
+        for bot in bots:
+            if isinstance(bot, Bot) and bot.is_reusable:
+                self._idle.append(bot)
+                self._idle_since[bot] = time.monotonic()
+            else:
+                bot.close()
+        self._sweep()
+
+    def discard(self, bots: Sequence[Seat]) -> None:
+        """Kill bots without asking them to quit."""
+        for bot in bots:
+            bot.condemn()
+            bot.close()
+        self._sweep()
+
+    def close(self) -> None:
+        """End every process."""
+        self._close_idle()
+        self._sweep()
+
+    def _freeze_idle(self) -> None:
+        for bot in self._idle:
+            if (rest := bot.process.rest) and not rest.is_frozen:
+                rest.freeze()
+
+    def _close_idle(self, keep: int = 0) -> None:
+        """End idle bots, the longest idle first, until `keep` are left."""
+        while len(self._idle) > keep:
+            bot = self._idle.pop(0)
+            self._idle_since.pop(bot, None)
+            bot.close()
+
+    def _sweep(self) -> None:
+        if self._is_reaper:
+            sweep(self._others | {bot.process.pid for bot in self._idle if bot.process.pid})
+
+    def __enter__(self) -> Roster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _key(spec: BotSpec) -> tuple[str, ...]:
+    return (spec.name, spec.version, *spec.command)
+
+
+def _can_be(bot: Bot, spec: BotSpec) -> bool:
+    """Whether a running bot is the bot of `spec`: its options are set anew before every game, if they are the same."""
+    if bot.spec == spec:
+        return True
+    named, asked = ([name for name, _ in options] for options in (bot.spec.options, spec.options))
+    return named == asked and replace(bot.spec, options=spec.options) == spec
+
+
+def _roused_ms(bot: Seat) -> float:
+    rest = bot.process.rest if isinstance(bot, Bot) else None
+    if rest is None:
+        return 0.0
+    rest.end()
+    return round(rest.used_ns / 1e6, 3)

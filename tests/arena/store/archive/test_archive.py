@@ -1,0 +1,339 @@
+"""The archive: numbers that stay, searches that find what a look at every game finds, and the index of positions."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sqlalchemy import func, select
+from sqlmodel import col
+
+from arena.collections.following import follow, prepared, rebuild
+from arena.store import BadValueError, NotFoundError, Store
+from arena.store.archive import positions
+from arena.store.archive import search as archive_search
+from arena.store.archive.archived_game import OPENING, ArchivedGame, day_of, entries_of
+from arena.store.archive.line import ArchiveLine
+from arena.store.archive.positions import Entries
+from arena.store.archive.search import Search
+from arena.store.base.models import ArchivePart, ArchivePosition
+from referee.game.record import GameRecord
+from referee.rules import families, load
+from referee.rules.symmetry import keys_of
+from tests.arena.field import Field, record_of
+
+NAMES = ("Ada Lovelace", "ada", "Bob", "Cléo", "100%")
+
+
+def random_game(number: int, rng: random.Random) -> ArchivedGame:
+    """A few random plies of some family, told by chance."""
+    rules = load(rng.choice(families()[:2]))
+    ruleset = rules.settle(rng.choice(rules.variants[:2]).name)
+    kernel, config, state, moves = rules.kernel, ruleset.config, ruleset.read(), []
+    buffer = np.empty(kernel.MAX_MOVES, np.int64)
+    for _ in range(rng.randrange(2, 9)):
+        legal = int(kernel.legal(state, config, buffer))
+        move = int(buffer[rng.randrange(min(legal, 2))])
+        after = np.empty_like(state)
+        kernel.play(state, config, move, after)
+        moves.append(rules.notation.write_move(move))
+        state = after
+    return ArchivedGame(
+        id=f"{number:016x}",
+        family=rules.family,
+        variant=ruleset.variant.name,
+        options={},
+        position=ruleset.write(ruleset.read()),
+        moves=tuple(moves),
+        first=rng.choice(NAMES),
+        second=rng.choice(NAMES),
+        winner=rng.choice(["first", "second", "draw", None]),
+        termination=rng.choice(["resigned", "draw-agreed"]),
+        number=str(number % 7) if number % 3 else "",
+        source=rng.choice(["one.txt", "two.txt"]),
+        tags={"Date": rng.choice(["2003-07-31", "2003", "1999.12", "?", ""])},
+    )
+
+
+@pytest.fixture(scope="module")
+def games() -> list[ArchivedGame]:
+    rng = random.Random(5)
+    return [random_game(number, rng) for number in range(60)]
+
+
+Test = Callable[[ArchivedGame], bool]
+
+
+def brute_force(games: list[ArchivedGame], rng: random.Random) -> Iterator[tuple[Search, Test]]:
+    """Searches, and what each says of a game."""
+    one = rng.choice(games)
+    keys = keys_of(one.ruleset(), one.states()).tolist()
+    key = rng.choice(keys)
+    moves = one.moves[: rng.randrange(1, len(one.moves) + 1)]
+    yield Search(id=one.id), lambda game: game.id == one.id
+    yield Search(family=one.family), lambda game: game.family == one.family
+    yield Search(variant=one.variant), lambda game: game.variant == one.variant
+    yield Search(player="ADA"), lambda game: "ada" in (game.first + "|" + game.second).lower()
+    yield Search(player="%"), lambda game: "%" in game.first + game.second
+    yield Search(name="ada"), lambda game: "ada" in (game.first, game.second)
+    yield Search(first="b"), lambda game: "b" in game.first.lower()
+    yield Search(second="cléo"), lambda game: game.second == "Cléo"
+    yield Search(winner=one.winner or "none"), lambda game: game.winner == one.winner
+    yield Search(termination="resigned"), lambda game: game.termination == "resigned"
+    yield Search(source=one.source), lambda game: game.source == one.source
+    yield Search(number="3"), lambda game: game.number == "3" or int(game.id, 16) == 2
+    yield Search(shortest=4, longest=6), lambda game: 4 <= game.plies <= 6
+    yield Search(since=20030000, until=20030731), lambda game: game.day in (20030000, 20030731)
+    yield Search(moves=moves), lambda game: game.moves[: len(moves)] == moves
+    yield Search(key=key), lambda game: key in keys_of(game.ruleset(), game.states()).tolist()
+
+
+def test_searches_find_what_a_look_at_every_game_finds(store: Store, games: list[ArchivedGame]) -> None:
+    rng, count = random.Random(7), 0
+    for start in range(0, len(games), 13):
+        store.archive.add(games[start : start + 13])
+    for _ in range(4):
+        searches = list(brute_force(games, rng))
+        for (one, is_one), (two, is_two) in zip(searches, rng.sample(searches, len(searches)), strict=True):
+            both = replace(one, **{name: value for name, value in fields_of(two) if not getattr(one, name)})
+            wanted = [game.id for game in games if is_one(game) and (is_two(game) or is_shadowed(one, two))]
+            assert store.archive.count(both) == len(wanted), both
+            found = store.archive.search(both, limit=100)
+            assert [line.id for line in found.games] == wanted, both
+            assert found.total == len(wanted)
+            assert paged(store, both, rng.choice(("number", "date", "length")), wanted)
+            count += len(wanted)
+    assert count > 50
+
+
+def paged(store: Store, search: Search, sort: str, wanted: list[str]) -> bool:
+    """Whether pages of two have the wanted games in an order, each page behind the one before."""
+    found: list[ArchiveLine] = []
+    while (page := store.archive.search(search, sort=sort, limit=2, after=found[-1].serial if found else None)).games:
+        found += page.games
+    keys = [{"number": 0, "date": line.day, "length": line.plies}[sort] for line in found]
+    in_order = sorted(zip(keys, (line.serial for line in found), strict=True))
+    return in_order == list(zip(keys, (line.serial for line in found), strict=True)) and sorted(
+        line.id for line in found
+    ) == sorted(wanted)
+
+
+def fields_of(search: Search) -> list[tuple[str, object]]:
+    return [(name, getattr(search, name)) for name in Search.__dataclass_fields__ if getattr(search, name)]
+
+
+def is_shadowed(one: Search, two: Search) -> bool:
+    """Whether the second asks by something by which the first asks already: then it adds nothing."""
+    return any(getattr(one, name) for name, _ in fields_of(two))
+
+
+def test_positions_are_found_however_the_board_is_turned(store: Store) -> None:
+    rules = load("loa").settle()
+    game = ArchivedGame("1", "loa", "standard", {}, rules.write(rules.read()), ("b1b3",), "a", "b", None, "stopped")
+    store.archive.add([game])
+    for move in ("b1b3", "g1g3", "b8b6", "g8g6"):
+        (_, key) = keys_of(rules, replace(game, moves=(move,)).states()).tolist()
+        assert store.archive.count(Search(key=key)) == 1, move
+    other = keys_of(rules, replace(game, moves=("c1c3",)).states()).tolist()[1]
+    assert store.archive.count(Search(key=other)) == 0
+
+
+def test_numbers_are_given_once_and_stay(store: Store, games: list[ArchivedGame]) -> None:
+    assert store.archive.add(games[:5]) == 5
+    assert store.archive.add([*games[3:7], games[6]]) == 2
+    lines = store.archive.search(Search(), limit=50).games
+    assert [(line.serial, line.id) for line in lines] == [(n + 1, games[n].id) for n in range(7)]
+    assert [line.number for line in lines[:3]] == ["1", "1", "2"], "that of the collection goes before"
+    assert store.archive.get(4) == replace(games[3], serial=4, number="4")
+    assert store.archive.serial_of(games[6].id) == 7
+    assert store.archive.serial_of("none") is None
+    for serial in (0, 8):
+        with pytest.raises(NotFoundError):
+            store.archive.line(serial)
+        with pytest.raises(NotFoundError):
+            store.archive.get(serial)
+
+
+@pytest.mark.parametrize("is_falling", [False, True])
+@pytest.mark.parametrize(("sort", "key"), [("number", "serial"), ("date", "day"), ("length", "plies")])
+def test_pages_follow_one_another_in_every_order(
+    store: Store, games: list[ArchivedGame], sort: str, key: str, is_falling: bool
+) -> None:
+    store.archive.add(games[:40])
+    after, found = None, []
+    while True:
+        page = store.archive.search(Search(family="abalone"), sort=sort, is_falling=is_falling, limit=3, after=after)
+        found += page.games
+        after = page.next
+        if after is None:
+            break
+    assert len(found) == page.total == sum(game.family == "abalone" for game in games[:40]) > 6
+    wanted = sorted(found, key=lambda line: (getattr(line, key), line.serial), reverse=is_falling)
+    assert [line.serial for line in found] == [line.serial for line in wanted]
+    rest = store.archive.search(Search(family="abalone"), sort=sort, is_falling=is_falling, offset=4).games
+    assert rest == found[4:]
+
+
+def test_what_cannot_be_sorted_by_is_named(store: Store) -> None:
+    with pytest.raises(BadValueError, match="number, date, length"):
+        store.archive.search(Search(), sort="family")
+
+
+def test_more_first_moves_than_the_index_has(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = load("loa").settle()
+    moves = ("b1b3", "a2c2", "b3b1", "c2a2") * 4
+    start = rules.write(rules.read())
+    for number, played in enumerate([moves, (*moves[: OPENING + 1], "c1c3"), moves[:OPENING]]):
+        store.archive.add([ArchivedGame(str(number), "loa", "standard", {}, start, played, "a", "b", None, "stopped")])
+    counts = [store.archive.count(Search(moves=moves[:plies])) for plies in (OPENING, OPENING + 1, OPENING + 2)]
+    assert counts == [3, 2, 1]
+    monkeypatch.setattr(archive_search, "AFTER_OPENING", 2)
+    with pytest.raises(BadValueError, match=r"3 games begin with .* narrow the search"):
+        store.archive.search(Search(moves=moves))
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        *[("2003-07-31", 20030731), ("2003.07.31", 20030731), ("2003-07", 20030700), ("2003", 20030000)],
+        *[("2003.??.??", 20030000), ("1/2/2003", 0), ("", 0), ("2003-13-01", 20030000), ("2003-02-40", 20030200)],
+    ],
+)
+def test_days_as_far_as_they_are_known(text: str, day: int) -> None:
+    assert day_of(text) == day
+
+
+# -- the index of positions --------------------------------------------------------------------------------------------
+
+
+def some_entries(rng: np.random.Generator, first: int, last: int, each: int) -> Entries:
+    serials = np.repeat(np.arange(first, last + 1), each)
+    keys = rng.choice(POPULAR, len(serials))
+    rare = rng.random(len(serials)) < 0.7
+    keys[rare] = rng.integers(0, 2**64, int(rare.sum()), np.uint64)
+    return Entries(keys, serials, rng.integers(0, 2**32, len(serials), np.uint32))
+
+
+POPULAR = np.array([0, 1, 2**63, 2**64 - 1, 77], np.uint64)
+
+
+def same(one: Entries, two: Entries) -> bool:
+    return sorted(zip(one.serials.tolist(), one.tags.tolist(), strict=True)) == sorted(
+        zip(two.serials.tolist(), two.tags.tolist(), strict=True)
+    )
+
+
+def test_parts_are_merged_and_nothing_is_lost(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(positions, "BUCKET", 16)
+    monkeypatch.setattr(positions, "SPAN", 40)
+    rng, added, first = np.random.default_rng(4), [], 1
+    for span in (1, 1, 1, 7, 2, 20, 1, 9, 30, 3):
+        entries = some_entries(rng, first, first + span - 1, 12)
+        with store.writing() as session:
+            positions.add(session, first, first + span - 1, entries)
+        added.append(entries)
+        first += span
+        whole = positions.joined(added)
+        with store.reading() as session:
+            for key in (*POPULAR.tolist(), int(whole.keys[-1]), 12345):
+                wanted = np.flatnonzero(whole.keys == np.uint64(key))
+                expected = Entries(whole.keys[wanted], whole.serials[wanted], whole.tags[wanted])
+                assert same(positions.look_up(session, key), expected), key
+    with store.reading() as session:
+        parts = session.execute(select(col(ArchivePart.first), col(ArchivePart.last)).order_by(col(ArchivePart.first)))
+        assert [tuple(row) for row in parts] == [(1, 32), (33, 72), (73, 75)]
+        entries = session.scalar(select(func.sum(col(ArchivePart.entries))))
+        assert entries == len(positions.joined(added).keys)
+        orphans = select(col(ArchivePosition.part_id)).where(
+            col(ArchivePosition.part_id).not_in(select(col(ArchivePart.id)))
+        )
+        assert session.scalars(orphans).all() == []
+
+
+def test_a_part_filled_in_later_joins_only_what_lies_before_it(store: Store) -> None:
+    rng, added = np.random.default_rng(4), []
+    for first, last in ((1, 2), (50, 60), (3, 4), (5, 5)):
+        entries = some_entries(rng, first, last, 5)
+        with store.writing() as session:
+            positions.add(session, first, last, entries)
+        added.append(entries)
+    with store.reading() as session:
+        parts = session.execute(select(col(ArchivePart.first), col(ArchivePart.last)).order_by(col(ArchivePart.first)))
+        assert [tuple(row) for row in parts] == [(1, 4), (5, 5), (50, 60)]
+        found = positions.joined(
+            [positions.look_up(session, key) for key in np.unique(positions.joined(added).keys).tolist()]
+        )
+        assert same(found, positions.joined(added))
+
+
+# -- games played here -------------------------------------------------------------------------------------------------
+
+
+def test_games_played_here_follow_once_in_the_order_of_commits(
+    store: Store, field: Field, games: list[ArchivedGame]
+) -> None:
+    records = field.play(5)
+    store.archive.add(games[:2])
+    assert follow(store) == 5
+    assert follow(store) == 0
+    lines = store.archive.search(Search(), limit=50).games
+    assert [line.id for line in lines] == [*(game.id for game in games[:2]), *(record.id for record in records)]
+    assert lines[2].is_played_here
+    assert not lines[0].is_played_here
+    assert lines[2].date == "2026-01-01"
+    start = load("loa").settle()
+    (key, *_) = keys_of(start, start.read()[np.newaxis]).tolist()
+    own = Search(key=key, source="arena")
+    assert store.archive.count(own) == 5
+    assert [game.id for game in store.archive.find(own)] == [record.id for record in records]
+    more = field.play(1, first_sequence=6)
+    after, found = store.archive.to_follow(10)
+    new = prepared([data for _, data in found])
+    assert store.archive.follow(after, found[-1][0], new)
+    assert not store.archive.follow(after, found[-1][0], new), "somebody else has done so"
+    assert [line.id for line in store.archive.search(Search(number="8")).games] == [more[0].id]
+
+
+def test_a_result_that_was_undone_is_found_no_more(store: Store, field: Field) -> None:
+    (record,) = field.play(1)
+    follow(store)
+    assert store.archive.count(Search(player=record.first)) == 1
+    store.results.undo({record.id: "wrong"})
+    again = record_of_again(field, record.id)
+    assert store.results.commit(again) is not None
+    assert follow(store) == 1
+    (line,) = store.archive.search(Search()).games
+    assert (line.serial, line.id, line.winner) == (2, record.id, again.winner)
+    with pytest.raises(NotFoundError):
+        store.archive.get(1)
+
+
+def record_of_again(field: Field, game_id: str) -> GameRecord:
+    """The same game with another winner."""
+    (planned,) = [game for game in field.games(1, seed=field.tournament_id) if game.id == game_id]
+    former = record_of(planned)
+    return record_of(planned, winner="first" if former.winner != "first" else "second")
+
+
+def test_the_index_is_made_anew_and_finds_the_same(store: Store, field: Field, games: list[ArchivedGame]) -> None:
+    store.archive.add(games[:30])
+    field.play(3)
+    follow(store)
+    keys = [int(key) for entries in entries_of(games[:30]) for key in entries.keys[:3]]
+    before = [store.archive.count(Search(key=key)) for key in keys]
+    seen: list[int] = []
+    assert rebuild(store, seen.append) == 33
+    assert seen[-1] == 33
+    assert [store.archive.count(Search(key=key)) for key in keys] == before
+    assert max(before) > 5
+
+
+def test_a_game_that_the_rules_do_not_understand_is_found_by_what_else_it_has(store: Store, field: Field) -> None:
+    (planned,) = field.plan(1)
+    record = replace(record_of(planned), moves=("z9z9", "a2c2"))
+    assert store.results.commit(record) is not None
+    assert follow(store) == 1
+    assert store.archive.count(Search(family="loa", longest=2)) == 1

@@ -1,0 +1,78 @@
+"""A damaged database: found out, said once and clearly, written no more, and sound again when it is replaced."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from arena.store import DamagedDatabaseError, Store, url_in
+from arena.store.base.health import mark_of
+from tests.arena.field import Field, record_of
+from tests.arena.store.damage import damage
+
+
+@pytest.fixture
+def field(sqlite_store: Store) -> Field:
+    """Twenty games in SQLite."""
+    found = Field(sqlite_store)
+    found.play(20)
+    return found
+
+
+def test_a_sound_database(field: Field, tmp_path: Path) -> None:
+    assert field.store.health.check() == ""
+    assert field.store.health.damage == ""
+    field.store.health.require_sound()
+    assert list(tmp_path.glob("*.damage")) == []
+
+
+def test_a_server_looks_after_itself(store: Store) -> None:
+    if store.engine.dialect.name == "postgresql":
+        assert store.health.file is None
+        assert store.health.check() == ""
+
+
+def test_an_overwritten_page_is_found_and_nothing_is_written_any_more(field: Field, tmp_path: Path) -> None:
+    store, other = field.store, Store(url_in(tmp_path))
+    waiting = field.plan(1, first_sequence=21)[0]
+    with capture_logs() as said:
+        damage(tmp_path / "arena.sqlite3")
+        assert other.health.damage == ""
+        assert "malformed" in store.health.check()
+        for one in (store, other, Store(url_in(tmp_path))):  # this process, another one, one that comes later
+            with pytest.raises(DamagedDatabaseError, match="the database is damaged") as caught:
+                one.results.commit(record_of(waiting))
+            assert "arena db restore" in caught.value.hint
+            assert one.games.get(waiting.id).state == "planned"  # what can be read is read
+            one.close()
+        store.health.check()
+    assert [line["event"] for line in said].count("database damaged") == 3, "each process says it once"
+
+
+def test_damage_that_a_query_meets_counts(field: Field, tmp_path: Path) -> None:
+    field.store.close()
+    damage(tmp_path / "arena.sqlite3", "ratings")
+    store = Store(url_in(tmp_path))
+    with pytest.raises(DamagedDatabaseError):
+        store.ratings.leaderboard("loa")
+    assert store.health.damage
+    assert mark_of(tmp_path / "arena.sqlite3").exists()
+    with pytest.raises(DamagedDatabaseError):
+        store.users.add("ada")
+    store.close()
+
+
+def test_a_file_put_in_its_place_is_sound_again(field: Field, tmp_path: Path) -> None:
+    file, copy = tmp_path / "arena.sqlite3", tmp_path / "copy"
+    field.store.close()
+    shutil.copy(file, copy)
+    damage(file)
+    assert Store(url_in(tmp_path)).health.check()
+    shutil.copy(copy, file)
+    store = Store(url_in(tmp_path))
+    store.users.add("ada")
+    assert not mark_of(file).exists()
+    store.close()

@@ -1,0 +1,122 @@
+"""The schema: revisions against models, refusals, both ways."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import text
+
+from arena.store import SchemaError, Store, url_in
+from arena.store.base import schema
+from tests.arena.postgres import Cluster
+
+
+def test_the_revisions_lead_to_the_models(own_store: Store) -> None:
+    assert schema.revision(own_store.engine) == schema.head()
+    assert schema.differences(own_store.engine) == []
+
+
+def test_the_revisions_are_those_of_alembic(own_store: Store) -> None:
+    with schema.alone(own_store.engine) as connection:
+        scripts = ScriptDirectory.from_config(schema.config(connection))
+        assert MigrationContext.configure(connection).get_current_revision() == schema.revision(own_store.engine)
+    assert tuple(one.revision for one in scripts.walk_revisions())[::-1] == schema.revisions()
+
+
+def test_a_start_needs_neither_alembic_nor_numba() -> None:
+    code = (
+        "import sys, arena.app, arena.coordinator.coordinator; sys.exit(bool({'alembic', 'numba'} & set(sys.modules)))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_downgrade_and_back(own_store: Store) -> None:
+    schema.downgrade(own_store.engine, "base")
+    with pytest.raises(SchemaError, match="arena init"):
+        own_store.require()
+    assert own_store.upgrade() == (None, schema.head())
+    own_store.require()
+    assert schema.differences(own_store.engine) == []
+
+
+def test_upgrade_twice_does_nothing(own_store: Store) -> None:
+    assert own_store.upgrade() == (schema.head(), schema.head())
+
+
+def test_an_unknown_schema_is_refused(own_store: Store) -> None:
+    with own_store.engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = 'zzzz'"))
+    with pytest.raises(SchemaError, match="newer than this program"):
+        own_store.require()
+    with pytest.raises(SchemaError, match="newer than this program"):
+        own_store.upgrade()
+
+
+@pytest.mark.parametrize("number", ["0001", "0012"])
+def test_schema_of_a_program_before_1_0_is_refused(own_store: Store, number: str) -> None:
+    with own_store.engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = :number"), {"number": number})
+    for act in (own_store.require, own_store.upgrade):
+        with pytest.raises(SchemaError, match=rf"schema {number}, of a program before 1.0.*arena init --data NEW"):
+            act()
+    assert schema.revision(own_store.engine) == number
+
+
+def test_older_schema_names_the_command(own_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    newer = str(int(schema.head()) + 1)
+    found = (*schema.revisions(), newer)
+    monkeypatch.setattr(schema, "revisions", lambda: found)
+    with pytest.raises(SchemaError, match=f"the program needs {newer}; run `arena db upgrade`"):
+        own_store.require()
+
+
+def test_tables_of_another_program_are_left_alone(own_store: Store) -> None:
+    schema.downgrade(own_store.engine, "base")
+    with own_store.engine.begin() as connection:
+        connection.execute(text("CREATE TABLE users (id INTEGER)"))
+        connection.execute(text("DROP TABLE alembic_version"))
+    for act in (own_store.require, own_store.upgrade):
+        with pytest.raises(SchemaError, match=r"a table users but no arena's schema.*--database"):
+            act()
+
+
+def test_a_store_without_tables_says_so(tmp_path: Path) -> None:
+    store = Store(url_in(tmp_path))
+    with pytest.raises(SchemaError, match="arena db upgrade"):
+        store.users.page()
+    store.close()
+
+
+def test_in_folder_refuses_an_older_schema(tmp_path: Path) -> None:
+    store = Store.in_folder(tmp_path)
+    schema.downgrade(store.engine, "base")
+    with store.engine.begin() as connection:
+        connection.execute(text("CREATE TABLE other (id INTEGER)"))
+    store.close()
+    with pytest.raises(SchemaError, match="arena db upgrade"):
+        Store.in_folder(tmp_path)
+
+
+def test_several_upgrades_at_once(cluster: Cluster) -> None:
+    with cluster.database("template1") as url:
+        stores = [Store(url) for _ in range(4)]
+        with ThreadPoolExecutor(4) as pool:
+            before = [result[0] for result in pool.map(lambda store: store.upgrade(), stores)]
+        assert before.count(None) == 1
+        for store in stores:
+            store.close()
+
+
+def test_several_upgrades_at_once_in_a_file(tmp_path: Path) -> None:
+    stores = [Store(url_in(tmp_path)) for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        before = [result[0] for result in pool.map(lambda store: store.upgrade(), stores)]
+    assert before.count(None) == 1
+    for store in stores:
+        store.close()

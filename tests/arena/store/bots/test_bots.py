@@ -1,0 +1,198 @@
+"""Bots, versions, the way from upload to retirement, sample bots."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from arena.store import BadValueError, ConflictError, NotFoundError, QuotaError, Store
+from arena.store.base.models import Version
+from arena.store.bots import samples
+from referee.bot.argument import SAMPLES
+
+
+@pytest.fixture
+def owner(store: Store) -> int:
+    user = store.users.add("zoe")
+    assert user.id is not None
+    return user.id
+
+
+def upload(store: Store, bot_id: int | None, **more: object) -> Version:
+    assert bot_id is not None
+    return store.versions.add(bot_id, command=["./bot"], families=["loa"], **more)  # type: ignore[arg-type]
+
+
+def conclude(store: Store, version: Version, problem: str = "") -> Version:
+    assert version.id is not None
+    return store.checks.conclude(
+        version.id, report={"steps": []}, variants={"loa": ["standard"]}, capabilities={"clocks": True}, problem=problem
+    )
+
+
+def test_versions_are_numbered_and_named(store: Store, owner: int) -> None:
+    bot = store.bots.add("zeta", owner)
+    one, two = upload(store, bot.id), upload(store, bot.id)
+    assert [(one.number, one.name), (two.number, two.name)] == [(1, "zeta v1"), (2, "zeta v2")]
+    assert store.versions.find("zeta", 2).id == two.id
+    with pytest.raises(NotFoundError, match="zeta v3"):
+        store.versions.find("zeta", 3)
+    with pytest.raises(NotFoundError, match="active"):
+        store.versions.find("zeta")
+    with pytest.raises(ConflictError):
+        store.bots.add("zeta", owner)
+    with pytest.raises(BadValueError):
+        store.bots.add("Zeta", owner)
+    with pytest.raises(NotFoundError):
+        upload(store, 10**6)
+
+
+def test_from_uploaded_to_active(store: Store, owner: int) -> None:
+    bot = store.bots.add("zeta", owner)
+    one = upload(store, bot.id)
+    assert one.id is not None
+    with pytest.raises(ConflictError, match="is uploaded"):
+        conclude(store, one)
+    claimed = store.checks.claim()
+    assert claimed is not None
+    assert (claimed.id, claimed.state) == (one.id, "checking")
+    assert store.checks.claim() is None
+    with pytest.raises(ConflictError, match="being checked"):
+        store.versions.retire(one.id)
+    assert store.checks.give_back() == 1
+    assert store.checks.claim() is not None
+    done = conclude(store, one)
+    assert (done.state, done.capabilities) == ("active", {"clocks": True})
+    assert [line.name for line in store.versions.active("loa")] == ["zeta v1"]
+    assert store.versions.active("tablut") == []
+    assert store.versions.lines([one.id])[one.id].families == {"loa": ("standard",)}
+
+    two = upload(store, bot.id)
+    assert two.follows_id == one.id
+    store.checks.claim()
+    failed = conclude(store, two, "handshake: no answer")
+    assert (failed.state, failed.problem) == ("failed", "handshake: no answer")
+    assert store.versions.find("zeta").id == one.id
+    assert upload(store, bot.id).follows_id == one.id  # not the failed one
+
+    store.versions.retire(one.id)
+    assert store.versions.active("loa") == []
+
+
+def test_a_retired_bot_takes_no_more(store: Store, owner: int) -> None:
+    bot = store.bots.add("zeta", owner)
+    assert bot.id is not None
+    upload(store, bot.id, state="active")
+    store.bots.retire(bot.id)
+    with pytest.raises(ConflictError, match="retired"):
+        upload(store, bot.id)
+    assert store.bots.page().items == []
+    assert [line.name for line in store.bots.page(with_retired=True).items] == ["zeta"]
+    assert store.bots.usage(owner).versions == 0
+
+
+def test_quota(store: Store, owner: int) -> None:
+    bot = store.bots.add("zeta", owner)
+    upload(store, bot.id, size_bytes=60, max_versions=2, max_bytes=100)
+    with pytest.raises(QuotaError, match="exceed the limit"):
+        upload(store, bot.id, size_bytes=60, max_versions=2, max_bytes=100)
+    upload(store, bot.id, size_bytes=40, max_versions=2, max_bytes=100)
+    with pytest.raises(QuotaError, match="the limit is 2"):
+        upload(store, bot.id, max_versions=2)
+    usage = store.bots.usage(owner)
+    assert (usage.bots, usage.versions, usage.size_bytes) == (1, 2, 100)
+
+
+def test_uploads_at_the_same_moment(store: Store, owner: int) -> None:
+    bot = store.bots.add("zeta", owner)
+
+    def add(_: int) -> str:
+        try:
+            return upload(store, bot.id).name
+        except ConflictError:
+            return "conflict"
+
+    with ThreadPoolExecutor(6) as pool:
+        names = [name for name in pool.map(add, range(12)) if name != "conflict"]
+    assert len(set(names)) == len(names)
+    assert bot.id is not None
+    assert len(store.versions.of_bot(bot.id)) == len(names)
+
+
+def test_claims_at_the_same_moment(store: Store, owner: int) -> None:
+    bot = store.bots.add("zeta", owner)
+    for _ in range(6):
+        upload(store, bot.id)
+    with ThreadPoolExecutor(6) as pool:
+        claimed = [version.id for version in pool.map(lambda _: store.checks.claim(), range(8)) if version]
+    assert len(claimed) == len(set(claimed))
+    while (version := store.checks.claim()) is not None:
+        claimed.append(version.id)
+    assert len(claimed) == 6
+
+
+def test_lists_of_bots(store: Store, owner: int) -> None:
+    other = store.users.add("ada").id
+    assert other is not None
+    for number in range(5):
+        bot = store.bots.add(f"bot{number}", owner if number % 2 else other)
+        upload(store, bot.id, state="active")
+        upload(store, bot.id)
+    page = store.bots.page(limit=3)
+    assert [line.name for line in page.items] == ["bot0", "bot1", "bot2"]
+    assert [line.name for line in store.bots.page(limit=3, after=page.next).items] == ["bot3", "bot4"]
+    line = page.items[0]
+    assert (line.owner, line.families, line.versions, line.newest, line.newest_state) == (
+        "ada",
+        ("loa",),
+        2,
+        2,
+        "uploaded",
+    )
+    assert [line.name for line in store.bots.page(owner_id=owner).items] == ["bot1", "bot3"]
+    assert len(store.bots.page(family="loa").items) == 5
+    assert store.bots.page(family="tablut").items == []
+    assert [line.number for line in store.versions.of_bot(line.id)] == [2, 1]
+
+
+def test_sample_bots_are_made_once(store: Store) -> None:
+    variants = {"loa": ("standard", "zen"), "tablut": ("bell",)}
+    first = store.samples.ensure(SAMPLES, variants)
+    assert set(first) == set(SAMPLES)
+    assert first["greedy"].command == ["python", "-m", "bots.greedy", "--family", "{family}"]
+    level = {"champion-50": "bots.champion"}
+    weaker = store.samples.ensure(level, variants)["champion-50"]
+    assert weaker.options == {"Strength": "50"}
+    assert weaker.id == store.samples.ensure(level, variants)["champion-50"].id
+    again = store.samples.ensure(SAMPLES, variants)
+    assert {name: version.id for name, version in again.items()} == {name: each.id for name, each in first.items()}
+    more = store.samples.ensure(SAMPLES, {**variants, "abalone": ("standard",)})
+    assert {version.number for version in more.values()} == {2}
+    assert len(store.versions.active("loa")) == 2 * len(SAMPLES) + 1
+
+
+def test_a_sample_that_plays_otherwise_is_a_new_version(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    variants = {"loa": ("standard",)}
+    first = store.samples.ensure(SAMPLES, variants)
+    with store.writing() as session:  # as one has it from before there were revisions
+        session.get_one(Version, first["greedy"].id).report = {}
+    monkeypatch.setattr(samples, "REVISIONS", {**samples.REVISIONS, "bots.mcts": 99})
+    again = store.samples.ensure(SAMPLES, variants)
+    assert {name for name in SAMPLES if again[name].id != first[name].id} == {"mcts"}
+    assert (again["mcts"].number, again["mcts"].follows_id) == (2, first["mcts"].id)
+    assert store.samples.ensure(SAMPLES, variants)["mcts"].id == again["mcts"].id
+
+
+def test_from_when_on_a_version_is_fit_is_known_by_family(store: Store) -> None:
+    user = store.users.add("eva")
+    bot = store.bots.add("eta", user.id or 0)
+    version = store.versions.add(bot.id or 0, command=["./x"], families=["loa", "tablut"])
+    other = store.versions.add(bot.id or 0, command=["./x"], families=["loa"], state="active")
+    claimed = store.checks.claim()
+    assert claimed is not None
+    found = {"loa": {"fit_from_ms": 5000, "clocks": False}, "tablut": {"clocks": True}}
+    store.checks.conclude(version.id or 0, report={}, variants={}, capabilities=found)
+    ids = [version.id or 0, other.id or 0]
+    assert store.versions.fit_from(ids) == {ids[0]: {"loa": 5000}, ids[1]: {}}
+    assert store.versions.fit_from([]) == {}

@@ -1,0 +1,156 @@
+"""Analyses: kept once a game, looked for by figures, asked for first come first served, gone with the game."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from arena.collections import following
+from arena.store import QuotaError, Store
+from arena.store.archive.search import Search
+from arena.store.base.models import Curve, now
+from arena.store.games.analyses import MOST_OF_USER, AnalysisFigures, AnalysisFilter, AnalysisTask
+from tests.arena.field import Field
+
+
+def figures(game_id: str, gaffes: int = 1, **more: Any) -> AnalysisFigures:
+    known: dict[str, Any] = {
+        **{"game_id": game_id, "family": "loa", "judge": "alphabeta", "nodes": 100, "fit": "test", "gaffes": gaffes},
+        **{"first_gaffes": gaffes, "second_gaffes": 0, "accuracy": 80.0, "first_accuracy": 80.0},
+        **{"second_accuracy": 99.0, "turns": 0, "is_thrown": False, "at": now()},
+    }
+    return AnalysisFigures(**{**known, **more})
+
+
+def test_an_analysis_is_kept_in_place_of_the_former_one(store: Store) -> None:
+    store.analyses.ask(None, 100, game_id="g1")
+    store.analyses.put(figures("g1", 1), {"plies": [1]})
+    store.analyses.put(figures("g1", 4), {"plies": [2]})
+    assert store.analyses.get("g1") == {"plies": [2]}
+    assert store.analyses.figures(["g1", "g2"])["g1"].gaffes == 4
+    assert store.analyses.next() is None
+    assert store.analyses.get("g2") is None
+
+
+def test_who_asked_goes_first_and_positions_before_games(store: Store) -> None:
+    user = store.users.add("ada").id
+    first = store.analyses.ask(user, 100, game_id="g1")
+    assert store.analyses.ask(user, 100, game_id="g1") == first
+    store.analyses.ask(user, 100, game_id="g2")
+    question = store.analyses.ask(user, 500, question={"moves": ["a"]})
+    assert store.analyses.next() == AnalysisTask(question, None, {"moves": ["a"]}, 500)
+    store.analyses.answer(question, {"score": 3})
+    assert store.analyses.request(question).answer == {"score": 3}
+    wanted = store.analyses.next()
+    assert wanted is not None
+    assert (wanted.game_id, wanted.request) == ("g1", first)
+    store.analyses.fail(wanted, "no such thing")
+    after = store.analyses.next()
+    assert after is not None
+    assert after.game_id == "g2"
+    assert store.analyses.request_of("g1").problem == "no such thing"  # type: ignore[union-attr]
+    store.analyses.ask(user, 100, game_id="g1")
+    assert store.analyses.next() == AnalysisTask(first, "g1", {}, 100)
+
+
+def test_nobody_asks_for_too_much(sqlite_store: Store) -> None:
+    user = sqlite_store.users.add("ada").id
+    for number in range(MOST_OF_USER):
+        sqlite_store.analyses.ask(user, 1, game_id=f"g{number}")
+    with pytest.raises(QuotaError, match="of yours"):
+        sqlite_store.analyses.ask(user, 1, question={})
+    sqlite_store.analyses.ask(sqlite_store.users.add("eve").id, 1, question={})
+
+
+def test_unasked_the_latest_results_are_taken_within_the_budget(store: Store) -> None:
+    field = Field(store)
+    games = field.play(3)
+    day = now() - timedelta(hours=1)
+    wanted = store.analyses.next_unasked(100, day, 2)
+    assert wanted == AnalysisTask(None, games[2].id, {}, 100)
+    store.analyses.put(figures(games[2].id), {})
+    second = store.analyses.next_unasked(100, day, 2)
+    assert second is not None
+    assert second.game_id == games[1].id
+    store.analyses.fail(second, "broken")
+    third = store.analyses.next_unasked(100, day, 2)
+    assert third is not None
+    assert third.game_id == games[0].id
+    assert store.analyses.next_unasked(100, day, 1) is None
+    assert store.analyses.next_unasked(100, now() + timedelta(hours=1), 1) is not None
+
+
+def test_an_analysis_goes_with_its_result(store: Store) -> None:
+    game = Field(store).play(1)[0]
+    store.analyses.put(figures(game.id), {})
+    store.analyses.ask(None, 1, game_id=game.id)
+    assert store.results.undo({game.id: "wrong"}) == [game.id]
+    assert store.analyses.get(game.id) is None
+    assert store.analyses.next() is None
+
+
+def test_the_latest_curve_of_a_family_holds(sqlite_store: Store) -> None:
+    assert sqlite_store.analyses.curve("loa") is None
+    for scale in (100.0, 200.0):
+        row = Curve(family="loa", scale=scale, games=1, positions=300, log_loss=0.5)
+        number = sqlite_store.analyses.add_curve(row)
+    found = sqlite_store.analyses.curve("loa")
+    assert found is not None
+    assert (found.id, found.scale) == (number, 200.0)
+
+
+def test_games_are_found_and_sorted_by_what_their_analyses_say(store: Store) -> None:
+    games = Field(store).play(4)
+    for game, gaffes, accuracy, thrown in zip(games, (3, 0, 3), (50.0, None, 90.0), (True, False, False), strict=False):
+        sides = {"first_accuracy": 95.0, "second_accuracy": accuracy}
+        store.analyses.put(
+            figures(game.id, gaffes, accuracy=accuracy, is_thrown=thrown, turns=gaffes // 2, **sides), {}
+        )
+    one, two, three, _ = (game.id for game in games)
+
+    def found(**words: Any) -> list[str]:
+        return [line.id for line in store.games.latest(analysed=AnalysisFilter(**words)).items]
+
+    assert found(least_gaffes=1) == [three, one]
+    assert found(most_gaffes=0) == [two]
+    assert found(most_accuracy=60) == [one]
+    assert found(least_accuracy=60, least_turns=1) == [three]
+    assert found(is_thrown=False) == [three, two]
+    page = store.games.by_figure("gaffes", limit=2)
+    assert [line.id for line in page.items] == [three, one]
+    assert [line.id for line in store.games.by_figure("gaffes", limit=2, after=page.next).items] == [two]
+    assert [line.id for line in store.games.by_figure("accuracy", is_falling=False).items] == [one, three]
+    assert [line.id for line in store.games.by_figure("second_accuracy").items] == [three, one]
+    assert [line.id for line in store.games.by_figure("first_accuracy").items] == [three, two, one]
+    assert not AnalysisFilter()
+
+
+def test_the_archive_is_searched_by_them_too(sqlite_store: Store) -> None:
+    games = Field(sqlite_store).play(3)
+    following.follow(sqlite_store)
+    for game, gaffes in zip(games, (1, 5), strict=False):
+        sqlite_store.analyses.put(figures(game.id, gaffes, is_thrown=gaffes == 5), {})
+    archive = sqlite_store.archive
+
+    def found(sort: str = "number", **words: Any) -> list[int]:
+        search = Search(analysed=AnalysisFilter(**words) or None)
+        return [line.serial for line in archive.search(search, sort=sort, is_falling=True).games]
+
+    assert found() == [3, 2, 1]
+    assert found(least_gaffes=1) == [2, 1]
+    assert found(is_thrown=True) == [2]
+    assert found("gaffes") == [2, 1]
+    assert archive.search(Search(), sort="gaffes", limit=1).next == 1
+    assert [line.serial for line in archive.search(Search(), sort="gaffes", after=1).games] == [2]
+
+
+def test_the_plans_of_lists_by_figures_use_their_indexes(sqlite_store: Store) -> None:
+    with sqlite_store.reading() as session:
+        for name in ("gaffes", "accuracy", "turns", "is_thrown"):
+            plan = session.execute(
+                text(f"EXPLAIN QUERY PLAN SELECT game_id FROM analyses WHERE {name} >= 1 ORDER BY {name}")
+            ).all()
+            assert f"ix_analyses_{name}" in str(plan)

@@ -1,0 +1,145 @@
+"""Plans, the way of a game to its worker and back, lists and streams."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from arena.store import NotFoundError, Store
+from referee.game.record import read_record
+from referee.ratings.standings import crosstable, standings
+from tests.arena.field import Field, record_of
+
+
+def test_a_plan_is_stored_once(store: Store, field: Field) -> None:
+    games = field.plan(10)
+    assert field.plan(10) == games
+    field.plan(12)
+    assert store.tournaments.get(field.tournament_id).planned_games == 12
+    assert [waiting.game for waiting in store.queue.waiting(field.tournament_id, 3)] == games[:3]
+    with pytest.raises(NotFoundError, match="no tournament"):
+        store.queue.plan(10**6, games, {})
+
+
+def test_games_are_handed_out_once(store: Store, field: Field) -> None:
+    ids = [game.id for game in field.plan(20)]
+    with ThreadPoolExecutor(4) as pool:
+        parts = list(pool.map(lambda worker: store.queue.hand_out(ids, f"worker {worker}"), range(4)))
+    assert sorted(game for part in parts for game in part) == sorted(ids)
+    assert store.games.counts(field.tournament_id) == {"queued": 20}
+    store.queue.start(ids[0])
+    assert store.queue.open() == {"queued": 19, "running": 1}
+    assert store.queue.waiting(field.tournament_id, 5) == []
+    assert store.queue.give_back(lease_owner="nobody") == 0
+    assert store.queue.give_back(ids=ids[:3]) == 3
+    assert store.queue.give_back() == 17
+    assert store.queue.waiting(field.tournament_id, 1)[0].attempt == 1
+
+
+def test_cancelled_games_stay_without_result_and_leave_the_total(store: Store, field: Field) -> None:
+    field.play(2)
+    field.plan(3, first_sequence=3)
+    assert store.queue.cancel(field.tournament_id) == 3
+    assert store.queue.cancel(field.tournament_id) == 0
+    assert store.games.counts(field.tournament_id) == {"finished": 2, "cancelled": 3}
+    found = store.tournaments.get(field.tournament_id)
+    assert (found.planned_games, found.finished_games) == (2, 2)
+
+
+def test_a_result_undone_in_a_cancelled_tournament_leaves_the_total(store: Store, field: Field) -> None:
+    one, _ = field.play(2)
+    store.tournaments.move(field.tournament_id, "cancelled")
+    assert store.results.undo({one.id: "wrong"}) == [one.id]
+    found = store.tournaments.get(field.tournament_id)
+    assert (found.planned_games, found.finished_games) == (1, 1)
+
+
+def test_pages_of_a_tournament(store: Store, field: Field) -> None:
+    field.play(5)
+    field.plan(4, first_sequence=6)
+    found, after = [], None
+    while True:
+        page = store.games.of_tournament(field.tournament_id, limit=4, after=after)
+        found += [line.sequence for line in page.items]
+        after = page.next
+        if after is None:
+            break
+    assert found == list(range(1, 10))
+    planned = store.games.of_tournament(field.tournament_id, state="planned", limit=2)
+    assert [line.sequence for line in planned.items] == [6, 7]
+
+
+def test_latest_games_of_some_days_come_in_the_order_of_their_ends(store: Store, field: Field) -> None:
+    ends = ["2026-01-03", "2026-01-01", "2026-01-02", "2026-01-02", "2026-01-04"]
+    records = [
+        replace(record_of(game, winner="draw" if number == 3 else "first"), finished=f"{end}T12:00:00+00:00")
+        for number, (game, end) in enumerate(zip(field.plan(5), ends, strict=True))
+    ]
+    for record in records:
+        store.results.commit(record)
+
+    def found(**words: Any) -> list[int]:
+        numbers, after = [], None
+        while True:
+            page = store.games.latest(limit=2, after=after, **words)
+            numbers += [line.sequence for line in page.items]
+            if (after := page.next) is None:
+                return numbers
+
+    start = datetime(2026, 1, 2, tzinfo=UTC)
+    assert found(since=start) == [5, 1, 4, 3]
+    assert found(since=start, until=start + timedelta(days=1)) == [4, 3]
+    assert found(until=start) == [2]
+    assert found(since=start, winner="draw", variant="standard") == [4]
+    assert found(winner="first") == [5, 3, 2, 1]
+    assert found(variant="scrambled") == []
+
+
+def test_latest_games(store: Store, field: Field) -> None:
+    records = field.play(30)
+    page = store.games.latest(limit=20)
+    rest = store.games.latest(limit=20, after=page.next)
+    assert [line.id for line in [*page.items, *rest.items]] == [record.id for record in reversed(records)]
+    assert store.games.latest(family="loa", limit=50) == store.games.latest(pool="loa", limit=50)
+    assert store.games.latest(family="tablut").items == []
+
+    ada, bob = (field.versions[number].id or 0 for number in (0, 1))
+    mine = [record.id for record in reversed(records) if "ada v1" in (record.first, record.second)]
+    found, after = [], None
+    while True:
+        part = store.games.latest(versions=[ada], limit=4, after=after)
+        found += [line.id for line in part.items]
+        after = part.next
+        if after is None:
+            break
+    assert found == mine
+    both = [record.id for record in reversed(records) if {record.first, record.second} == {"ada v1", "bob v1"}]
+    assert [line.id for line in store.games.latest(versions=[ada], against=[bob]).items] == both
+    assert store.games.latest(versions=[]).items == []
+    forfeits = [record.id for record in reversed(records) if record.kind.value == "forfeit"]
+    assert [line.id for line in store.games.latest(kind="forfeit").items] == forfeits
+
+
+def test_results_make_the_same_tables_as_records(store: Store, field: Field) -> None:
+    records = field.play(24)
+    names = [version.name for version in field.versions]
+    results = store.results.of(tournament_id=field.tournament_id)
+    assert standings(results, names) == standings(records, names)
+    assert crosstable(results, names) == crosstable(records, names)
+    assert store.results.with_outlines(field.tournament_id) == (store.queue.outline(field.tournament_id), results)
+    assert store.results.of(pool="loa") == results
+    assert store.results.of(pool="loa", limit=4) == results[-4:]
+
+
+def test_records_as_a_stream(store: Store, field: Field) -> None:
+    records = field.play(9)
+    stream = [(number, read_record(line)) for number, line in store.results.records()]
+    assert stream == list(enumerate(records, 1))
+    behind = store.results.records(tournament_id=field.tournament_id, after=7)
+    assert [number for number, _ in behind] == [8, 9]
+    with pytest.raises(NotFoundError, match="record of game"):
+        store.games.record("nothing")

@@ -1,0 +1,90 @@
+"""Leases: one owner at a time, whatever the clocks say; nobody else writes what is fenced by one."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+
+from arena.store import LeaseLostError, Store, StoreUnavailableError
+from arena.store.base.models import now
+from arena.store.operations import leases
+
+
+def test_one_owns_the_lease(store: Store) -> None:
+    assert store.leases.take("referee", "one", 1000)
+    seen = store.leases.get("referee")
+    assert seen is not None
+    assert (seen.owner, seen.is_alive, 900 < seen.left_s <= 1000) == ("one", True, True)
+    assert not store.leases.take("referee", "two", 10)
+    assert store.leases.renew("referee", "one", 10)
+    assert not store.leases.take("referee", "two", 10, seen)  # renewed since it was seen
+    assert store.leases.take("referee", "two", 10, store.leases.get("referee"))
+    assert not store.leases.renew("referee", "one", 10)
+    assert not store.leases.take("referee", "one", 10)
+    store.leases.release("referee", "one")  # not his
+    assert store.leases.get("referee").owner == "two"  # type: ignore[union-attr]
+    store.leases.release("referee", "two")
+    assert store.leases.get("referee") is None
+    assert not store.leases.renew("referee", "two", 10)  # somebody may have had it since
+
+
+def test_a_race_has_one_winner(store: Store) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        won = list(pool.map(lambda number: store.leases.take("referee", f"owner {number}", 60), range(12)))
+    assert won.count(True) == 1
+    seen = store.leases.get("referee")
+    with ThreadPoolExecutor(6) as pool:
+        won = list(pool.map(lambda number: store.leases.take("referee", f"other {number}", 60, seen), range(12)))
+    assert won.count(True) == 1
+
+
+@pytest.mark.parametrize("hours", [-5, 5])
+def test_a_clock_that_is_wrong_takes_nothing(store: Store, hours: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert store.leases.take("referee", "one", 1000)
+    monkeypatch.setattr(leases, "now", lambda: now() + timedelta(hours=hours))
+    assert not store.leases.take("referee", "two", 10)
+    assert store.leases.get("referee").owner == "one"  # type: ignore[union-attr]
+    if store.engine.dialect.name == "postgresql":  # a machine's own time of day is not asked
+        assert 900 < store.leases.get("referee").left_s <= 1000  # type: ignore[union-attr]
+
+
+def test_what_is_fenced_is_written_by_the_owner_alone(store: Store) -> None:
+    with store.leases.fencing("referee", "one"), pytest.raises(LeaseLostError, match="is nobody's, not one's"):
+        store.users.add("ada")
+    assert store.leases.take("referee", "one", 10)
+    with store.leases.fencing("referee", "one"):
+        store.users.add("ada")
+        with ThreadPoolExecutor(1) as others:  # they write what they write
+            others.submit(store.users.add, "bob").result()
+            seen = store.leases.get("referee")
+            assert others.submit(store.leases.take, "referee", "two", 10, seen).result()
+        with pytest.raises(LeaseLostError, match="is two's, not one's"):
+            store.users.add("cleo")
+    store.users.add("dan")
+    assert [user.name for user in store.users.page().items] == ["ada", "bob", "dan"]
+
+
+def test_nobody_takes_the_lease_in_the_middle_of_what_is_fenced(store: Store) -> None:
+    assert store.leases.take("referee", "one", 10)
+    seen = store.leases.get("referee")
+    with ThreadPoolExecutor(1) as others:
+        with store.leases.fencing("referee", "one"), store.writing():
+            taking = others.submit(store.leases.take, "referee", "two", 10, seen)
+            with pytest.raises(TimeoutError):
+                taking.result(0.2)
+        assert taking.result()
+
+
+@pytest.mark.parametrize("store", ["postgresql"], indirect=True)  # SQLite has one lock, which a stopped writer keeps
+def test_an_owner_stopped_in_the_midst_of_what_is_fenced_does_not_keep_a_standby_waiting(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "_IDLE_MS", 200)
+    assert store.leases.take("referee", "one", 10)
+    seen = store.leases.get("referee")
+    fencing = store.leases.fencing("referee", "one")
+    with ThreadPoolExecutor(1) as others, pytest.raises(StoreUnavailableError), fencing, store.writing():
+        assert others.submit(store.leases.take, "referee", "two", 10, seen).result(60)
+    assert store.leases.get("referee").owner == "two"  # type: ignore[union-attr]

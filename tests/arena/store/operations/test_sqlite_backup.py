@@ -1,0 +1,110 @@
+"""Backups of SQLite: made while it is in use, kept for some days, put back; what the damaged file has is not lost."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from arena.store import BadValueError, ConflictError, NotFoundError, Store, StoreUnavailableError, url_in
+from arena.store.operations.sqlite_backup import SqliteBackups, restore, salvage
+from referee.game.record import read_record
+from tests.arena.field import Field, record_of
+from tests.arena.store.damage import damage
+
+AT = datetime(2026, 5, 1, 2, tzinfo=UTC)
+
+
+def test_a_copy_of_one_moment_is_made_while_others_write(sqlite_store: Store, tmp_path: Path) -> None:
+    field = Field(sqlite_store)
+    field.play(20)
+    backups = SqliteBackups(tmp_path / "backups", 7)
+    with sqlite_store.writing() as session:
+        session.connection().exec_driver_sql("UPDATE users SET name = 'half'")
+        path = backups.make(tmp_path / "arena.sqlite3", AT)
+    assert path.name == "arena-20260501-020000.sqlite3"
+    assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    copy = Store(f"sqlite:///{path}")
+    assert copy.users.find("zoe").id == field.user_id
+    assert copy.results.last_commit() == 20
+    assert copy.ratings.check() == []
+    copy.close()
+
+
+@pytest.mark.parametrize(("days", "left"), [(1, 2), (3, 4), (60, 10)])
+def test_they_are_kept_for_some_days(sqlite_store: Store, tmp_path: Path, days: int, left: int) -> None:
+    backups = SqliteBackups(tmp_path / "backups", days)
+    for day in range(10):
+        backups.make(tmp_path / "arena.sqlite3", AT + timedelta(days=day))
+    (backups.folder / "mine.sqlite3").touch()
+    assert len(backups.all()) == left
+    last = backups.make(tmp_path / "arena.sqlite3", AT + timedelta(days=400))
+    assert backups.all() == [last]
+    assert backups.newest() == last
+    assert (backups.folder / "mine.sqlite3").exists()
+    with pytest.raises(NotFoundError):
+        SqliteBackups(tmp_path / "elsewhere", 7).newest()
+
+
+def test_a_damaged_database_gives_no_backup_and_costs_none(sqlite_store: Store, tmp_path: Path) -> None:
+    Field(sqlite_store).play(3)
+    backups = SqliteBackups(tmp_path / "backups", 0)
+    good = backups.make(tmp_path / "arena.sqlite3", AT)
+    damage(tmp_path / "arena.sqlite3")
+    with pytest.raises(StoreUnavailableError, match="damaged"):
+        backups.make(tmp_path / "arena.sqlite3", AT + timedelta(days=9))
+    assert list(backups.folder.iterdir()) == [good]
+
+
+def test_the_way_back_keeps_what_can_still_be_read(sqlite_store: Store, tmp_path: Path) -> None:
+    field, file = Field(sqlite_store), tmp_path / "arena.sqlite3"
+    field.play(5)
+    later = field.plan(4, first_sequence=6)
+    path = SqliteBackups(tmp_path / "backups", 7).make(file, AT)
+    for game in later[:3]:
+        assert sqlite_store.results.commit(record_of(game))
+    with pytest.raises(ConflictError, match=r"is in use .*; stop the arena first"):
+        restore(file, path, AT)
+    sqlite_store.close()
+    damage(file)
+    with pytest.raises(BadValueError, match="no sound backup"):
+        restore(path, file, AT)
+    with pytest.raises(NotFoundError):
+        restore(file, tmp_path / "nothing", AT)
+    aside = restore(file, path, AT)
+    assert aside is not None
+    assert aside.name == "arena.sqlite3.replaced-20260501-020000"
+    store = Store(url_in(tmp_path))
+    assert store.health.check() == ""
+    assert store.results.last_commit() == 5
+    found = [read_record(line) for line in salvage(file, aside)]
+    assert sorted(record.id for record in found) == sorted(game.id for game in later[:3])
+    for record in found:
+        assert store.results.commit(record)
+    assert store.ratings.check() == []
+    store.close()
+
+
+def test_what_stands_on_the_damaged_part_is_left_out(sqlite_store: Store, tmp_path: Path) -> None:
+    field, file = Field(sqlite_store), tmp_path / "arena.sqlite3"
+    games = field.plan(2)
+    path = SqliteBackups(tmp_path / "backups", 7).make(file, AT)
+    for game in games:
+        sqlite_store.results.commit(record_of(game))
+    sqlite_store.close()
+    damage(file, "records")
+    aside = restore(file, path, AT)
+    assert aside is not None
+    assert list(salvage(file, aside)) == []
+
+
+def test_a_database_that_is_gone_comes_back_too(sqlite_store: Store, tmp_path: Path) -> None:
+    path = SqliteBackups(tmp_path / "backups", 7).make(tmp_path / "arena.sqlite3", AT)
+    file = tmp_path / "other" / "arena.sqlite3"
+    file.parent.mkdir()
+    assert restore(file, path, AT) is None
+    with closing(sqlite3.connect(file)) as connection:
+        assert connection.execute("SELECT count(*) FROM users").fetchone() == (0,)

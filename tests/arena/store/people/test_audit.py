@@ -1,0 +1,26 @@
+"""The audit log."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from arena.store import Store
+from arena.store.base.models import now
+from tests.arena.field import Field
+
+
+def test_audit(store: Store, field: Field) -> None:
+    for number in range(5):
+        store.audit.note("bot.retire", f"bot:{number % 2}", field.user_id, reason=number)
+    assert [line.detail["reason"] for line in store.audit.page(limit=3).items] == [4, 3, 2]
+    assert [line.detail["reason"] for line in store.audit.page(subject="bot:1").items] == [3, 1]
+    page = store.audit.page(user_id=field.user_id, limit=2)
+    assert [line.detail["reason"] for line in store.audit.page(limit=2, after=page.next).items] == [2, 1]
+
+
+def test_what_was_done_lately(store: Store) -> None:
+    for action in ("bot.retire", "worker.shut-out", "worker.verified", "worker.throttled"):
+        store.audit.note(action, "worker:one")
+    found = store.audit.since(now() - timedelta(hours=1), "worker.shut-out", "worker.throttled")
+    assert [line.action for line in found] == ["worker.throttled", "worker.shut-out"]
+    assert store.audit.since(now() + timedelta(hours=1), "worker.shut-out") == []

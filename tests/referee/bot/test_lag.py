@@ -1,0 +1,188 @@
+"""Who was late? The referee's own lateness is measured, recorded and not charged; a bot's is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from referee.bot import lag
+from referee.bot.lag import MOST_GAME_NS, MOST_TURN_NS, QueueMeter
+from referee.game.record import GameRecord, read_record
+from referee.game.spec import BotSpec, GameSpec, PlannedGame, TimeControl
+from referee.machine.pool import SlotPool
+from referee.play.slot import play_games
+from tests.referee.conftest import FAST, HERE, scripted
+
+CLOCK = TimeControl("clock", 300, 0)
+LIMITS = replace(FAST, grace_ms=150)
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[SlotPool]:
+    with SlotPool(1) as found:
+        yield found
+
+
+def held(pool: SlotPool, *words: str) -> GameRecord:
+    """A game of a bot that stops the slot for a while at its first move; the opponent resigns at its second."""
+    holding = BotSpec("holding", (sys.executable, "-S", "-E", str(HERE / "holding.py"), *words))
+    game = PlannedGame.of(
+        GameSpec("loa", "standard", holding, scripted("two", "h4f2", "resign"), time=CLOCK, limits=LIMITS)
+    )
+    return pool.submit(play_games, [game]).result(60)[0]
+
+
+def test_a_referee_that_was_stopped_charges_nobody_for_it(pool: SlotPool) -> None:
+    record = held(pool, "answers", "0.6")
+    assert (record.termination, record.loser) == ("resigned", "second"), record.detail
+    ply = record.plies[0]
+    assert ply.ms > 500
+    assert ply.lag_ms > 400
+    assert ply.charged_ms < 200
+    assert ply.charged_ms == pytest.approx(ply.ms - ply.lag_ms, abs=0.002)
+    assert record.lag["max_ms"] == max(one.lag_ms for one in record.plies)
+    assert record.lag["total_ms"] >= ply.lag_ms
+    assert '"lag":{"max_ms":' in record.line()
+    assert read_record(record.line()) == record
+
+
+def test_a_bot_that_is_late_all_the_same_loses(pool: SlotPool) -> None:
+    record = held(pool, "stays-silent", "0.6")
+    assert (record.termination, record.loser) == ("stalled", "first")
+    assert "no bestmove" in record.detail
+
+
+def test_a_bot_that_is_late_by_itself_loses_with_the_figures(pool: SlotPool) -> None:
+    from tests.badbots.catalogue import FAULTS
+
+    late = next(fault.bot for fault in FAULTS if fault.name == "late")
+    limits = replace(LIMITS, grace_ms=20_000)  # its answer does come, however late
+    game = PlannedGame.of(GameSpec("loa", "standard", late, scripted("two", "h4f2"), time=CLOCK, limits=limits))
+    record = pool.submit(play_games, [game]).result(60)[0]
+    assert (record.termination, record.loser) == ("time", "first")
+    assert "320.0 ms were left" in record.detail
+    assert "came later" in record.detail
+
+
+def test_the_margin_is_what_a_flag_may_be_overstepped_by(pool: SlotPool) -> None:
+    from tests.badbots.catalogue import FAULTS
+
+    late = next(fault.bot for fault in FAULTS if fault.name == "late")
+    limits = replace(LIMITS, margin_ms=2000)
+    game = PlannedGame.of(
+        GameSpec("loa", "standard", late, scripted("two", "h4f2", "resign"), time=CLOCK, limits=limits)
+    )
+    record = pool.submit(play_games, [game]).result(60)[0]
+    assert (record.termination, record.loser) == ("resigned", "second")
+    assert record.plies[0].charged_ms > 300
+
+
+# A bot that waits for a processor.
+
+
+class Machine:
+    """Threads of one bot with what they have waited, in milliseconds, and what its processes have used."""
+
+    def __init__(self, proc: Path) -> None:
+        self.proc, self.used_ms = proc, 0
+        self.meter = QueueMeter(7, lambda: self.used_ms * 10**6)
+
+    def waits(self, **threads_ms: int) -> None:
+        for thread, ms in threads_ms.items():
+            folder = self.proc / "7" / "task" / thread.removeprefix("t")
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "schedstat").write_text(f"1 {ms * 10**6} 1\n")
+
+    def runs(self, thread: str, ran_ms: int, state: str) -> None:
+        folder = self.proc / "7" / "task" / thread.removeprefix("t")
+        (folder / "schedstat").write_text(f"{ran_ms * 10**6} 0 1\n")
+        (folder / "stat").write_text(f"7 (a ) name) {state} 1 7\n")
+
+    def waited_ms(self, took_ms: int) -> float:
+        return self.meter.waited_ns(took_ms * 10**6) / 10**6
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    monkeypatch.setattr(lag, "_PROC", str(tmp_path))
+    monkeypatch.setattr(lag, "descendants", lambda pid: iter(()))
+    found = Machine(tmp_path)
+    yield found
+    found.meter.close()
+
+
+def test_the_thread_that_waited_longest_counts_as_far_as_the_bot_did_not_run(machine: Machine) -> None:
+    machine.waits(t7=5, t8=400)
+    machine.meter.begin()
+    assert machine.waited_ms(100) == 0
+    machine.waits(t7=35, t8=460, t9=1000)
+    assert machine.waited_ms(100) == 60, "nor what began later"
+    machine.used_ms = 70
+    assert machine.waited_ms(100) == 30, "who used so much did not wait longer than the rest"
+    machine.used_ms = 120
+    assert machine.waited_ms(100) == 0, "several threads of one bot wait for each other at its own cost"
+    machine.meter.begin()
+    assert machine.waited_ms(100) == 0
+
+
+def test_a_wait_that_goes_on_is_told_from_running_and_from_sleeping(machine: Machine) -> None:
+    machine.waits(t7=0, t8=0)
+    machine.meter.begin()
+    assert not machine.meter.is_in_line(), "nothing is known of what it does"
+    machine.runs("t7", 5, "S")
+    machine.runs("t8", 5, "R")
+    assert machine.meter.is_in_line()
+    assert machine.meter.is_in_line(), "it has not run since"
+    machine.runs("t8", 6, "R")
+    assert not machine.meter.is_in_line(), "it runs"
+    machine.runs("t8", 6, "S")
+    assert not machine.meter.is_in_line(), "it waits for something else"
+
+
+def test_what_is_not_charged_is_bounded_in_a_turn_and_in_a_game(machine: Machine) -> None:
+    machine.waits(t7=0)
+    machine.meter.begin()
+    machine.waits(t7=100_000)
+    assert machine.meter.waited_ns(10**11) == MOST_TURN_NS
+    machine.meter.end(MOST_GAME_NS - 5)
+    assert machine.meter.waited_ns(10**11) == 5
+    machine.meter.start()
+    assert machine.meter.waited_ns(10**11) == MOST_TURN_NS
+
+
+def worked(pool: SlotPool, *, children: int, rivals: int) -> GameRecord:
+    """A game of a bot with so many children, on a core on which so many other processes never rest."""
+    core = max(os.sched_getaffinity(0))
+    spin = f"import os; os.sched_setaffinity(0, {{{core}}}); print(flush=True)\nwhile True: pass"
+    bot = BotSpec("working", (sys.executable, "-S", "-E", str(HERE / "working.py"), str(core), str(children)))
+    game = PlannedGame.of(
+        GameSpec("loa", "standard", bot, scripted("two", "h4f2"), time=TimeControl("clock", 180, 0), limits=LIMITS)
+    )
+    with ExitStack() as stack:
+        for _ in range(rivals):  # in a session each: the kernel may share a core out among sessions
+            command = [sys.executable, "-S", "-c", spin]
+            rival = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True))
+            stack.callback(rival.kill)
+            assert rival.stdout is not None
+            assert rival.stdout.readline()
+        return pool.submit(play_games, [game]).result(60)[0]
+
+
+def test_a_bot_that_has_to_wait_for_a_processor_is_not_charged_for_it(pool: SlotPool) -> None:
+    record = worked(pool, children=0, rivals=5)
+    assert (record.termination, record.loser) == ("resigned", "first"), record.detail
+    assert record.plies[0].ms > record.plies[0].charged_ms + 50
+    assert 45 < record.plies[0].charged_ms < 180
+
+
+def test_a_bot_that_waits_for_its_own_processes_is(pool: SlotPool) -> None:
+    record = worked(pool, children=5, rivals=0)
+    assert record.termination in ("time", "stalled")
+    assert record.loser == "first"

@@ -1,0 +1,125 @@
+"""Engines without clocks get what is theirs: what is learned of how late they are, and what they are told for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from referee.bot.overshoot import ANSWERS, ENOUGH, UNKNOWN_MS, Overshoot
+from referee.game.spec import read_time_control
+from referee.play.roster import Roster
+from referee.rules.core import Termination
+from tests.engines.modelled import Habit, Table, match, normal, steady
+from tests.referee.conftest import FAST, scripted
+
+
+def learned(*late_ms: float, expected_ms: float = 5) -> Overshoot:
+    found = Overshoot(expected_ms)
+    for late in late_ms:
+        found.add(100, 100 + late)
+    return found
+
+
+def at_worst(found: Overshoot) -> float:
+    return found.at_worst_ms(is_first=False)
+
+
+def test_what_is_expected_holds_until_there_are_answers() -> None:
+    assert (learned().usual_ms, at_worst(learned())) == (5, 5)
+    few = learned(*[2] * (ENOUGH - 1))
+    assert (few.usual_ms, at_worst(few)) == (5, 5)
+    assert at_worst(learned(30, 2)) == 30
+    enough = learned(*[2] * ENOUGH)
+    assert (enough.usual_ms, at_worst(enough)) == (2, 2)
+
+
+def test_one_slow_answer_is_not_a_property_but_two_are() -> None:
+    assert at_worst(learned(*[10] * 20, 300)) == 10
+    assert at_worst(learned(*[10] * 20, 300, 300)) == 445
+    assert at_worst(learned(300, 300, *[10] * ANSWERS)) == 10
+
+
+def test_a_wide_spread_gets_more_room() -> None:
+    found = learned(*range(20))
+    assert (found.usual_ms, at_worst(found)) == (10, 22)
+
+
+def test_an_answer_before_its_time_says_how_much_or_nothing() -> None:
+    found = Overshoot(5)
+    for _ in range(ENOUGH):
+        found.add(100, 90)
+    assert (found.usual_ms, at_worst(found)) == (0, 0)
+    for _ in range(ANSWERS):
+        found.add(100, 74.9)
+    found.add(100, 130)
+    found.add(100, 130)
+    assert at_worst(found) == 30 + 20
+
+
+def test_the_first_answer_of_a_process_is_kept_apart() -> None:
+    found = Overshoot(5, first_ms=200)
+    assert (found.at_worst_ms(is_first=True), at_worst(found)) == (200, 5)
+    found.add(100, 900, is_first=True)
+    assert (found.at_worst_ms(is_first=True), at_worst(found)) == (800, 5)
+
+
+def test_what_was_learned_outlives_the_process_and_is_each_bots_own() -> None:
+    from referee.sandbox import Sandbox
+
+    with Roster(Sandbox("none")) as roster:
+        one, other = roster.seat([scripted("one"), scripted("other")], FAST)
+        one.overshoot.add(100, 150)
+        roster.discard([one, other])
+        one, other = roster.seat([scripted("one"), scripted("other")], FAST)
+        assert at_worst(one.overshoot) == 50
+        assert at_worst(other.overshoot) == UNKNOWN_MS
+
+
+CLOCKS = ("1+0.05", "2+0.1", "10+0.1", "60+0.6")
+
+
+@pytest.mark.parametrize("control", CLOCKS)
+@pytest.mark.parametrize(
+    "habit",
+    [Habit("punctual"), Habit("15", steady(15)), Habit("30", steady(30), found_ms=40), Habit("10±5", normal(10, 5))],
+    ids=lambda habit: habit.name,
+)
+def test_an_engine_without_clocks_uses_its_time_and_keeps_it(habit: Habit, control: str) -> None:
+    found = match(habit, read_time_control(control), games=4)
+    assert found.lost == 0
+    assert 0.6 <= found.share <= (0.95 if habit.name != "30" or control != "1+0.05" else 1)
+    assert min(found.offered_ms) >= 20
+
+
+@pytest.mark.parametrize("control", ["0.5/move", "1/move", "10/move"])
+@pytest.mark.parametrize(
+    "habit",
+    [Habit("15", steady(15)), Habit("60", steady(60), found_ms=60), Habit("30±5", normal(30, 5), found_ms=40)],
+    ids=lambda habit: habit.name,
+)
+def test_a_time_for_every_move_leaves_room_too(habit: Habit, control: str) -> None:
+    time = read_time_control(control)
+    found = match(habit, time, games=4)
+    assert found.lost == 0
+    assert 0.6 * time.base_ms <= min(found.offered_ms)
+    assert max(found.offered_ms) < time.base_ms
+
+
+def test_who_lost_on_time_is_told_less_in_the_next_game() -> None:
+    table, time = Table(Habit("never checked", steady(33)), Habit("other")), read_time_control("0.5/move")
+    ends = [table.play(time).termination for _ in range(5)]
+    assert ends[0] is Termination.TIME
+    assert Termination.TIME not in ends[2:]
+    assert table.bots[0].offered_ms[-1] == 467
+
+
+def test_what_a_slow_start_costs_is_asked_of_the_first_answer_alone() -> None:
+    habit = Habit("slow starter", steady(10), first_ms=120, found_ms=20, found_first_ms=140)
+    table, time = Table(habit, Habit("other")), read_time_control("0.5/move")
+    assert table.play(time).termination is not Termination.TIME
+    assert table.bots[0].offered_ms[:2] == [360, 480]
+
+
+def test_a_bot_that_answers_before_its_time_is_told_all_of_it() -> None:
+    table = Table(Habit("early", lambda rng: -25.0), Habit("other"))
+    table.play(read_time_control("1/move"))
+    assert (table.bots[0].offered_ms[0], table.bots[0].offered_ms[-1]) == (995, 1000)
