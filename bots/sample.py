@@ -23,7 +23,7 @@ MOST_SCORE = 3_000
 """Scores count up to here, in hundredths of a piece."""
 DECIDED = 9_000
 """Positions whose scores reach this are won or lost: nothing is learned from them."""
-LEAST_SCALE = 20.0
+MIN_SCALE = 20.0
 FOLDER = 32
 """The lowest bit of a folder's number."""
 STEPS = 20
@@ -121,7 +121,7 @@ def meaning(scores: Floats, result: Floats, sides: Floats | None) -> tuple[float
         guess = 1 / (1 + np.exp(-known @ found))
         bend = (known * (guess * (1 - guess))[:, np.newaxis]).T @ known + 1e-3 * np.eye(len(columns))
         found += np.linalg.solve(bend, known.T @ (result - guess))
-    scale = float(MOST_SCORE / np.clip(found[0], 1, MOST_SCORE / LEAST_SCALE))
+    scale = float(MOST_SCORE / np.clip(found[0], 1, MOST_SCORE / MIN_SCALE))
     return scale, 0.0 if sides is None else float(found[1]) * scale
 
 

@@ -18,13 +18,13 @@ from protocol.errors import ProtocolError
 from protocol.messages import Info
 from protocol.parser import parse_bot_line
 from referee.bot.argument import SAMPLES
-from referee.bot.bot import Bot
+from referee.bot.bot import LocalBot
 from referee.bot.seat import Seat
 from referee.game.failure import BotError, SandboxError
-from referee.game.history import Course
+from referee.game.history import GameHistory
 from referee.game.record import GameRecord, Ply, read_record
-from referee.game.score import hundredths
-from referee.game.spec import BotSpec, GameSpec, Limits
+from referee.game.score import centipawns
+from referee.game.spec import BotLimits, BotSpec, GameSpec
 from referee.game.variation import kept
 from referee.play import slot
 from referee.play.player import Player
@@ -36,7 +36,7 @@ STRONGEST = "alphabeta"
 """The sample that judges unless another bot is asked for."""
 Spot = tuple[int, str]
 """A position of a game: after so many plies, and then a move in place of the one played (empty: none)."""
-LIMITS = Limits(start_ms=60_000, move_ms=600_000)
+LIMITS = BotLimits(start_ms=60_000, move_ms=600_000)
 """A judge has no clock: what a position may take is said in nodes."""
 
 
@@ -90,7 +90,7 @@ class Judge:
     @property
     def name(self) -> str:
         """What the judge calls itself, or is called."""
-        said = self._seat.session.name if isinstance(self._seat, Bot) else ""
+        said = self._seat.session.name if isinstance(self._seat, LocalBot) else ""
         return said or self._spec.name
 
     def __enter__(self) -> Judge:
@@ -129,7 +129,7 @@ class Judge:
         except BaseException as error:
             raise self._given_up(error) from None
         info = thought.info
-        score = hundredths(info) if info else None
+        score = centipawns(info) if info else None
         line = kept(info.pv) if info else ""
         best = _canonical(one.position, thought.move or "")
         return replace(scored, score=score, best=best, line=line, depths=_depths(thought.lines))
@@ -164,16 +164,16 @@ def score_of(position: Position, roster: Roster, *, depth: int) -> int:
         return judge.ask((0, ""), 0, depth=depth).score or 0
 
 
-def _course(game: GameRecord | GameSpec, judge: BotSpec) -> Course:
+def _course(game: GameRecord | GameSpec, judge: BotSpec) -> GameHistory:
     spec = GameSpec(game.family, game.variant, judge, judge, options=game.options, position=game.position or None)
     try:
-        return Course(spec)
+        return GameHistory(spec)
     except (UnknownNameError, ParseError) as error:
         name = f"game {game.id}" if isinstance(game, GameRecord) else "position"
         raise NotAGameError(f"{name}: {error}") from None
 
 
-def _places(player: Player, course: Course, moves: Sequence[str]) -> list[_Place]:
+def _places(player: Player, course: GameHistory, moves: Sequence[str]) -> list[_Place]:
     """All positions of the game, the start first. Raises NotAGameError."""
 
     def place() -> _Place:
@@ -204,7 +204,7 @@ def _depths(lines: Sequence[bytes]) -> tuple[tuple[int, int], ...]:
     for line in lines:
         with contextlib.suppress(ProtocolError):
             info = parse_bot_line(line)
-            if isinstance(info, Info) and info.depth is not None and (score := hundredths(info)) is not None:
+            if isinstance(info, Info) and info.depth is not None and (score := centipawns(info)) is not None:
                 found[info.depth] = score
     return tuple(sorted(found.items()))
 

@@ -15,11 +15,11 @@ from protocol.capabilities import Capabilities
 from protocol.messages import Ugi
 from protocol.session import RefereeSession
 from protocol.turn import State
-from referee.game.spec import Limits
+from referee.game.spec import BotLimits
 
 GAME = 0
 """The number of that process: those of games begin with 1."""
-PATIENCE_S = Limits().start_ms / 1000
+PATIENCE_S = BotLimits().start_ms / 1000
 """How long is waited for `ugiok`."""
 MOST_LINES = 2000
 """A bot announces at most half as many options."""

@@ -41,7 +41,7 @@ async def act(
     from arena.coordinator.lobby import Lobby
     from arena.metrics import RefereeMetrics
     from arena.spool import Spool
-    from referee.bot.remote.link import Terms
+    from referee.bot.remote.link import LinkAllowance
 
     spool = Spool(settings.spool_folder)
     try:
@@ -50,7 +50,7 @@ async def act(
         raise CommandError(str(error)) from None
     grace_ms = 1000 * settings.remote_grace_seconds
     try:
-        async with Lobby(Terms(settings.remote_latency_ms, settings.remote_latency_game_ms, grace_ms)) as lobby:
+        async with Lobby(LinkAllowance(settings.remote_latency_ms, settings.remote_latency_game_ms, grace_ms)) as lobby:
             counts = RefereeMetrics(metrics)
             coordinator = Coordinator(settings, store, bus, executor, lobby=lobby, spool=spool, metrics=counts)
             lobby.is_open = lambda: coordinator.state == "acting"

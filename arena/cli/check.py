@@ -1,4 +1,4 @@
-"""`arena check`: is this bot fit to play? Step by step, with every line exchanged and what to fix."""
+"""`arena check`: is this bot fit to play? CheckStep by step, with every line exchanged and what to fix."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from arena.cli.play import add_memory, add_sandbox
 from referee.bot.argument import read_bot, refuse_unreachable
 from referee.bot.file import SavedCapabilities, at_home, read_capabilities, saved_capabilities, write_bot_file
 from referee.check.check import check
-from referee.check.report import CheckReport, Step
-from referee.game.spec import BotSpec, Limits, read_time_control
+from referee.check.report import CheckReport, CheckStep
+from referee.game.spec import BotLimits, BotSpec, read_time_control
 from referee.play.sandbox_choice import choose
 from referee.rules import families, load
 from referee.sandbox.reaper import become_subreaper, children, sweep
@@ -56,12 +56,14 @@ def run(arguments: argparse.Namespace) -> int:
         move_ms = _move_ms(arguments.tc)
         saved = saved_capabilities(Path(arguments.bot)) if arguments.again else None
         refuse_unreachable([spec], arguments.sandbox)
-        sandbox, notes = choose(arguments.sandbox, [spec], Limits())
+        sandbox, notes = choose(arguments.sandbox, [spec], BotLimits())
     except ValueError as error:
         raise CommandError(str(error)) from None
     output.note(*notes, f"sandbox {sandbox.name}")
-    limits = replace(Limits(), memory_bytes=arguments.memory * 2**20)
-    show: Callable[[Step], None] = (lambda step: None) if arguments.json else partial(_show, count(1), arguments.lines)
+    limits = replace(BotLimits(), memory_bytes=arguments.memory * 2**20)
+    show: Callable[[CheckStep], None] = (
+        (lambda step: None) if arguments.json else partial(_show, count(1), arguments.lines)
+    )
     is_reaper, before = become_subreaper(), children()
     report = check(spec, rulesets, sandbox, limits, show, needs_all=True, move_ms=move_ms)
     if is_reaper:
@@ -77,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.DONE if report.is_fit else Exit.FAILED
 
 
-def _show(numbers: Iterator[int], wants_lines: bool, step: Step) -> None:
+def _show(numbers: Iterator[int], wants_lines: bool, step: CheckStep) -> None:
     """Print a step as it is done."""
     verdict = "ok" if step.passed else "FAILED" if step.needed else "no"
     output.text(f"{next(numbers):2}. {step.name:<34} {verdict:<7} {step.detail}")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from arena.laboratory.positions import Positions, Seen
-    from referee.game.plan import Plan
+    from referee.game.plan import TournamentPlan
     from referee.game.record import GameRecord
     from referee.machine.run_folder import RunFolder
 
@@ -88,7 +88,9 @@ def run(arguments: argparse.Namespace) -> int:
 class Generation:
     """A run: what is there of it, and what is left. Raises LaboratoryError for a folder that is damaged."""
 
-    def __init__(self, plan: Plan, arguments: argparse.Namespace, origin: dict[str, Any], folder: RunFolder) -> None:
+    def __init__(
+        self, plan: TournamentPlan, arguments: argparse.Namespace, origin: dict[str, Any], folder: RunFolder
+    ) -> None:
         from arena.laboratory.positions import SCHEMA, Seen, read_schema, read_shard
 
         self._plan, self._size = plan, arguments.shard

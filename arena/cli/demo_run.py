@@ -25,7 +25,7 @@ from arena.store import Store
 from arena.store.base.models import Tournament, Version
 from arena.tournaments import create
 from referee.bot.argument import SAMPLES
-from referee.game.spec import BotSpec, Limits
+from referee.game.spec import BotLimits, BotSpec
 from referee.machine.pool import SlotPool
 from referee.machine.sample_warmup import USUAL
 from referee.play.sandbox_choice import choose
@@ -133,7 +133,7 @@ async def _play(
 ) -> bool:
     """Let the coordinator play a tournament of each family from when it is compiled; whether it came to their ends."""
     spec = BotSpec("", (sys.executable, *versions[0].command[1:-1], names[0]))
-    sandbox, notes = choose("auto", [spec], Limits())
+    sandbox, notes = choose("auto", [spec], BotLimits())
     output.note(*notes, f"bots run in sandbox {sandbox.name}, {arguments.concurrency} games at once")
     spare, spool = len(USUAL) - 2, Spool(settings.spool_folder)
     tell = publisher(bus, spool)

@@ -43,11 +43,11 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def _verify(arguments: argparse.Namespace) -> int:
     """Exit code 1 when a record is wrong, 3 when there is none."""
-    from referee.verify.verification import Verifier
+    from referee.verify.verification import RecordVerifier
 
     if sum([bool(arguments.ids), arguments.all, arguments.tournament is not None, bool(arguments.worker)]) > 1:
         raise CommandError("name games, or a tournament, or a worker, or all of them")
-    count, verifier = 0, Verifier()
+    count, verifier = 0, RecordVerifier()
     failures: list[dict[str, str]] = []
     settings = settings_of(arguments)
     with closing(open_store(settings)) as store:

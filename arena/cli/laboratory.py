@@ -62,11 +62,11 @@ class Played:
 
 def settled(arguments: argparse.Namespace) -> Ruleset:
     """The rules the arguments name. Raises UnknownNameError, ParseError, CommandError."""
-    from referee.game.spec import Limits
+    from referee.game.spec import BotLimits
     from referee.rules import load
 
     choice.refuse_concurrency(arguments.concurrency)
-    arguments.margin = Limits().margin_ms
+    arguments.margin = BotLimits().margin_ms
     return load(arguments.family).settle(arguments.variant, choice.read_options(arguments.option))
 
 
@@ -74,9 +74,9 @@ def introduced(arguments: argparse.Namespace, ruleset: Ruleset, tc: str) -> Play
     """The bot named by the arguments, and its options; the sandbox is settled. Raises CommandError."""
     from arena.cli.local_run import limits_of
     from referee.bot.argument import read_bot, typed_options
-    from referee.bot.bot import Bot
+    from referee.bot.bot import LocalBot
     from referee.bot.settings import is_of_game
-    from referee.check.probe import Guest, IneligibleError, Terms, UnintroducedError, introduce
+    from referee.check.probe import Candidate, GameConditions, IneligibleError, ProbeError, probe
     from referee.game.spec import read_time_control
     from referee.play.sandbox_choice import choose
 
@@ -85,9 +85,9 @@ def introduced(arguments: argparse.Namespace, ruleset: Ruleset, tc: str) -> Play
         sandbox, notes = choose(arguments.sandbox, [spec], limits)
         output.note(*notes)
         arguments.sandbox = sandbox.name
-        terms = Terms.of(ruleset, limits, read_time_control(tc))
-        spec = introduce(Guest(spec, typed_options(arguments.bot)), terms, sandbox)
-    except UnintroducedError as error:
+        terms = GameConditions.of(ruleset, limits, read_time_control(tc))
+        spec = probe(Candidate(spec, typed_options(arguments.bot)), terms, sandbox)
+    except ProbeError as error:
         raise CommandError(str(error), Exit.FAILED) from None
     except IneligibleError as error:
         raise CommandError(str(error)) from None
@@ -95,7 +95,7 @@ def introduced(arguments: argparse.Namespace, ruleset: Ruleset, tc: str) -> Play
         if type(error) is ValueError:
             raise CommandError(str(error)) from None
         raise
-    bot = Bot(spec, limits, sandbox)
+    bot = LocalBot(spec, limits, sandbox)
     try:
         bot.start()
         bot.handshake()

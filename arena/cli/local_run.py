@@ -14,13 +14,13 @@ from arena.cli.exit import CommandError, Exit
 from arena.cli.source import read_text
 from referee.bot.argument import typed_options
 from referee.bot.settings import read_each
-from referee.check.probe import Guest, Terms, introduce_all
+from referee.check.probe import Candidate, GameConditions, probe_all
 from referee.game.adjudication import read_draw_rule, read_resign_rule
 from referee.game.opening_source import read_source
 from referee.game.openings import chosen_openings, is_dealt, is_source, opened_by_each, openings
-from referee.game.plan import Plan, pairs_of, schedule
+from referee.game.plan import TournamentPlan, pairs_of, schedule
 from referee.game.record import GameRecord
-from referee.game.spec import Adjudication, BotSpec, Limits, PlannedGame, TimeControl, digest, read_time_control
+from referee.game.spec import Adjudication, BotLimits, BotSpec, PlannedGame, TimeControl, digest, read_time_control
 from referee.machine.run_folder import FolderError, RunFolder
 from referee.machine.sample_warmup import have_warm
 from referee.machine.warmup import get_ready
@@ -72,14 +72,14 @@ class UnkeptRun:
         pass
 
 
-def limits_of(arguments: argparse.Namespace) -> Limits:
+def limits_of(arguments: argparse.Namespace) -> BotLimits:
     """What bots may use."""
-    return replace(Limits(), margin_ms=arguments.margin, memory_bytes=arguments.memory * 2**20)
+    return replace(BotLimits(), margin_ms=arguments.margin, memory_bytes=arguments.memory * 2**20)
 
 
 def games_of(
     arguments: argparse.Namespace,
-    plan: Plan,
+    plan: TournamentPlan,
     folder: RunFolder | UnkeptRun,
     header: Mapping[str, Any] | None,
     pool: Executor,
@@ -113,15 +113,15 @@ def games_of(
     return games
 
 
-def _introduced(arguments: argparse.Namespace, plan: Plan, pool: Executor) -> tuple[BotSpec, ...]:
+def _introduced(arguments: argparse.Namespace, plan: TournamentPlan, pool: Executor) -> tuple[BotSpec, ...]:
     """The bots with what they say of themselves, while what samples among them call is compiled."""
     output.note(f"{len(plan.bots)} bots, asking each for its name ...")
     is_shown = any(opening.position for opening in plan.openings)
     also = opened_by_each(plan.ruleset) if plan.first == "lot" else ()
-    terms = Terms.of(plan.ruleset, plan.limits, plan.time, is_shown=is_shown, also=also)
+    terms = GameConditions.of(plan.ruleset, plan.limits, plan.time, is_shown=is_shown, also=also)
     each = read_each(arguments.each).options
-    guests = [Guest(bot, typed_options(text), each) for bot, text in zip(plan.bots, arguments.bots, strict=True)]
-    asked = pool.submit(introduce_all, guests, terms)
+    guests = [Candidate(bot, typed_options(text), each) for bot, text in zip(plan.bots, arguments.bots, strict=True)]
+    asked = pool.submit(probe_all, guests, terms)
     import arena.cli.results  # noqa: F401 - wanted for the first result: here it is loaded beside the bots
 
     if len(os.sched_getaffinity(0)) > 1:
@@ -192,7 +192,7 @@ def _remembered(bot: BotSpec, *, options: Iterable[Sequence[str]] | None = None,
     return replace(bot, **known)
 
 
-def plan_of(arguments: argparse.Namespace, ruleset: Ruleset, bots: tuple[BotSpec, ...]) -> Plan:
+def plan_of(arguments: argparse.Namespace, ruleset: Ruleset, bots: tuple[BotSpec, ...]) -> TournamentPlan:
     """The plan that the arguments describe. Raises ValueError, ParseError, OSError.
 
     What is quickly read comes first: openings may need the compiled rules.
@@ -207,7 +207,7 @@ def plan_of(arguments: argparse.Namespace, ruleset: Ruleset, bots: tuple[BotSpec
     text = None if is_source(source.place) else _book(source.place)
     deals = text is None and is_dealt(ruleset, arguments.openings)
     count = pairs_of(len(bots), arguments.format, arguments.games) if deals else (arguments.games + 1) // 2
-    return Plan(
+    return TournamentPlan(
         ruleset=ruleset,
         bots=bots,
         openings=tuple(

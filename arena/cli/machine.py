@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from arena.cli.part import Part, State
-from referee.game.spec import Limits
+from referee.game.spec import BotLimits
 from referee.machine import source
 from referee.rules.cache import cache_root
 from referee.sandbox import LEVELS, Assessment, assess, open_sandbox, refusal
@@ -79,8 +79,8 @@ def groups() -> Part:
         "control groups",
         "weak",
         f"none: {place}; memory and processes are watched instead, and what the kernel holds for a bot counts as its "
-        f"memory: between two looks its {Limits().processes} processes can take at most "
-        f"{bound_bytes(Limits()) / 2**30:.1f} GiB of it",
+        f"memory: between two looks its {BotLimits().processes} processes can take at most "
+        f"{bound_bytes(BotLimits()) / 2**30:.1f} GiB of it",
         "run as root, or as a systemd service with Delegate=yes",
     )
 
@@ -136,11 +136,11 @@ def cores() -> Part:
 def memory() -> Part:
     """How many games the memory is enough for."""
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    games = total // (2 * Limits().memory_bytes)
+    games = total // (2 * BotLimits().memory_bytes)
     return Part(
         "memory",
         "ok" if games else "weak",
-        f"{total / 2**30:.1f} GiB, enough for both bots of {games} games with {Limits().memory_bytes >> 20} MiB each",
+        f"{total / 2**30:.1f} GiB, enough for {games} games of two bots with {BotLimits().memory_bytes >> 20} MiB each",
         "" if games else "allow bots less memory",
     )
 
@@ -154,7 +154,7 @@ def clock() -> Part:
         poll.poll(1)
         late.append((time.monotonic_ns() - begin) / 1e6 - 1)
     worst, usual = max(late), sorted(late)[_WAITS // 2]
-    margin = Limits().margin_ms
+    margin = BotLimits().margin_ms
     detail = f"wakes up {usual:.2f} ms late as a rule, {worst:.2f} ms at worst of {_WAITS}; the margin is {margin} ms"
     if worst > margin:
         return Part("clock", "weak", detail, "fewer games at once, or a larger --margin")

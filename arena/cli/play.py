@@ -16,10 +16,10 @@ from arena.cli.choice import memory, read_options, refuse_concurrency, whole
 from arena.cli.exit import CommandError, Exit
 from arena.cli.output_argument import add_output
 from arena.cli.play_config import EXAMPLE, gather, preset
-from referee.game.plan import FIRST, Plan
+from referee.game.plan import FIRST, TournamentPlan
 from referee.game.record import GameRecord
 from referee.game.record_text import write_text
-from referee.game.spec import PONDERING, BotSpec, Limits, PlannedGame
+from referee.game.spec import PONDERING, BotLimits, BotSpec, PlannedGame
 from referee.machine.run_folder import FolderError, RunFolder
 from referee.play.suspension import SUSPEND_AFTER, Suspension
 from referee.ratings.pairings import pairings
@@ -106,7 +106,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-plies", type=whole, default=0, metavar="N", help="draw after N plies (default 0: by the rules alone)"
     )
-    margin = Limits().margin_ms
+    margin = BotLimits().margin_ms
     parser.add_argument(
         "--margin", type=whole, default=margin, metavar="MS", help=f"time margin per move (default {margin})"
     )
@@ -146,7 +146,7 @@ def add_sandbox(parser: argparse.ArgumentParser) -> None:
 
 def add_memory(parser: argparse.ArgumentParser) -> None:
     """`--memory`."""
-    usual = Limits().memory_bytes // 2**20
+    usual = BotLimits().memory_bytes // 2**20
     parser.add_argument("--memory", type=memory, default=usual, metavar="MB", help=f"of one bot (default {usual})")
 
 
@@ -157,7 +157,7 @@ def run(arguments: argparse.Namespace) -> int:
     from arena.cli.local_run import UnkeptRun, plan_of
     from referee.bot.argument import read_bot, refuse_doubles, refuse_unreachable
     from referee.bot.settings import read_each
-    from referee.check.probe import IneligibleError, UnintroducedError
+    from referee.check.probe import IneligibleError, ProbeError
     from referee.machine.pool import WorkerLostError
     from referee.sandbox import open_sandbox
 
@@ -183,7 +183,7 @@ def run(arguments: argparse.Namespace) -> int:
                 _choose_sandbox(arguments, bots)
             try:
                 return _play(arguments, plan, folder, header, sprt)
-            except UnintroducedError:
+            except ProbeError:
                 if not is_open:
                     raise
                 arguments.sandbox = "auto"
@@ -191,7 +191,7 @@ def run(arguments: argparse.Namespace) -> int:
                 if arguments.sandbox == strongest:
                     raise
             return _play(arguments, plan, folder, header, sprt)
-    except (UnintroducedError, WorkerLostError) as error:
+    except (ProbeError, WorkerLostError) as error:
         raise CommandError(str(error), Exit.FAILED) from None
     except (FolderError, IneligibleError) as error:
         raise CommandError(str(error)) from None
@@ -239,7 +239,7 @@ def _choose_sandbox(arguments: argparse.Namespace, bots: list[BotSpec]) -> None:
 
 def _play(
     arguments: argparse.Namespace,
-    plan: Plan,
+    plan: TournamentPlan,
     folder: RunFolder | UnkeptRun,
     header: Mapping[str, Any] | None,
     sprt: Sprt | None,

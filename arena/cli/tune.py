@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from arena.laboratory.parameter import Parameter
     from arena.laboratory.spsa import Spsa, Trial
-    from referee.game.plan import Plan
+    from referee.game.plan import TournamentPlan
     from referee.game.spec import BotSpec, PlannedGame
     from referee.rules.rules import Ruleset
 
@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     return _tune(arguments, spsa, parameters, plan, identity)
 
 
-def _plan(arguments: argparse.Namespace, ruleset: Ruleset, bot: BotSpec) -> Plan:
+def _plan(arguments: argparse.Namespace, ruleset: Ruleset, bot: BotSpec) -> TournamentPlan:
     """What the pairs have in common. Raises CommandError."""
     from arena.cli.local_run import plan_of
 
@@ -110,7 +110,11 @@ def _plan(arguments: argparse.Namespace, ruleset: Ruleset, bot: BotSpec) -> Plan
 
 
 def _tune(
-    arguments: argparse.Namespace, spsa: Spsa, parameters: list[Parameter], plan: Plan, identity: dict[str, Any]
+    arguments: argparse.Namespace,
+    spsa: Spsa,
+    parameters: list[Parameter],
+    plan: TournamentPlan,
+    identity: dict[str, Any],
 ) -> int:
     from arena.cli.interrupt import InterruptThread
     from arena.cli.pace import Pace
@@ -154,7 +158,7 @@ def _tune(
     return Exit.DONE if spsa.is_done else Exit.INTERRUPTED
 
 
-def _pairs(plan: Plan, parameters: list[Parameter]) -> Callable[[Trial], list[PlannedGame]]:
+def _pairs(plan: TournamentPlan, parameters: list[Parameter]) -> Callable[[Trial], list[PlannedGame]]:
     """What plans the two games of a trial."""
     from referee.game.openings import opening_of
     from referee.game.plan import schedule

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from arena.log import logger
-from referee.bot.remote.link import Terms
+from referee.bot.remote.link import LinkAllowance
 from referee.bot.remote.seat import PING_MS
 
 _MS = 1_000_000
@@ -122,7 +122,7 @@ class Lobby:
 
     def __init__(
         self,
-        terms: Terms,
+        terms: LinkAllowance,
         is_open: Callable[[], bool] = lambda: True,
         on_change: Callable[[], None] = lambda: None,
     ) -> None:

@@ -28,7 +28,7 @@ from arena.worker import BundlePlace
 from referee.bot.person import Decision, Hand, PersonSeat
 from referee.bot.seat import Seat
 from referee.game.record import GameRecord, Ply
-from referee.game.spec import BotSpec, Limits, PlannedGame
+from referee.game.spec import BotLimits, BotSpec, PlannedGame
 from referee.play.play import play
 from referee.play.roster import Roster
 from referee.rules.core import SIDES, Kind, Termination
@@ -97,7 +97,7 @@ class PeopleGames:
     ) -> None:
         self._store, self._bus, self._owner, self._place = store, bus, owner, place
         self._spool, self._conditions, self._on_done = spool, conditions, on_done
-        self.elsewhere: dict[str, Callable[[BotSpec, Limits], Seat]] = {}
+        self.elsewhere: dict[str, Callable[[BotSpec, BotLimits], Seat]] = {}
         """Further seats that are no process of this machine, by their place."""
         self._slots, self._idle_s = settings.people_slots, settings.people_idle_minutes * 60
         self._sandbox_name = settings.sandbox

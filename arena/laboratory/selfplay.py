@@ -10,14 +10,14 @@ from dataclasses import replace
 
 from arena.laboratory.parameter import LaboratoryError
 from referee.game.openings import Opening, openings
-from referee.game.plan import Plan, schedule
+from referee.game.plan import TournamentPlan, schedule
 from referee.game.spec import PlannedGame
 
 OPENING_PLIES = range(2, 10)
 """How many plies are drawn at random at first: each number in as many games. Search alone would play few games."""
 
 
-def lot(plan: Plan, number: int, size: int) -> list[PlannedGame]:
+def lot(plan: TournamentPlan, number: int, size: int) -> list[PlannedGame]:
     """The games of a lot, numbered from `number * size` on. Raises LaboratoryError where no game can be begun."""
     games = []
     for place, opening in enumerate(_openings(plan, number, size)):
@@ -27,7 +27,7 @@ def lot(plan: Plan, number: int, size: int) -> list[PlannedGame]:
     return games
 
 
-def _openings(plan: Plan, number: int, size: int) -> list[Opening]:
+def _openings(plan: TournamentPlan, number: int, size: int) -> list[Opening]:
     seed = random.Random(f"datagen {plan.seed} {number}").getrandbits(31)
     found: list[Opening] = []
     problem = ""

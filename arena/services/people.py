@@ -21,7 +21,7 @@ from arena.store.games.games import GameLine
 from arena.store.tournaments.human_games import DRAW, MOST_TAKEN_BACK, PersonLine, is_draw_offered
 from arena.tournaments.spec import bot_spec
 from referee.game.adjudication import LEVEL, LEVEL_FROM_PLY, takes_draw
-from referee.game.spec import NO_CLOCK, BotSpec, GameSpec, Limits, TimeControl, read_time_control
+from referee.game.spec import NO_CLOCK, BotLimits, BotSpec, GameSpec, TimeControl, read_time_control
 from referee.ratings.trueskill import pool_of
 from referee.rules import load
 from referee.rules.core import SIDES, ParseError
@@ -115,7 +115,7 @@ def begin(arena: Arena, wish: Wish, by: Visitor) -> str:
         options=ruleset.overrides,
         position=_deal(ruleset.variant.name, wish.family),
         time=BOT_TIME,
-        limits=Limits(),
+        limits=BotLimits(),
         event=f"Games of people: {rules.title}",
         seed=secrets.randbelow(2**31),
     )

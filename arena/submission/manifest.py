@@ -22,7 +22,7 @@ from typing import Any
 from arena.submission.unpack import SINGLE, Contents
 from referee.bot.bridge import FAMILY, bridged, is_bridge
 from referee.bot.file import read_capabilities
-from referee.game.spec import Limits
+from referee.game.spec import BotLimits
 from referee.machine import toml
 from referee.rules import families
 
@@ -182,7 +182,7 @@ def _options(given: Any) -> dict[str, str]:
 def _limits(given: Any) -> dict[str, int]:
     if not isinstance(given, dict):
         raise ManifestError(f"{FILE}: limits: a table of names with numbers")
-    offered = asdict(Limits())
+    offered = asdict(BotLimits())
     found = {}
     for name, value in given.items():
         if name not in NEEDS:

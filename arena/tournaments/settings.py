@@ -21,7 +21,7 @@ from arena.errors import ArenaError
 from arena.tournaments.handicap import Handicap
 from arena.validation import Misfit, misfits
 from referee.game.adjudication import read_draw_rule, read_resign_rule
-from referee.game.spec import Adjudication, Limits, Pondering, TimeControl, read_time_control
+from referee.game.spec import Adjudication, BotLimits, Pondering, TimeControl, read_time_control
 from referee.machine import toml
 from referee.play.suspension import SUSPEND_AFTER
 from referee.ratings.race import Race
@@ -102,17 +102,17 @@ class Rulings(_Part):
 class Bounds(_Part):
     """Deadlines and bounds of each bot."""
 
-    start_ms: int = Field(default=Limits().start_ms, ge=100, le=300_000)
+    start_ms: int = Field(default=BotLimits().start_ms, ge=100, le=300_000)
     """From its start to `ugiok`, in milliseconds."""
-    ready_ms: int = Field(default=Limits().ready_ms, ge=100, le=600_000)
+    ready_ms: int = Field(default=BotLimits().ready_ms, ge=100, le=600_000)
     """For each `isready`; the first one may load what it needs."""
-    move_ms: int = Field(default=Limits().move_ms, ge=100, le=3_600_000)
+    move_ms: int = Field(default=BotLimits().move_ms, ge=100, le=3_600_000)
     """For a move where there is no clock (depth, nodes)."""
-    margin_ms: int = Field(default=Limits().margin_ms, ge=0, le=10_000)
+    margin_ms: int = Field(default=BotLimits().margin_ms, ge=0, le=10_000)
     """Added to every clock, for the machine's own delays."""
-    memory_bytes: int = Field(default=Limits().memory_bytes, ge=16 * 2**20, le=64 * 2**30)
+    memory_bytes: int = Field(default=BotLimits().memory_bytes, ge=16 * 2**20, le=64 * 2**30)
     """Memory of all processes of a bot."""
-    processes: int = Field(default=Limits().processes, ge=1, le=4096)
+    processes: int = Field(default=BotLimits().processes, ge=1, le=4096)
     """Processes and threads of a bot."""
 
 
@@ -336,10 +336,12 @@ class Document(_Part):
         return read_resign_rule(self.rulings.resign, found) if self.rulings.resign else found
 
     @property
-    def bounds(self) -> Limits:
+    def bounds(self) -> BotLimits:
         """The limits as the referee knows them."""
-        known = {item.name for item in fields_of(Limits)}
-        return replace(Limits(), **{name: value for name, value in self.limits.model_dump().items() if name in known})
+        known = {item.name for item in fields_of(BotLimits)}
+        return replace(
+            BotLimits(), **{name: value for name, value in self.limits.model_dump().items() if name in known}
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, defaults included: what a tournament stores."""

@@ -1,5 +1,4 @@
-"""One bot of a game: its command, its process in the sandbox, the wire protocol, and the same for people and remote
-bots.
+"""The players of a game: bots in the sandbox behind the wire protocol, people, and remote bots.
 
-A bot fails in one way only, with a `BotError` that names how the game ends.
+Every player fails in one way only, with a `BotError` that names how the game ends.
 """

@@ -1,6 +1,6 @@
-"""Turns what people write for a bot into a `BotSpec`: a path, a command, `sample:NAME`, `bridge:NAME …`, a file.
+"""Parses a bot argument into a `BotSpec`: a path, a command, `sample:NAME`, `bridge:NAME …`, `tcp:HOST:PORT` or a file.
 
-Refuses to run anything: `referee.check.probe` asks a bot who it is.
+Nothing is run here: `referee.check.probe` starts a bot to read its name.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _NONE = BotSettings()
 
 
 def read_bot(text: str, family: str, each: BotSettings = _NONE) -> BotSpec:
-    """The bot that `text` means: `[NAME=]BOT[;tc=TC][;option.X=V]…`. Its name is empty unless given.
+    """Parse `[NAME=]BOT[;tc=TC][;option.X=V]…`. The name of the spec is empty unless given.
 
-    `each`: the options of all bots, which come before those of its file and after what is typed for it.
+    `each` holds options for all bots: they override those of the bot's file and are overridden by those in `text`.
 
-    Raises ValueError with what to write, FileNotFoundError for a program that is not there, OSError for a device.
+    Raises ValueError with what to write, FileNotFoundError for a missing program, OSError for a device.
     """
     text, own = _parts(text)
     named = None if os.path.exists(text) else _NAMED.fullmatch(text)
@@ -55,7 +55,7 @@ def read_bot(text: str, family: str, each: BotSettings = _NONE) -> BotSpec:
 
 
 def typed_options(text: str) -> tuple[tuple[str, str], ...]:
-    """The options that are set where a bot is written, as (name, value)."""
+    """Return the options set in the bot argument itself, as (name, value)."""
     return _parts(text)[1].options
 
 
@@ -79,7 +79,7 @@ def _read(text: str, family: str) -> BotSpec:
 
 
 def _command(text: str, family: str) -> tuple[str, ...]:
-    """The words of a quoted command, or of a bridge's."""
+    """Parse a quoted command, or the command of a bridge."""
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -98,7 +98,7 @@ def _command(text: str, family: str) -> tuple[str, ...]:
 
 
 def is_there(program: str) -> bool:
-    """Whether there is such a file, or such a program where a bot's programs are looked for."""
+    """Return whether the file exists, or the program is on PATH or next to the interpreter."""
     if os.sep in program:
         return os.path.exists(program)
     places = os.pathsep.join((os.environ.get("PATH", os.defpath), os.path.dirname(sys.executable)))
@@ -106,7 +106,7 @@ def is_there(program: str) -> bool:
 
 
 def _remote(text: str) -> BotSpec:
-    """A bot behind a TCP address, by way of the relay."""
+    """Return the spec of a bot behind a TCP address: its command is the relay."""
     host, _, port = text.removeprefix("tcp:").rpartition(":")
     if not host.strip("[]") or not port.isdecimal() or not 0 < int(port) < 65536:
         raise ValueError(f"bot {text!r}: write tcp:HOST:PORT, such as tcp:192.0.2.7:4000")
@@ -114,7 +114,7 @@ def _remote(text: str) -> BotSpec:
 
 
 def refuse_doubles(specs: Sequence[BotSpec]) -> None:
-    """Raise ValueError when two bots were given one name."""
+    """Raise ValueError if two bots were given the same name."""
     places: dict[str, int] = {}
     for place, spec in enumerate(specs, 1):
         if spec.name and spec.name in places:
@@ -123,7 +123,7 @@ def refuse_doubles(specs: Sequence[BotSpec]) -> None:
 
 
 def refuse_unreachable(specs: Sequence[BotSpec], sandbox: str) -> None:
-    """Raise ValueError for a bot behind a TCP address where a sandbox is asked for that lets nobody out."""
+    """Raise ValueError for a bot behind a TCP address in a sandbox without a network."""
     if sandbox in CLOSED:
         for spec in specs:
             if RELAY in spec.command:

@@ -1,19 +1,17 @@
 """One running bot: the conversation with it, up to each answer.
 
-Every read is bounded, every wait has a deadline, and every way a bot can fail ends in one `BotError` with its
-termination and the evidence:
+Every read is bounded, every wait has a deadline, and every failure of a bot ends in one `BotError` with its termination
+and the evidence:
 
     the process ended                                   crashed
     it closed a pipe and lives on                       protocol-error
-    an answer to nothing, or a second one               protocol-error
+    an answer without a question, or a second one       protocol-error
     no `readyok`, no `bestmove` ever, input not read    stalled
     `bestmove` after its time                           time
     a line too long, too many bytes                     output-limit
     too much memory, too many processes                 memory-limit, process-limit
     before `ugiok`: no such program, any of the first four; afterwards: cannot play by these rules
                                                         handshake-failed
-
-Refuses to know the rules of any game and who is winning.
 """
 
 from __future__ import annotations
@@ -52,7 +50,7 @@ from referee.bot.process import Process
 from referee.bot.seat import Thought
 from referee.bot.wire import Wire
 from referee.game.failure import BotError, SandboxError
-from referee.game.spec import BotSpec, Limits
+from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
 from referee.sandbox import Sandbox
 from referee.sandbox.selftest import fault
@@ -60,23 +58,23 @@ from referee.sandbox.watchdog import Watchdog
 
 _MS = 1_000_000
 _LAST_LINES = 64
-"""So many lines of what a bot thought are kept for whoever asked: more than the depths it reaches."""
+"""Lines of search information that are kept of a turn: more than the depths a bot reaches."""
 _CATCH_UP_BYTES = 2**20
-"""How much is taken of what a bot said unasked before it is asked: its pipe never holds more."""
+"""The most unread output that is consumed before a question: a pipe never holds more."""
 
 
-class Bot:
-    """The seat of a process, from spawn to reaping: its `process`, the `wire` to it, the `session` spoken on it.
+class LocalBot:
+    """The seat of a process, from spawn to reaping: its `process`, the `wire` to it and the `session` on it.
 
-    Not safe for several threads; one slot owns it. `stop_fd` becomes readable when everything is to be called off
-    (raises Stopped wherever the bot is waited for). `watchdog` is shared by the bots of a slot, so that waiting for
-    one keeps an eye on the other. `overshoot` is what is known of how late this bot is, from its other processes too.
+    Not thread-safe; one slot owns it. `stop_fd` becomes readable when everything is called off (every wait raises
+    Stopped). The bots of a slot share `watchdog`, so that waiting for one also watches the other. `overshoot` is the
+    known lateness of this bot, from its other processes too.
     """
 
     def __init__(
         self,
         spec: BotSpec,
-        limits: Limits,
+        limits: BotLimits,
         sandbox: Sandbox,
         *,
         stop_fd: int | None = None,
@@ -88,7 +86,7 @@ class Bot:
         self.session = RefereeSession(Capabilities.from_json(spec.capabilities))
         self.capabilities = Capabilities.default()
         """What the bot can take: what a check found, with what it announced itself; known after the handshake."""
-        self.told: frozenset[str] = frozenset()
+        self.rule_options: frozenset[str] = frozenset()
         """The options that the rules of its last game made it set; a next game by others puts them back."""
         self.grace_ms = limits.grace_ms
         """How long an answer that is late already is waited for."""
@@ -113,7 +111,7 @@ class Bot:
 
     @property
     def has_shaken_hands(self) -> bool:
-        """Whether `ugiok` has come."""
+        """True once `ugiok` has arrived."""
         return self.session.state not in (State.STARTED, State.HANDSHAKE)
 
     @property
@@ -128,17 +126,17 @@ class Bot:
 
     @property
     def anomaly_count(self) -> int:
-        """How many of its lines the protocol did not allow and did not mind."""
+        """Lines that broke the protocol without preventing play."""
         return self.session.anomaly_count
 
     @property
     def log(self) -> str:
-        """The tail of what it wrote to standard error, while it is there."""
+        """The tail of its standard error, while the process exists."""
         return self.wire.log if self.process.child else ""
 
     @property
     def is_reusable(self) -> bool:
-        """Whether it may play another game: sound, running, and not asking for a fresh start (`UGI_Reuse`)."""
+        """True if it may play another game: sound, running, and not asking for a fresh process (`UGI_Reuse`)."""
         is_idle = self.session.state is State.IDLE
         if not (is_idle and self.process.is_sound and self.process.is_running and self.capabilities.newgame):
             return False
@@ -146,24 +144,24 @@ class Bot:
         return not (option and option.default == "false")
 
     def condemn(self) -> None:
-        """It failed, or is called off: the process plays no other game."""
+        """Mark the process as unusable for another game, after a failure or a cancelled game."""
         self.process.is_sound = False
 
     @property
     def network(self) -> Mapping[str, float]:
-        """Nothing: there is none."""
+        """Empty: a local bot has no network."""
         return {}
 
     def hear_offer(self) -> None:
-        """Bots are not told of offers."""
+        """Do nothing: bots do not receive draw offers."""
 
     def begin_turn(self, _side: int) -> None:
-        """It is to move: it rests no longer."""
+        """Lift the limits on pondering: it is to move."""
         if rest := self.process.rest:
             rest.end()
 
     def end_turn(self, took_ms: float) -> None:
-        """It has moved, and rests."""
+        """Limit pondering again: it has moved."""
         if rest := self.process.rest:
             rest.begin(self.wire.arrived_ns, int(took_ms * 1e6))
 
@@ -182,7 +180,7 @@ class Bot:
             self.process.end()
 
     def quit(self) -> bool:
-        """Ask the bot to leave; whether it did within `limits.quit_ms`. `close` must still follow."""
+        """Send `quit` and return whether the bot exited within `limits.quit_ms`. `close` must still follow."""
         with contextlib.suppress(BotError, ProtocolError):
             self.wire.write(self.session.send(Quit()))
         self.wire.drain()
@@ -190,7 +188,9 @@ class Bot:
         return not self.process.is_running
 
     def _lines(self, deadline_ns: int, stage: str) -> Iterator[bytes]:
-        """What the bot says until the deadline, this process's own lateness taken off; also of one that never stops."""
+        """Yield the bot's lines until the deadline, extended by this process's own lateness; also ends for a bot that
+        floods.
+        """
         wire = self.wire
         while (line := wire.line(deadline_ns + wire.held_ns, stage)) is not None:
             yield line
@@ -212,12 +212,12 @@ class Bot:
             raise self.process.failed(Termination.PROTOCOL_ERROR, f"{error}, {stage}") from None
 
     def greet(self) -> None:
-        """Begin to shake hands, where that has not begun; it is not waited for. Raises BotError."""
+        """Send `ugi` if the handshake has not begun; do not wait. Raises BotError."""
         if self.session.state is State.STARTED:
             self.wire.write(self.session.send(Ugi()))
 
     def handshake(self) -> None:
-        """`ugi` … `ugiok`. Raises BotError (`handshake-failed`, or the limit it ran into), SandboxError."""
+        """Shake hands, `ugi` … `ugiok`. Raises BotError (`handshake-failed`, or a limit), SandboxError."""
         if self.has_shaken_hands:
             return
         try:
@@ -239,7 +239,7 @@ class Bot:
         self.wire.write(self.session.send(message))
 
     def ready(self) -> None:
-        """`isready` … `readyok`, once only to a bot that takes no more. Raises BotError (`stalled`)."""
+        """Send `isready` and wait for `readyok`; some bots accept it only once. Raises BotError (`stalled`)."""
         if self.session.state is not State.READYING:
             if not (question := self._ready_question()):
                 return
@@ -248,13 +248,13 @@ class Bot:
         self._has_been_ready = True
 
     def _ready_question(self) -> bytes:
-        """`isready`; empty for a bot that takes no more."""
+        """Return the `isready` line, or `b""` if the bot accepts no further one."""
         if self._has_been_ready and not self.capabilities.repeated_isready:
             return b""
         return self.session.send(IsReady())
 
     def new_game(self) -> None:
-        """`uginewgame` and `isready`, with a fresh output budget: it gets ready while others are told."""
+        """Send `uginewgame` and `isready` and reset the output budget; it gets ready while the other bot is set up."""
         self.wire.output_bytes = 0
         if self.process.queue:
             self.process.queue.start()
@@ -263,7 +263,7 @@ class Bot:
             self.wire.write(lines)
 
     def query(self, position: bytes, what: str, deadline_ms: int) -> tuple[str, bool]:
-        """The answer to `query`, and whether it came bare. Raises BotError (`stalled`)."""
+        """Return the answer to `query`, and whether it came bare. Raises BotError (`stalled`)."""
         self.wire.write(position + self.session.send(Query(what)))
         deadline_ns = self.wire.start_clock() + deadline_ms * _MS
         for line in self._lines(deadline_ns, "`query`"):
@@ -273,7 +273,7 @@ class Bot:
         raise self.process.failed(Termination.STALLED, f"no answer to `query {what}` in {deadline_ms / 1000:g} s")
 
     def announce(self, result: Result) -> None:
-        """Tell a bot that asked for it how the game ended; failures no longer matter."""
+        """Send the result of the game, if the bot asked for it; failures no longer matter."""
         if self.process.is_sound and self.capabilities.result:
             try:
                 self.wire.write(self.session.send(result))
@@ -285,11 +285,11 @@ class Bot:
     ) -> Thought:
         """Send `position … go …` in one write and wait for `bestmove`.
 
-        `known` are move texts that need no reading, and their codes.
+        `known` maps move texts that need no parsing to their codes.
 
-        `allowance_ms` None means no clock: then `limits.move_ms` is the longest wait. What the machine adds, the
-        referee's own lateness and the bot's waiting for a processor, is taken off before a flag falls, as the kernel
-        counts it. Raises BotError with `time` (answered late), `stalled` (did not answer), `crashed`, `protocol-error`,
+        `allowance_ms` None means no clock: then `limits.move_ms` is the longest wait. Before a flag falls, the delay of
+        the machine is subtracted, as the kernel counts it: the referee's own lateness and the bot's run-queue delay.
+        Raises BotError with `time` (answered late), `stalled` (did not answer), `crashed`, `protocol-error`,
         `output-limit`; Stopped.
         """
         wire, session, queue = self.wire, self.session, self.process.queue
@@ -333,7 +333,7 @@ class Bot:
     def _answer(
         self, turn: _Turn, allowance_ms: float | None, known: Mapping[bytes, int]
     ) -> tuple[str | None, int | None, str | None, Sequence[bytes]]:
-        """The move as text or, where that is known, as code; an offer; the last lines of what it thought.
+        """Return the move as text, or as code if it is known; an offer; and the last lines of search information.
 
         Raises as `think`.
         """
@@ -360,15 +360,15 @@ class Bot:
                 raise self._late(allowance_ms, (wire.arrived_ns - turn.start_ns) / _MS)
 
     def _let_others_hear(self) -> None:
-        """It takes longer than a moment: there is time to tell others what was played."""
+        """Publish the last ply now: the bot takes longer than a moment, so there is time."""
         if self.on_wait:
             wire, begin = self.wire, time.monotonic_ns()
             self.on_wait()
-            if wire.has_spoken:  # nobody knows when, so what others were told meanwhile took no time of its
+            if wire.has_spoken:  # the arrival was not timed, so the time spent on others is not charged
                 wire.held_ns += time.monotonic_ns() - begin
 
     def _catch_up(self) -> None:
-        """Take what the bot said before it was asked: harmless lines are counted, an answer is a protocol error."""
+        """Read the output that precedes the question: search information is dropped, an answer is a protocol error."""
         wire, stage = self.wire, "before its turn"
         enough = wire.output_bytes + _CATCH_UP_BYTES
         while (wire.lines or wire.output_bytes < enough) and (line := wire.line(0, stage)) is not None:
@@ -376,7 +376,7 @@ class Bot:
                 self._receive(line, stage)
 
     def _late(self, allowance_ms: float | None, waited_ms: float) -> BotError:
-        """The time is up. Tell a late answer (`time`) from none at all (`stalled`)."""
+        """Return the verdict on a flag: `time` if an answer still arrives in the grace period, else `stalled`."""
         asked, failed = f"no bestmove in {waited_ms:.0f} ms", self.process.failed
         if allowance_ms is None:
             return failed(Termination.STALLED, f"{asked}; without a clock the limit is {self.limits.move_ms} ms")
@@ -395,7 +395,7 @@ class Bot:
 
 
 class _Turn:
-    """The time of one turn, from `start_ns` on, and what of it is not the bot's. Nanoseconds, monotonic clock."""
+    """The time of one turn from `start_ns`, and the part of it that is not charged. Nanoseconds, monotonic clock."""
 
     __slots__ = ("_allowance_ns", "_queue", "_waited_ns", "_wire", "start_ns")
 
@@ -405,11 +405,11 @@ class _Turn:
 
     @property
     def deadline_ns(self) -> int:
-        """When its time is up, as far as is known."""
+        """The moment its time is up, by what is known now."""
         return self.start_ns + self._allowance_ns + self._wire.held_ns + self._waited_ns
 
     def is_up(self, at_ns: int) -> bool:
-        """Whether its time was up at a moment; what the bot waited, and waits, is looked at before that is said."""
+        """Return whether its time was up at a moment, after reading the bot's run-queue delay."""
         if at_ns <= self.deadline_ns:
             return False
         self._waited_ns = self._queue.waited_ns(at_ns - self.start_ns - self._wire.held_ns)
@@ -422,7 +422,7 @@ class _Turn:
         return False
 
     def end(self, elapsed_ns: int) -> int:
-        """How much of the whole turn is not charged."""
+        """Return the part of the whole turn that is not charged."""
         lag = min(self._wire.lag_ns + self._wire.held_ns, elapsed_ns)
         waited = self._queue.waited_ns(elapsed_ns - lag)
         self._queue.end(waited)
@@ -430,7 +430,7 @@ class _Turn:
 
 
 def expected_of(spec: BotSpec) -> Overshoot:
-    """How late a bot is expected to be before it has answered anything: what a check found, else the usual."""
+    """Return the expected lateness of a bot that has not answered yet: as checked, else the default."""
     known = Capabilities.from_json(spec.capabilities)
     return Overshoot(known.overshoot_ms or UNKNOWN_MS, known.first_overshoot_ms)
 

@@ -1,7 +1,4 @@
-"""Bridges by name: `bridge:bologna -- ./client` as the command that runs, wherever the arena's Python is.
-
-Refuses to know what a bridge does with its words.
-"""
+"""Bridges by name: turns `bridge:bologna -- ./client` into the command that runs it with the arena's Python."""
 
 from __future__ import annotations
 
@@ -11,24 +8,24 @@ from referee.rules.core import UnknownNameError
 
 PREFIX = "bridge:"
 FAMILY = "{family}"
-"""Stands in the command of a bot file for the family that is played."""
+"""Placeholder in the command of a bot file for the family that is played."""
 BRIDGES = {"bologna": "bologna", "command": "command", "python": "python_agent", "tcp": "tcp"}
-"""By the name people write: the module of `bots.bridges`."""
+"""Modules of `bots.bridges` by the bridge's name."""
 _WITH_FAMILY = frozenset({"command", "python"})
-"""Those that must be told which family is played."""
+"""Bridges that need the option `--family`."""
 _WITH_PROGRAM = frozenset({"bologna", "command"})
-"""Those with a command of their own behind `--`."""
+"""Bridges that take a command after `--`."""
 
 
 def is_bridge(words: Sequence[str]) -> bool:
-    """Whether a command names a bridge."""
+    """Return whether a command names a bridge."""
     return bool(words) and words[0].startswith(PREFIX)
 
 
 def bridged(words: Sequence[str], family: str, interpreter: str) -> tuple[str, ...]:
-    """The command of `bridge:NAME …`: the family is told and `--` put before the program where they are left out.
+    """Return the command of `bridge:NAME …`, with `--family` and `--` added where they are left out.
 
-    Raises UnknownNameError for a bridge that there is not, ValueError for one that is given nothing to bridge.
+    Raises UnknownNameError for an unknown bridge, ValueError for one without arguments.
     """
     name, rest = words[0].removeprefix(PREFIX), list(words[1:])
     if name not in BRIDGES:

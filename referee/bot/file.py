@@ -1,12 +1,8 @@
-"""A bot written down: a folder with a `bot.toml`, or any file `NAME.toml` of the same form.
+"""A bot's file: `bot.toml` in a folder, or any file `NAME.toml` of the same form.
 
-name = "natsel"
-command = ["./natsel", "--quiet"]
-folder = "/opt/natsel"             # where it runs; the file's own folder unless named
-[options]                          # set before every game
-threads = 2
-[capabilities]                     # what `arena check BOT --family F --save FILE` found; or the name of a JSON file
-clocks = false
+name = "natsel" command = ["./natsel", "--quiet"] folder = "/opt/natsel"             # where it runs; default: the
+file's own folder [options]                          # set before every game threads = 2 [capabilities]
+# written by `arena check BOT --family F --save FILE`; or the name of a JSON file clocks = false
 """
 
 from __future__ import annotations
@@ -29,16 +25,16 @@ from referee.sandbox.view import is_shared, is_too_much, named_files
 
 FILE = "bot.toml"
 KEYS = ("name", "command", "folder", "options", "capabilities")
-"""Those that a bot of this machine looks at."""
+"""Keys that are read for a local bot."""
 OTHER_KEYS = ("families", "limits", "description", "author", "version", "license", "url")
-"""Those of uploads, and remarks."""
+"""Keys that are read for uploads only, and remarks."""
 SAID = frozenset({"families", "name", "author", "options", "result"})
-"""What the handshake of every game tells anew: not written down."""
+"""Capabilities that every handshake announces: they are not saved."""
 _STYLES = {"query": ("none", "response", "bare"), "setoption": ("standard", "bare")}
 
 
 def read_bot_file(path: Path, family: str = "") -> BotSpec:
-    """The bot of a folder with a `bot.toml`, or of such a file, as it plays a family.
+    """Read the bot of a folder with a `bot.toml`, or of such a file, for playing a family.
 
     Raises ValueError naming the file and the key.
     """
@@ -94,7 +90,10 @@ def _capabilities(data: Any, file: Path) -> dict[str, Any]:
 
 
 def read_capabilities(data: Mapping[str, Any], source: str) -> dict[str, Any]:
-    """The probed capabilities of a JSON or TOML table, unusual ones only. Raises ValueError naming key and values."""
+    """Validate capabilities from JSON or TOML and return those that differ from the defaults.
+
+    Raises ValueError naming the key and its allowed values.
+    """
     found: dict[str, Any] = {}
     usual = Capabilities.default()
     for name in (field.name for field in fields(Capabilities) if field.name not in SAID):
@@ -114,21 +113,21 @@ def read_capabilities(data: Mapping[str, Any], source: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class SavedCapabilities:
-    """The table `[capabilities]` of a bot's file: `before` and `after` it stands what is not touched."""
+    """The place of the table `[capabilities]` in a bot's file, with the text before and after it."""
 
     file: Path
     before: str
     after: str
 
     def write(self, capabilities: Mapping[str, Any]) -> None:
-        """Put others in their place."""
+        """Replace the capabilities in the file."""
         lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in capabilities.items())
         gap = "\n" if self.after else ""
         self.file.write_text(f"{self.before}[capabilities]\n{lines}{gap}{self.after}", encoding="utf-8")
 
 
 def saved_capabilities(path: Path) -> SavedCapabilities:
-    """Where the capabilities stand in a bot's file, if there are any. Raises ValueError for what is no such file."""
+    """Find the table of capabilities in a bot's file. Raises ValueError if it is not such a file."""
     file = path / FILE if path.is_dir() else path
     if file.suffix != ".toml" or not file.is_file():
         raise ValueError(f"{path}: --again is for a bot's file; write one with --save FILE")
@@ -142,10 +141,10 @@ def saved_capabilities(path: Path) -> SavedCapabilities:
 
 
 def at_home(spec: BotSpec, place: Path) -> BotSpec:
-    """The same bot in a folder of its own, the files of its command named from there: as a sandbox shows it.
+    """Return the bot with a folder of its own and its command's files relative to it, as a sandbox shows them.
 
-    That is the folder in which it was typed, if everything it names lies there, else the one that holds all of that,
-    or `place` if it names nothing. Raises ValueError where that would be a home, or half the machine.
+    The folder is the present one if all named files lie in it, else the one that holds all of them, or `place` if it
+    names none. Raises ValueError where that would be a home folder or a large part of the machine.
     """
     if spec.folder is not None:
         return spec
@@ -176,7 +175,7 @@ def at_home(spec: BotSpec, place: Path) -> BotSpec:
 
 
 def write_bot_file(spec: BotSpec, place: Path | None = None) -> str:
-    """The text of a bot's file, to be written in the folder `place`; without a folder the bot keeps the present one."""
+    """Return the text of a bot's file for the folder `place`; without one the bot keeps the present folder."""
 
     def shown(value: object) -> str:
         return json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""What a user names as a file to read: it must be a file, since reading a device or a pipe may never end."""
+"""Files that a user names for reading must be files: reading a device or a pipe may never end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KINDS = {
 
 
 def refuse_special(path: str | Path) -> None:
-    """Raise OSError for a device, a pipe or a socket, without opening it. What is missing, or a folder, passes."""
+    """Raise OSError for a device, a pipe or a socket, without opening it. A missing path or a folder passes."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):

@@ -1,4 +1,6 @@
-"""What the machine adds to a bot's time, as the kernel counts it: the referee's own lateness, and the bot's waiting."""
+"""The machine's share of a bot's time, as the kernel counts it: the referee's own lateness and the bot's run-queue
+delay.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +12,19 @@ from collections.abc import Callable
 from referee.sandbox.reaper import descendants
 
 MOST_TURN_NS = 2_000_000_000
-"""The longest wait for a processor that a bot is not charged for, in one turn"""
+"""The longest run-queue delay in one turn that a bot is not charged for."""
 MOST_GAME_NS = 60_000_000_000
-"""and in one game: a machine that is that busy plays nothing worth rating, but its games come to an end."""
+"""The same for a whole game. A machine that busy plays nothing worth rating, but its games must end."""
 _REFRESH_NS = 1_000_000_000
-"""How long the threads of a bot are taken to be the same."""
+"""Time for which a bot's list of threads is taken as unchanged."""
 _MOST_THREADS = 64
 LOOK_NS = 20_000_000
-"""How far apart two looks are that tell a thread that runs from one that waits: the kernel counts from tick to tick."""
+"""Interval between two readings that tell a running thread from a waiting one: the kernel counts from tick to tick."""
 _PROC = "/proc"
 
 
 class LagMeter:
-    """How long this thread was runnable but did not run, from the kernel's own books (nanoseconds)."""
+    """The time this thread was runnable but did not run, by the kernel's own count (nanoseconds)."""
 
     def __init__(self) -> None:
         try:
@@ -31,42 +33,42 @@ class LagMeter:
             self._fd = -1
 
     def read(self) -> int:
-        """The count so far; 0 always where the kernel keeps none."""
+        """Return the count so far; always 0 where the kernel keeps none."""
         if self._fd < 0:
             return 0
         return int(os.pread(self._fd, 64, 0).split(b" ", 2)[1])
 
     def close(self) -> None:
-        """Give its descriptor back."""
+        """Close the descriptor."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
 
 
 class QueueMeter:
-    """How long a bot was kept waiting for a processor in a turn: one thread of it was ready to run and did not.
+    """The run-queue delay of a bot in a turn: the time a thread was ready to run and did not.
 
-    Of all threads the longest wait counts, and never so much that less is left of the turn than the processor time
-    that its processes used in it (`spent`): who competes with himself waits at his own cost.
+    The longest delay of all threads counts, less the processor time that its processes used in the turn (`spent`): a
+    bot whose threads compete with one another pays for that itself.
     """
 
     def __init__(self, pid: int, spent: Callable[[], int]) -> None:
         self._pid, self._spent = pid, spent
         self._files: dict[str, int] = {}
-        """The kernel's count for each thread, by its path."""
+        """Descriptors of the kernel's count for each thread, by path."""
         self._refreshed_ns = 0
         self._before: dict[int, int] = {}
         self._spent_ns = 0
         self._left_ns = MOST_GAME_NS
         self._ran: dict[str, int] = {}
-        """How long each thread that was ready to run had run when it was last looked at."""
+        """Run time of each thread that was ready at the last reading."""
 
     def start(self) -> None:
-        """Another game."""
+        """Reset the allowance for another game."""
         self._left_ns = MOST_GAME_NS
 
     def begin(self) -> None:
-        """It is to move from now on."""
+        """Start the measurement of a turn."""
         now = time.monotonic_ns()
         if now - self._refreshed_ns >= _REFRESH_NS:
             self._refreshed_ns = now
@@ -76,15 +78,15 @@ class QueueMeter:
         self._ran = {}
 
     def waited_ns(self, took_ns: int) -> int:
-        """How much of a turn that has taken so long it waited, as far as that is not charged."""
+        """Return how many nanoseconds of the turn were run-queue delay that is not charged to the clock."""
         waits = [self._read(file) - before for file, before in self._before.items()]
         own_ns = took_ns - (self._spent() - self._spent_ns)
         return max(0, min(max(waits, default=0), own_ns, MOST_TURN_NS, self._left_ns))
 
     def is_in_line(self) -> bool:
-        """Whether a thread is ready to run and has not run since the last look, if it was ready then.
+        """Return whether a thread is ready to run and has not run since it was last found ready.
 
-        The kernel counts a wait when it is over: until then only this tells of it. Look again after `LOOK_NS`.
+        The kernel counts a delay only when it is over: until then this is the only sign. Read again after `LOOK_NS`.
         """
         before, self._ran = self._ran, {}
         for path, file in self._files.items():
@@ -100,7 +102,7 @@ class QueueMeter:
             return False
 
     def end(self, waited_ns: int) -> None:
-        """The turn is over, and so much of it was not charged."""
+        """End the turn and subtract what was not charged from the game's allowance."""
         self._left_ns -= waited_ns
 
     def _read(self, file: int, place: int = 1) -> int:
@@ -123,7 +125,7 @@ class QueueMeter:
                     self._files[path] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
     def close(self) -> None:
-        """Give the descriptors back."""
+        """Close the descriptors."""
         for file in self._files.values():
             os.close(file)
         self._files.clear()

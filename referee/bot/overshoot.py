@@ -1,7 +1,7 @@
-"""By how much a bot exceeds the move times it is told: expected at first, then learned from its answers.
+"""The time by which a bot exceeds its move times: an estimate at first, then learned from its answers.
 
-The last answers count, and of those not the slowest but the next: one slow answer is not a property. The first answer
-of a process, which may have to load and compile, is kept apart. Refuses to know clocks and what a bot is told.
+The latest answers count, by the second slowest instead of the slowest: one slow answer is not a property. The first
+answer of a process, which may have to load and compile, is kept apart.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections import deque
 
 UNKNOWN_MS = 5
-"""What a bot is expected to exceed its time by of which nothing was measured."""
+"""The estimate for a bot without measurements."""
 ANSWERS = 64
-"""How many answers are remembered."""
+"""Number of answers that are remembered."""
 ENOUGH = 8
-"""With fewer the slowest counts, and what was expected before the first."""
+"""With fewer answers the slowest counts, and before the first the estimate."""
 EARLY = 0.75
-"""An answer before that much of its time had gone by says nothing: a forced move, a win that was seen at once."""
+"""An answer before this share of its time is ignored: a forced move, or a win found at once."""
 
 
 class Overshoot:
-    """How late one bot is, in milliseconds beyond the time it was told; negative when it answers before.
+    """The lateness of one bot in milliseconds beyond its move time; negative when it answers early.
 
-    `expected_ms` holds until there are answers, `first_ms` is what the first answer of a process took beyond its time.
-    `usual_ms` is the middle of the last answers; see `at_worst_ms`.
+    `expected_ms` holds until there are answers, `first_ms` is the excess of the first answer of a process. `usual_ms`
+    is the median of the latest answers; see `at_worst_ms`.
     """
 
     __slots__ = ("_answers", "_expected_ms", "_first_ms", "_worst_ms", "usual_ms")
@@ -33,11 +33,11 @@ class Overshoot:
         self._first_ms = first_ms
 
     def at_worst_ms(self, *, is_first: bool) -> float:
-        """More than it is going to be late by, in all likelihood; `is_first`: the process has not answered yet."""
+        """Return a lateness it will very likely not exceed; `is_first` means the process has not answered yet."""
         return max(self._worst_ms, self._first_ms) if is_first else self._worst_ms
 
     def add(self, told_ms: float, took_ms: float, *, is_first: bool = False) -> None:
-        """An answer that took `took_ms` when it was told to take `told_ms`."""
+        """Add an answer that took `took_ms` for a move time of `told_ms`."""
         if took_ms < EARLY * told_ms:
             return
         late_ms = took_ms - told_ms

@@ -1,7 +1,4 @@
-"""The seat of a person: no process, no protocol; what they decide comes through a hand from wherever they are.
-
-Refuses to know the web, and how long people may rest: whoever opens the seat says so.
-"""
+"""The seat of a person: no process and no protocol; decisions arrive from another thread through a `Hand`."""
 
 from __future__ import annotations
 
@@ -16,14 +13,14 @@ from protocol.options import OptionDecl
 from referee.bot.overshoot import Overshoot
 from referee.bot.seat import Thought
 from referee.game.failure import BotError, Stopped
-from referee.game.spec import BotSpec, Limits
+from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a person wants at the ply after so many: to play a `move`, perhaps offering a draw with it, to take the draw
-    that is offered, or to resign.
+    """A person's decision after `ply` plies: play `move`, perhaps with a draw offer; accept the draw offered; or
+    resign.
     """
 
     ply: int
@@ -32,9 +29,9 @@ class Decision:
 
 
 class Hand:
-    """Carries a person's decision to the seat: `give` and `call_off` may be called from any thread.
+    """Hands a person's decisions to the seat: `give` and `call_off` may be called from any thread.
 
-    `is_offered`: the opponent offers a draw with the move it plays, or has just played.
+    `is_offered` is True while the opponent's draw offer stands.
     """
 
     def __init__(self) -> None:
@@ -44,19 +41,19 @@ class Hand:
         self._changed = threading.Condition()
 
     def give(self, decision: Decision) -> None:
-        """The decision; one that was not taken yet is replaced."""
+        """Set the decision; one that was not taken yet is replaced."""
         with self._changed:
             self._decision = decision
             self._changed.notify_all()
 
     def call_off(self) -> None:
-        """The game is called off: whoever waits raises Stopped."""
+        """Call the game off: a waiting `take` raises Stopped."""
         with self._changed:
             self._is_off = True
             self._changed.notify_all()
 
     def take(self, ply: int, seconds: float | None) -> Decision | None:
-        """The decision at a ply, waited for so long; None when there was none. Raises Stopped."""
+        """Wait for the decision at a ply and return it; None if none came in time. Raises Stopped."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_off or self._has(ply), seconds)
             if self._is_off:
@@ -75,12 +72,12 @@ class Hand:
 
 
 class PersonSeat:
-    """A side that a person plays. Without a clock it waits for `idle_s` seconds at most: then the game is abandoned."""
+    """A side that a person plays. Without a clock, the game is abandoned after `idle_s` seconds without a decision."""
 
-    def __init__(self, spec: BotSpec, limits: Limits, hand: Hand, idle_s: float) -> None:
+    def __init__(self, spec: BotSpec, limits: BotLimits, hand: Hand, idle_s: float) -> None:
         self.spec, self.limits = spec, limits
         self.capabilities = Capabilities.default()
-        self.told: frozenset[str] = frozenset()
+        self.rule_options: frozenset[str] = frozenset()
         self.overshoot = Overshoot(0)
         self.has_answered = False
         self.anomaly_count, self.log = 0, ""
@@ -90,29 +87,29 @@ class PersonSeat:
         self._hand, self._idle_s = hand, idle_s
 
     def start(self) -> None:
-        """People are there."""
+        """Do nothing: a person needs no start."""
 
     def handshake(self) -> None:
-        """Nor is there anything to agree on."""
+        """Do nothing: there is nothing to negotiate."""
 
     def tell(self, message: RefereeMessage) -> None:
-        """They see it on the board."""
+        """Do nothing: a person sees the board."""
 
     def new_game(self) -> None:
-        """They know."""
+        """Do nothing: a person sees the board."""
 
     def ready(self) -> None:
-        """Their clock does not wait for more."""
+        """Do nothing: a person is ready."""
 
     def hear_offer(self) -> None:
-        """They may take it instead of moving."""
+        """Let the person accept the offer instead of moving."""
         self._hand.is_offered = True
 
     def begin_turn(self, *_: int) -> None:
-        """They see it on the board."""
+        """Do nothing: a person sees the board."""
 
     def think(self, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int] | None = None) -> Thought:
-        """Their decision. Raises BotError when the time is over, Stopped."""
+        """Wait for the person's decision. Raises BotError when the time is over, Stopped."""
         position = question.split(b"\n", 1)[0]
         ply = len(position.partition(b" moves ")[2].split())
         begin = time.monotonic()
@@ -125,13 +122,13 @@ class PersonSeat:
         return Thought(decision.move, decision.offer, ms, 0.0, None)
 
     def end_turn(self, took_ms: float) -> None:
-        """They see it on the board."""
+        """Do nothing: a person sees the board."""
 
     def announce(self, result: Result) -> None:
-        """They see it on the board."""
+        """Do nothing: a person sees the board."""
 
     def condemn(self) -> None:
-        """There is nothing to end."""
+        """Do nothing: there is no process."""
 
     def close(self) -> None:
-        """Nor here."""
+        """Do nothing: there is no process."""

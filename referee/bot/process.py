@@ -1,7 +1,4 @@
-"""The process of one bot, from spawn to reaping, and the verdict when it fails.
-
-Refuses to know what is written on its pipes.
-"""
+"""The process of one bot, from spawn to reaping, and the verdict when it fails."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import shutil
 
 from referee.bot.lag import QueueMeter
 from referee.game.failure import BotError, SandboxError
-from referee.game.spec import BotSpec, Limits
+from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
 from referee.sandbox import Sandbox
 from referee.sandbox.child import Child
@@ -19,20 +16,19 @@ from referee.sandbox.rest import Rest
 from referee.sandbox.watchdog import Watchdog
 
 _OURS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
-"""Why a process may not start that has nothing to do with the bot."""
+"""Errors of a spawn that are not the bot's fault."""
 _BY_LIMIT = (Termination.CRASHED, Termination.STALLED, Termination.HANDSHAKE_FAILED)
-"""How a bot fails that ran into the limit of its memory or its processes."""
+"""Terminations of a bot that ran into its memory or process limit."""
 
 
 class Process:
-    """A process that is to be started in `sandbox` and watched by `watchdog`.
+    """A process to be started in `sandbox` and watched by `watchdog`.
 
-    `is_sound` is False once the bot failed or misbehaved: such a process is never used again.
-    `child`, its `rest` while it is not to move, and the `queue` it stands in when it is, are there from its start to
-    its end.
+    `is_sound` is False once the bot failed or misbehaved: such a process is never used again. `child`, its `rest` (the
+    limits while it is not to move) and its `queue` (the run-queue delay while it is) exist from its start to its end.
     """
 
-    def __init__(self, spec: BotSpec, limits: Limits, sandbox: Sandbox, watchdog: Watchdog) -> None:
+    def __init__(self, spec: BotSpec, limits: BotLimits, sandbox: Sandbox, watchdog: Watchdog) -> None:
         self.is_sound = True
         self.child: Child | None = None
         self.rest: Rest | None = None
@@ -68,16 +64,16 @@ class Process:
 
     @property
     def is_running(self) -> bool:
-        """Whether the process lives."""
+        """True while the process lives."""
         return self.child is not None and not self.child.has_exited
 
     @property
     def peak_bytes(self) -> int:
-        """The most memory it was seen to hold, all its processes together; 0 once it has ended."""
+        """The largest memory seen, of all its processes together; 0 once it has ended."""
         return self.child.peak_bytes() if self.child else 0
 
     def end(self) -> None:
-        """Kill it with all its descendants, reap it, close its pipes."""
+        """Kill the process with all its descendants, reap it and close its pipes."""
         if self.queue:
             self.queue.close()
         child, self.child, self.rest, self.queue = self.child, None, None, None
@@ -85,7 +81,7 @@ class Process:
             child.end()
 
     def failed(self, termination: Termination, detail: str) -> BotError:
-        """The verdict; where a limit is what ended the bot or held it up, that limit's."""
+        """Return the verdict as an error; if a limit is what ended or blocked the bot, that limit's termination."""
         self.is_sound = False
         if termination in _BY_LIMIT and self.child:
             excess, limits = self.child.excess(), self._limits
@@ -98,7 +94,7 @@ class Process:
         return BotError(termination, detail)
 
     def hung_up(self, stage: str) -> BotError:
-        """The verdict on a bot that hung up: an exit is told from a pipe closed by a process that lives on."""
+        """Return the verdict on a bot that hung up: it exited, or closed a pipe and lives on."""
         assert self.child
         if not self.child.exits_within(self._limits.grace_ms):
             detail = f"closed its standard input or output and lives on, {stage}"
@@ -107,7 +103,7 @@ class Process:
 
 
 def _problem_with(spec: BotSpec) -> str | None:
-    """Why the command cannot be run at all, in words; None when it seems it can."""
+    """Return why the command cannot be run at all; None if it seems runnable."""
     program = spec.command[0]
     path = os.path.join(spec.folder or "", program) if os.sep in program else shutil.which(program)
     if path is None:

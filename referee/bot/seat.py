@@ -1,8 +1,6 @@
-"""One side of a game as the loop sees it: what plays there may be a process of this slot, or be somewhere else.
+"""The interface of a player as the game loop sees it: a process of this slot, a remote bot, or a person.
 
-`referee.bot.bot.Bot` is the seat of a process. A seat fails in one way only: with a `BotError` that says how the game
-ends.
-Refuses to know what is behind it.
+A seat fails in one way only, with a `BotError` that says how the game ends.
 """
 
 from __future__ import annotations
@@ -15,13 +13,13 @@ from protocol.capabilities import Capabilities
 from protocol.messages import Info, RefereeMessage, Result
 from protocol.options import OptionDecl
 from referee.bot.overshoot import Overshoot
-from referee.game.spec import BotSpec, Limits
+from referee.game.spec import BotLimits, BotSpec
 
 
 @dataclass(slots=True)
 class Thought:
-    """The answer to one `go`. Times in milliseconds. `code`: of a move that needed no reading. `lines`: what it told of
-    its thoughts last, unread.
+    """The answer to one `go`. Times in milliseconds. `code` is the move if it needed no parsing; `lines` are the last
+    lines of search information, not parsed.
     """
 
     move: str | None
@@ -34,24 +32,24 @@ class Thought:
 
 
 class Seat(Protocol):
-    """What a game asks of whoever plays a side of it, in this order. All of it may raise BotError and Stopped.
+    """A player of one side; the loop calls these methods in this order. All of them may raise BotError and Stopped.
 
-    `told`: the options that the rules of the last game made it set. `has_answered`: whether it was asked for a move by
-    a move time before; `overshoot`: how late it is then.
+    `rule_options` are the options it was sent for the rules of its last game. `has_answered` is True once it has
+    answered a move time, `overshoot` its lateness then.
     """
 
     spec: BotSpec
-    limits: Limits
+    limits: BotLimits
     capabilities: Capabilities
-    told: frozenset[str]
+    rule_options: frozenset[str]
     overshoot: Overshoot
     has_answered: bool
 
     def start(self) -> None:
-        """Begin, where it has not begun. Raises SandboxError too."""
+        """Start the player unless it is running. Raises SandboxError too."""
 
     def handshake(self) -> None:
-        """Hear who it is, where that has not been heard: `options`, `families` and `capabilities` are known then."""
+        """Shake hands unless that is done: afterwards `options`, `families` and `capabilities` are known."""
 
     @property
     def options(self) -> Mapping[str, OptionDecl]:
@@ -62,43 +60,43 @@ class Seat(Protocol):
         """The families it has announced."""
 
     def tell(self, message: RefereeMessage) -> None:
-        """Send what has no answer."""
+        """Send a message that has no answer."""
 
     def new_game(self) -> None:
-        """Say that a new game begins, and that it is to get ready."""
+        """Announce a new game, for which it is to get ready."""
 
     def ready(self) -> None:
-        """Wait until it is ready for it."""
+        """Wait until it is ready."""
 
     def hear_offer(self) -> None:
-        """Its opponent offers a draw with the move that is about to be played."""
+        """Pass on a draw offer that the opponent makes with the move about to be played."""
 
     def begin_turn(self, side: int) -> None:
-        """It is to move, as the first (0) or second side: called before `think`."""
+        """Start its turn as the first (0) or second (1) side; called before `think`."""
 
     def think(self, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int] = ...) -> Thought:
-        """The answer to `position … go …`, waited for so long; see `referee.bot.bot.Bot.think`."""
+        """Return the answer to `position … go …` within the allowance; see `referee.bot.bot.Bot.think`."""
 
     def end_turn(self, took_ms: float) -> None:
-        """Its move has come and took so long."""
+        """End its turn, which took this long."""
 
     def announce(self, result: Result) -> None:
-        """Say how the game ended, if it wants to know; failures no longer matter."""
+        """Send the result of the game, if it wants it; failures no longer matter."""
 
     @property
     def anomaly_count(self) -> int:
-        """How much it said that the protocol does not allow and that did not prevent play."""
+        """Lines that broke the protocol without preventing play."""
 
     @property
     def log(self) -> str:
-        """The tail of what it wrote to its author."""
+        """The tail of its standard error, which its author may read."""
 
     @property
     def network(self) -> Mapping[str, float]:
         """Figures of the network for the record (see `referee.bot.remote`); empty for a local bot."""
 
     def condemn(self) -> None:
-        """It failed, or the game was called off: it plays no other one, and is not asked to leave."""
+        """Mark it as unusable for another game, after a failure or a cancelled game; no `quit` is sent."""
 
     def close(self) -> None:
-        """Take leave; nothing of it is left afterwards. Raises nothing."""
+        """End the player; nothing of it is left afterwards. Raises nothing."""

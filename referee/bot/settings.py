@@ -1,7 +1,6 @@
-"""Settings written behind a bot: `fast=./engine;tc=10+0.1;option.Hash=64`, each behind a semicolon.
+"""The settings after a bot argument: `fast=./engine;tc=10+0.1;option.Hash=64`, separated by semicolons.
 
-A semicolon inside quotes is none, so commands and values may hold any: `"sh -c 'a; b'";option.Book="x;y"`. Refuses to
-know bots.
+A semicolon inside quotes does not separate, so commands and values may hold one: `"sh -c 'a; b'";option.Book="x;y"`.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from referee.game.spec import TimeControl, read_time_control
 TIME = "tc"
 OPTION = "option."
 OF_THE_GAME = frozenset({"Family", VARIANT_OPTION, SETUP_OPTION})
-"""Options by which a bot is told what is played."""
+"""Options with which the referee sets the rules of the game."""
 _HINT = "write BOT;tc=10+0.1;option.NAME=VALUE"
 _EACH_HINT = "write tc=10+0.1 or option.NAME=VALUE"
 
@@ -30,20 +29,20 @@ class BotSettings:
 
 
 def split_settings(text: str) -> tuple[str, BotSettings]:
-    """The bot, and what is set behind it. Raises ValueError naming the setting that is none."""
+    """Split a bot argument into the bot and its settings. Raises ValueError naming the invalid setting."""
     bot, *parts = _split(text)
     return bot, _read(parts, f"bot {text!r}", _HINT, may_repeat=False)
 
 
 def is_setting(word: str) -> bool:
-    """Whether a word begins like a setting, not like a bot."""
+    """Return whether a word begins like a setting, not like a bot."""
     return word.lstrip().startswith((f"{TIME}=", OPTION))
 
 
 def read_each(words: Iterable[str]) -> BotSettings:
-    """Read the settings of all bots, several of them in a word or one in each. Of two alike the last one counts.
+    """Read the settings of all bots, one or several in each word; of two alike the last one counts.
 
-    Raises ValueError naming the word that is no setting.
+    Raises ValueError naming the invalid word.
     """
     parts = [part for word in words for part in _split(word) if part.strip()]
     return _read(parts, "--each", _EACH_HINT, may_repeat=True)
@@ -61,7 +60,7 @@ def _read(parts: Iterable[str], place: str, hint: str, *, may_repeat: bool) -> B
         elif name.startswith(OPTION) and name != OPTION and separator and (is_new or may_repeat):
             options[name.removeprefix(OPTION)] = value
         else:
-            reason = "is no setting" if is_new else "is set twice"
+            reason = "is not a setting" if is_new else "is set twice"
             raise ValueError(f"{place}: {part.strip()!r} {reason}; {hint}")
         if not value.isprintable() or not name.isprintable():
             raise ValueError(f"{place}: {name}: one printable line; {hint}")
@@ -69,15 +68,15 @@ def _read(parts: Iterable[str], place: str, hint: str, *, may_repeat: bool) -> B
 
 
 def is_of_game(name: str) -> bool:
-    """Whether an option is one by which the referee tells a bot of the game."""
+    """Return whether the referee itself sets this option, from the rules of the game."""
     return name in OF_THE_GAME or name.startswith((RULE_PREFIX, "UGI_"))
 
 
 def wrong_option(announced: Mapping[str, OptionDecl], given: Iterable[tuple[str, str]]) -> str:
-    """What is wrong with options set for a bot that announced these, as in `bot … has no option`; empty if nothing."""
+    """Return what is wrong with options set for a bot that announced these (`has no option …`); empty if nothing."""
     for name, value in given:
         if is_of_game(name):
-            return f"is told {name!r} by the referee, from the rules of the game"
+            return f"gets {name!r} from the referee, by the rules of the game"
         option = announced.get(name)
         if option is None:
             return f"has no option {name!r}; it announced {', '.join(sorted(announced)) or 'none'}"
@@ -87,7 +86,7 @@ def wrong_option(announced: Mapping[str, OptionDecl], given: Iterable[tuple[str,
 
 
 def _split(text: str) -> list[str]:
-    """The text at its semicolons outside quotes; one that stands in a quote which nobody closes divides too."""
+    """Split the text at its semicolons outside quotes; a quote without a closing one does not protect."""
     parts, start, quote = [], 0, ""
     for place, letter in enumerate(text):
         if quote:

@@ -1,6 +1,6 @@
 """The pipes of one running bot: lines out, lines in, and how late each of them was.
 
-Every read is bounded and every wait has a deadline. Refuses to know what a line says.
+Every read is bounded and every wait has a deadline.
 """
 
 from __future__ import annotations
@@ -17,40 +17,40 @@ from protocol.lines import LineSplitter, text
 from referee.bot.lag import LagMeter
 from referee.bot.process import Process
 from referee.game.failure import BotError, Stopped
-from referee.game.spec import Limits
+from referee.game.spec import BotLimits
 from referee.rules.core import Termination
 
 _MS = 1_000_000
 _CHUNK = 65_536
 _RETURN = ord("\r")
 _MOMENT_MS, _MOMENT_NS = 1, 1_000_000
-"""The first wait for an answer: one that comes within it is timed by two looks at the clock and nothing else."""
+"""The first wait for an answer: within it, an answer is timed by two readings of the clock and nothing else."""
 _SLICE_MS = 100
-"""A single wait at first: being late for its end is noticed, whatever the reason, a stopped process included."""
+"""The first single wait. Waits are cut into slices so that a stopped or delayed referee notices its own lateness."""
 _LONG_SLICE_MS = 500
-"""The longest single wait. A slice grows to a tenth of what was waited already, so that waiting long costs little."""
+"""The longest single wait. A slice grows to a tenth of the time waited already, so that long waits cost little."""
 _HELD_MS = 50
-"""Late by more than that for the end of a wait, this process was held up, and very likely the bot with it."""
+"""If a wait ends later than this, this process was held up, and very likely the bot with it."""
 
 
 class Wire:
     """Standard input, output and error of a process.
 
-    `arrived_ns`: when the last bytes came. `lag_ns`: how late this process was for them, by what the kernel counts as
-    runnable but not running, and at least by what the wait took beyond its own timeout. `held_ns`: how long, since the
-    clock was started, this process was neither woken nor runnable: that time was nobody's.
-    `transcript`: a list to have every line exchanged kept (`> ` to the bot, `< ` from it).
+    `arrived_ns` is when the last bytes came. `lag_ns` is how late this process was for them: the kernel's run-queue
+    delay, and at least the time by which the wait exceeded its timeout. `held_ns` is the time since the clock was
+    started in which this process was neither woken nor runnable: it is charged to no one. `transcript` is a list that
+    collects every line (`> ` to the bot, `< ` from it), if set.
     """
 
-    def __init__(self, process: Process, limits: Limits, stop_fd: int | None) -> None:
+    def __init__(self, process: Process, limits: BotLimits, stop_fd: int | None) -> None:
         self.asked_ns = self.arrived_ns = 0
         self.lag_ns = 0
         self.held_ns = 0
         self.transcript: list[str] | None = None
         self.lines: deque[bytes] = deque()
-        """What has come and has not been read."""
+        """Lines that have arrived and were not taken."""
         self.output_bytes = 0
-        """What the bot has written in this game, on both pipes."""
+        """Bytes the bot has written in this game, on both pipes."""
         self._process = process
         self._limits = limits
         self._stop_fd = stop_fd
@@ -60,7 +60,7 @@ class Wire:
         self._poll = select.poll()
 
     def open(self) -> None:
-        """Begin to listen to the process that was started."""
+        """Start listening to the process that was started."""
         child = self._process.child
         assert child
         self._child = child
@@ -72,7 +72,7 @@ class Wire:
         self._answered = [(self._out, select.POLLIN)]
 
     def close(self) -> None:
-        """Measure no more; the pipes are the process's."""
+        """Close the meter; the pipes belong to the process."""
         self._meter.close()
 
     def _note(self, mark: str, line: bytes) -> None:
@@ -80,7 +80,9 @@ class Wire:
             self.transcript.append(mark + text(line))
 
     def write(self, data: bytes, deadline_ns: int | None = None) -> None:
-        """Send lines. Raises BotError when the bot is gone, or has not read them by then (or in its grace period)."""
+        """Send lines. Raises BotError when the bot is gone, or has not read them by the deadline (default: its grace
+        period).
+        """
         if self.transcript is not None:
             for line in data.splitlines():
                 self._note("> ", line)
@@ -94,7 +96,7 @@ class Wire:
             self._write_rest(data[done:], deadline_ns)
 
     def _write_rest(self, data: bytes, deadline_ns: int | None) -> None:
-        """The pipe is full: the bot does not read. Wait for it until the deadline."""
+        """Write to a full pipe, whose bot does not read, until the deadline."""
         deadline = deadline_ns or time.monotonic_ns() + self._limits.grace_ms * _MS
         poll = select.poll()
         poll.register(self._in, select.POLLOUT)
@@ -116,7 +118,7 @@ class Wire:
         self.drain()
 
     def drain(self) -> None:
-        """Give a bot that was told to quit a moment; throw away what it still says."""
+        """Give a bot that received `quit` its time to exit, and discard its output."""
         deadline = time.monotonic_ns() + self._limits.quit_ms * _MS
         while (left := deadline - time.monotonic_ns()) > 0:
             events = dict(self._poll.poll(min(_SLICE_MS, math.ceil(left / _MS))))
@@ -132,14 +134,14 @@ class Wire:
 
     @property
     def log(self) -> str:
-        """The tail of what the bot wrote to standard error."""
+        """The tail of the bot's standard error."""
         if self._process.child:
             with contextlib.suppress(BotError):
                 self._read_log()
         return bytes(self._log).decode("utf-8", "replace")
 
     def _read_log(self) -> bool:
-        """Take what there is on standard error, keep the tail. False at its end."""
+        """Read standard error and keep its tail; return False at its end."""
         for _ in range(64):
             try:
                 data = os.read(self._err, _CHUNK)
@@ -169,7 +171,7 @@ class Wire:
         self._take(data, stage)
 
     def _take(self, data: bytes, stage: str) -> None:
-        """Cut what came into lines. Raises BotError for a line, or for altogether, too long."""
+        """Split received bytes into lines. Raises BotError for a line, or a total, that is too long."""
         self._count(len(data))
         try:
             found = self._splitter.feed(data)
@@ -180,23 +182,23 @@ class Wire:
 
     @property
     def has_spoken(self) -> bool:
-        """Whether something of the bot's waits to be taken."""
+        """True if output of the bot waits to be taken."""
         return bool(self.lines or self._poll.poll(0))
 
     @property
     def _is_plain(self) -> bool:
-        """Whether a line may be taken as it comes: it begins one, and nobody keeps a transcript."""
+        """True if a line may be taken as it comes: no partial line is pending and no transcript is kept."""
         return self._splitter.is_empty and self.transcript is None
 
     def start_clock(self) -> int:
-        """Count lateness anew from now on; the present moment."""
+        """Reset the measured lateness and return the present moment."""
         self.lag_ns = self.held_ns = 0
         return time.monotonic_ns()
 
     def ask(self, question: bytes, stage: str) -> bytes | None:
-        """Send a question and wait a moment for its answer: the line, where one whole line is all that comes.
+        """Send a question and wait a moment for its answer; return the line if exactly one whole line arrives.
 
-        None otherwise; then `line` goes on with what has come. `asked_ns`: when it was sent. Raises BotError.
+        Otherwise return None; `line` continues with what has arrived. `asked_ns` is when it was sent. Raises BotError.
         """
         self.write(question)
         self.lag_ns = self.held_ns = 0
@@ -220,7 +222,7 @@ class Wire:
         return None
 
     def line(self, deadline_ns: int, stage: str) -> bytes | None:
-        """The next line; None at the deadline. Raises BotError when the bot is gone, Stopped when called off."""
+        """Return the next line; None at the deadline. Raises BotError when the bot is gone, Stopped when called off."""
         lines = self.lines
         since = 0
         while not lines:
@@ -255,13 +257,15 @@ class Wire:
         return self.take()
 
     def take(self) -> bytes:
-        """The next of the lines that have come."""
+        """Return the next of the lines that have arrived."""
         line = self.lines.popleft()
         self._note("< ", line)
         return line
 
     def _held_up(self, late_ns: int, delay_ns: int | None) -> int:
-        """How long a wait that ended too late was nobody's: neither woken nor runnable, so stopped or frozen."""
+        """Return the part of an overdue wait in which this process was neither woken nor runnable, so stopped or
+        frozen.
+        """
         if late_ns <= _HELD_MS * _MS:
             return 0
         held = late_ns if delay_ns is None else max(0, late_ns - self._meter.read() + delay_ns)
@@ -269,7 +273,7 @@ class Wire:
         return held
 
     def _read_last(self, stage: str) -> None:
-        """Take what an ended process still left on its pipe. Raises BotError when that is no line."""
+        """Read what an ended process left in its pipe. Raises BotError if that is not a whole line."""
         self._read_output(stage)
         if not self.lines:
             raise self._process.hung_up(stage)

@@ -1,3 +1,1 @@
-"""Checks a bot before it is admitted: handshake, negotiation, answers, speed and memory, with the cause of each
-failure.
-"""
+"""Checks a bot before it plays: handshake, negotiation, answers, speed and memory, with the cause of each failure."""

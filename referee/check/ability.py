@@ -1,6 +1,6 @@
-"""What a bot can do beyond what it must: each function asks for one thing, and notes whether it can.
+"""The optional capabilities of a bot: each function tests one and records whether the bot has it.
 
-They return what is to be said of it, and raise Unfit or BotError where it cannot.
+They return a sentence for the report, and raise Unfit or BotError if the bot lacks the capability.
 """
 
 from __future__ import annotations
@@ -10,28 +10,28 @@ import time
 from dataclasses import replace
 
 from protocol.capabilities import shortened
-from referee.check.examinee import Examinee, Unfit
+from referee.check.examinee import BotUnderTest, Unfit
 from referee.check.timing import MOVE_TIMES_MS
 from referee.game.failure import BotError
 from referee.rules.position import Position
 
 PATIENCE_MS = 5000
-"""How long to wait for an answer that no clock limits; longer for a bot that is known to be slower."""
+"""Time for an answer that no clock limits; longer for a bot that is known to be slower."""
 COSTLY_READY_MS = 250
-"""A bot that takes longer for every `isready`, not the first alone, is sent one only."""
+"""A bot that takes longer for every `isready`, not only the first, is sent one only."""
 _WALK = 60
-"""How many plies of a random game are looked at."""
+"""Plies of a random game from which positions are taken."""
 
 
-def positions(one: Examinee) -> str:
-    """Whether it can set up positions; else games are told to it from the start alone."""
+def positions(one: BotUnderTest) -> str:
+    """Find whether it can set up positions; otherwise games are sent to it as moves from the start."""
     rng = random.Random(2)
     one.go_home()
-    assert one.course
+    assert one.history
     told_ms, patience_ms = shortened(one.fit_from_ms, one.found.overshoot_ms), 2 * MOVE_TIMES_MS[-1]
     by_habit = one.ask(f"movetime {told_ms}", patience_ms).move or ""
     one.learn(startpos_only=True)
-    ruleset = one.course.ruleset
+    ruleset = one.history.ruleset
     asked, position = 0, Position.start(ruleset)
     for ply in range(_WALK):
         if asked == 2 or position.outcome is not None:
@@ -44,29 +44,29 @@ def positions(one: Examinee) -> str:
     return f"set up {asked}"
 
 
-def clocks(one: Examinee) -> str:
-    """Whether it plays by clocks."""
+def clocks(one: BotUnderTest) -> str:
+    """Find whether it plays by clocks."""
     clock_ms = max(1000, 20 * one.fit_from_ms)
     words = f"p1time {clock_ms} p2time {clock_ms} p1inc {clock_ms // 20} p2inc {clock_ms // 20}"
     return f"answered after {_can(one, 'clocks', words, max(1000, 3 * one.fit_from_ms))} of {clock_ms} ms"
 
 
-def depth(one: Examinee) -> str:
-    """Whether its search can be limited by depth."""
+def depth(one: BotUnderTest) -> str:
+    """Find whether its search can be limited by depth."""
     return f"depth 1 in {_can(one, 'depth', 'depth 1', _patience_ms(one))} ms"
 
 
-def nodes(one: Examinee) -> str:
-    """Whether its search can be limited by nodes."""
+def nodes(one: BotUnderTest) -> str:
+    """Find whether its search can be limited by nodes."""
     return f"100 nodes in {_can(one, 'nodes', 'nodes 100', _patience_ms(one))} ms"
 
 
-def _patience_ms(one: Examinee) -> int:
+def _patience_ms(one: BotUnderTest) -> int:
     return max(PATIENCE_MS, 2 * one.fit_from_ms)
 
 
-def _can(one: Examinee, capability: str, words: str, allowance_ms: float) -> str:
-    """How many milliseconds it took for an answer; that it can is noted once it has answered."""
+def _can(one: BotUnderTest, capability: str, words: str, allowance_ms: float) -> str:
+    """Return the milliseconds of an answer, and record the capability once it has answered."""
     one.go_home()
     one.learn(**{capability: False})
     thought = one.ask(words, allowance_ms)
@@ -74,8 +74,8 @@ def _can(one: Examinee, capability: str, words: str, allowance_ms: float) -> str
     return f"{thought.ms:.0f}"
 
 
-def stop(one: Examinee) -> str:
-    """A search without end must answer `stop`."""
+def stop(one: BotUnderTest) -> str:
+    """Check that an infinite search answers `stop`."""
     one.go_home()
     bot = one.bot
     one.learn(stop=False)
@@ -92,11 +92,11 @@ def stop(one: Examinee) -> str:
         bot.grace_ms = one.limits.grace_ms
     one.learn(stop=True)
     waited = 1000 * (time.monotonic() - begin) - 200
-    return f"answered {waited:.0f} ms after stop" if waited > 0 else "answered before it was told to stop"
+    return f"answered {waited:.0f} ms after `stop`" if waited > 0 else "answered before `stop`"
 
 
-def ready_again(one: Examinee) -> str:
-    """Whether it can be sent `isready` more than once, and does not take long every time."""
+def ready_again(one: BotUnderTest) -> str:
+    """Find whether it accepts `isready` more than once without taking long each time."""
     bot = one.bot
     one.learn(repeated_isready=False)
     bot.capabilities = replace(bot.capabilities, repeated_isready=True)
@@ -111,8 +111,8 @@ def ready_again(one: Examinee) -> str:
     return "answered twice"
 
 
-def query(one: Examinee) -> str:
-    """How it answers `query`, if at all."""
+def query(one: BotUnderTest) -> str:
+    """Find how it answers `query`, if at all."""
     one.go_home()
     one.learn(query="none")
     answer, is_bare = one.bot.query(one.question + b"\n", "gameover", 1000)
@@ -122,15 +122,15 @@ def query(one: Examinee) -> str:
     return "bare answer" if is_bare else "response"
 
 
-def memory(one: Examinee) -> str:
-    """How much memory it was seen to hold."""
+def memory(one: BotUnderTest) -> str:
+    """Return the most memory it was seen to hold."""
     peak = max(one.report.peak_bytes, one.bot.process.peak_bytes)
     allowed = f" of {one.limits.memory_bytes / 2**20:,.0f} allowed" if one.limits.memory_bytes else ""
     return f"{peak / 2**20:,.1f} MB at most{allowed}"
 
 
-def leaves(one: Examinee) -> str:
-    """Whether it ends at `quit` by itself."""
+def leaves(one: BotUnderTest) -> str:
+    """Check that it exits on `quit` by itself."""
     begin, bot = time.monotonic(), one.bot
     if not bot.quit():
         raise Unfit(f"still there {one.limits.quit_ms} ms after `quit`; it will be killed")

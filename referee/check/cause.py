@@ -1,6 +1,6 @@
-"""Why a bot failed while it was examined, in one sentence that names the first cause, and what its author can do.
+"""The cause of a failed check in one sentence, and what the bot's author can do.
 
-Read from how it ended and from the end of what it wrote to standard error, which is its author's alone to see.
+It is derived from how the bot ended and from the end of its standard error, which only its author may see.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ _NO_MEMORY = (
     "out of memory",
     "Insufficient memory",
 )
-"""What programs say that were refused more memory."""
+"""Messages of programs that ran out of memory."""
 _LINES = 6
-"""How much of the end of standard error is quoted."""
+"""Lines of standard error that are quoted."""
 _MORE_MEMORY = "use less memory, or allow it more: --memory MB"
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """`detail` is the sentence, `advice` what to do; `said` are the last lines it wrote to standard error."""
+    """`detail` is the sentence, `advice` what to do; `said` are the last lines of its standard error."""
 
     detail: str
     advice: str
@@ -34,7 +34,7 @@ class Cause:
 
 
 def cause_of(error: BotError, log: str, advice: str) -> Cause:
-    """The cause of a failure; `advice` where nothing better is known than what to do about the step."""
+    """Return the cause of a failure; `advice` is used if nothing better is known."""
     detail, how = str(error), error.detail
     said = "\n".join([line.rstrip() for line in log.splitlines() if line.strip()][-_LINES:])
     if error.termination is Termination.MEMORY_LIMIT:
@@ -48,5 +48,5 @@ def cause_of(error: BotError, log: str, advice: str) -> Cause:
     elif "exit code 0" in how:
         detail, advice = f"starts, but ends: {detail}", "read lines until `quit`, and do not end before"
     elif "exit code" in how or "killed by" in how:
-        advice = "mend what standard error says" if said else "start it by hand and type the lines shown"
+        advice = "fix the error on standard error" if said else "start it by hand and type the lines shown"
     return Cause(detail, advice, said)

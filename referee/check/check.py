@@ -1,8 +1,8 @@
-"""Examines a bot step by step: handshake, variants, time, legality, stop, quit; finds what it can take.
+"""Checks a bot step by step: handshake, variants, time, legality, stop, quit; finds its capabilities.
 
-It is asked as it is in games: the same lines by the same code. Each step keeps the lines exchanged. Needed steps decide
-whether the bot is fit, and the first that fails ends the examination: what comes after it would tell nothing new. The
-others become capabilities, so the referee never sends the bot what it cannot take.
+The questions are those of games, asked by the same code. Each step keeps the lines exchanged. Required steps decide
+whether the bot is fit, and the first that fails ends the check. The other steps become capabilities, so that the
+referee never sends the bot what it cannot handle.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from protocol.negotiation import Ineligible
 from protocol.options import OptionDecl
 from referee.check import ability
 from referee.check.cause import cause_of
-from referee.check.examinee import LEGAL, Examinee, Unfit
-from referee.check.report import CheckReport, Step
+from referee.check.examinee import LEGAL, BotUnderTest, Unfit
+from referee.check.report import CheckReport, CheckStep
 from referee.check.timing import MOVE_TIMES_MS, find
 from referee.game.failure import BotError, SandboxError
-from referee.game.spec import BotSpec, Limits
+from referee.game.spec import BotLimits, BotSpec
 from referee.machine.sample_warmup import have_warm
 from referee.play.negotiation import negotiate, negotiate_options
 from referee.rules.core import Termination
@@ -33,17 +33,17 @@ from referee.rules.rules import Ruleset
 from referee.sandbox import Sandbox
 
 LEGAL_S = 60.0
-"""How long legal moves are asked for; one answer in every further variant is enough then, so that every check ends."""
+"""Seconds in which legal moves are requested; afterwards one answer per further variant is enough."""
 _SEVERAL = 3
-"""So many answers say how long a bot usually takes."""
+"""Answers that are needed for a bot's usual time."""
 HANDSHAKE, QUITS = "start and handshake", "quits"
 ARENA_OPTIONS = (CLOCKS_OPTION, RESULT_OPTION, "Variant", "Setup", "Family", "UGI_Reuse")
 _EASY = ("check", "spin", "combo", "string")
 _COMPLAINT = re.compile(r"error|unknown|unrecogni[sz]ed|invalid|no such", re.IGNORECASE)
 _WALK = 60
-"""How many plies of a random game are looked at."""
+"""Plies of a random game from which positions are taken."""
 
-Ability = tuple[str, Callable[[Examinee], str], str]
+Ability = tuple[str, Callable[[BotUnderTest], str], str]
 """A step by name, what it does, and what to do where it fails."""
 ABILITIES: tuple[Ability, ...] = (
     ("clocks", ability.clocks, "answer `go p1time … p2time …`; else it gets movetime"),
@@ -58,11 +58,11 @@ ABILITIES: tuple[Ability, ...] = (
 
 
 class _Examiner:
-    """Puts the questions to one examinee. `move_times_ms`: those that it may keep, fastest first."""
+    """Runs the steps on one bot. `move_times_ms` are the move times to try, fastest first."""
 
     def __init__(
         self,
-        examinee: Examinee,
+        examinee: BotUnderTest,
         rulesets: Sequence[Ruleset],
         *,
         has_settings: bool,
@@ -72,14 +72,14 @@ class _Examiner:
         self.one = examinee
         self.rulesets = rulesets
         self.has_settings = has_settings
-        """Whether its owner sets options of his own: then it must be known how it takes them."""
+        """True if its owner sets options: then the check finds out how it takes them."""
         self.needs_all = needs_all
         self.move_times_ms = move_times_ms
         self.legal_until = 0.0
-        """When enough legal moves were asked for; 0 before the first."""
+        """The end of the time for legal moves; 0 before the first."""
 
-    def quick_steps(self) -> Iterator[Step]:
-        """What must be known of a bot that says nothing of its clocks before it plays its first game."""
+    def quick_steps(self) -> Iterator[CheckStep]:
+        """Yield the steps that a bot which announces no clocks needs before its first game."""
         yield (first := self._step(HANDSHAKE, self.one.shake_hands))
         if not first.passed or CLOCKS_OPTION in self.one.bot.session.options:
             return
@@ -91,14 +91,14 @@ class _Examiner:
         yield self._step("time for a move", self._time, needed=False)
         yield from self._abilities(*(each for each in ABILITIES if each[0] in ("clocks", "isready again")))
 
-    def steps(self) -> Iterator[Step]:
-        """Every step, as it is done, up to the first needed one that fails."""
+    def steps(self) -> Iterator[CheckStep]:
+        """Yield every step as it is done, up to the first required one that fails."""
         for step in self._all_steps():
             yield step
             if step.needed and not step.passed:
                 return
 
-    def _all_steps(self) -> Iterator[Step]:
+    def _all_steps(self) -> Iterator[CheckStep]:
         step, one = self._step, self.one
         yield step(HANDSHAKE, one.shake_hands, advice="answer `ugi` with id lines, options, `ugiok`")
         yield step(
@@ -118,12 +118,12 @@ class _Examiner:
             yield step(f"legal moves in {ruleset.variant.name}", partial(self._legal, ruleset), advice=legal)
         yield from self._abilities(*ABILITIES)
 
-    def _abilities(self, *asked: Ability) -> Iterator[Step]:
+    def _abilities(self, *asked: Ability) -> Iterator[CheckStep]:
         for name, work, advice in asked:
             yield self._step(name, partial(work, self.one), needed=False, advice=advice)
 
-    def _step(self, name: str, work: Callable[[], str], *, needed: bool = True, advice: str = "") -> Step:
-        one, step = self.one, Step(name, needed, advice=advice)
+    def _step(self, name: str, work: Callable[[], str], *, needed: bool = True, advice: str = "") -> CheckStep:
+        one, step = self.one, CheckStep(name, needed, advice=advice)
         one.report.steps.append(step)
         try:
             if name != HANDSHAKE:
@@ -151,7 +151,7 @@ class _Examiner:
     # -- what is asked -------------------------------------------------------------------------------------------
 
     def _eligible(self) -> str:
-        """Which of the variants it can play, by what it announced; it is made ready for the first of them."""
+        """Find the variants it can play by the options it announced, and prepare it for the first of them."""
         one, refused = self.one, self.one.report.refused
         families, family = one.bot.session.families, self.rulesets[0].rules.family
         if families and family not in families:
@@ -170,7 +170,7 @@ class _Examiner:
         return with_help or f"ready in {1000 * (time.monotonic() - begin):.0f} ms{left_out}"
 
     def _get_ready(self, ruleset: Ruleset) -> str:
-        """Begin a game; in words how, where that took more than the usual lines."""
+        """Begin a game; return how, if that took more than the usual lines."""
         try:
             self.one.prepare(ruleset)
         except BotError as error:
@@ -180,7 +180,7 @@ class _Examiner:
         return ""
 
     def _without_newgame(self, ruleset: Ruleset, problem: BotError) -> str:
-        """A bot that does not get ready after `uginewgame` may do so without. Raises what it first failed by."""
+        """Try a bot that does not get ready after `uginewgame` without it. Raises its first failure."""
         self.one.restart(newgame=False)
         try:
             self.one.prepare(ruleset)
@@ -190,7 +190,7 @@ class _Examiner:
         return f"ready, but not after `uginewgame`: {problem.detail}"
 
     def _setoption(self) -> str:
-        """Set an option to what it is by default, in the usual style; after a complaint in the bare one."""
+        """Set an option to its default in the standard style; after a complaint in the bare one."""
         usable = [option for option in self.one.bot.session.options.values() if _harmless(option)]
         if not usable:
             return "no option to set"
@@ -210,7 +210,7 @@ class _Examiner:
         raise Unfit(f"takes neither `{setting}` nor `{setting.bare()}`: {problem}")
 
     def _complaint(self, setting: SetOption) -> str | None:
-        """What the bot has against an option being set; None when nothing. It must still play afterwards."""
+        """Return the bot's complaint about an option, None if there is none. It must still play afterwards."""
         bot = self.one.bot
         lines = bot.wire.transcript = [] if bot.wire.transcript is None else bot.wire.transcript
         before = len(lines)
@@ -223,7 +223,7 @@ class _Examiner:
         return next((line[2:] for line in said if _COMPLAINT.search(line)), None)
 
     def _time(self) -> str:
-        """The shortest move time it keeps, and by how much it exceeds its times."""
+        """Find the shortest move time it keeps, and by how much it exceeds its times."""
         one = self.one
         one.go_home()
         timing = one.report.timing = find(one.time, self.move_times_ms, one.limits.margin_ms)
@@ -240,7 +240,7 @@ class _Examiner:
         return f"fit from {timing.fit_from_ms / 1000:g} s a move{late}{first}"
 
     def _others(self) -> list[Ruleset]:
-        """The further variants it can play, now that it is known whether it can set up positions."""
+        """Return the further variants it can play, now that it is known whether it can set up positions."""
         one, found = self.one, []
         for ruleset in self.rulesets:
             if ruleset is one.home or ruleset.variant.name in one.report.refused:
@@ -255,20 +255,20 @@ class _Examiner:
         return found
 
     def _legal(self, ruleset: Ruleset) -> str:
-        """Up to twelve positions of random games, sent as games send them: the start and the moves."""
+        """Ask for moves in up to twelve positions of random games, sent as in games: the start and the moves."""
         one, rng = self.one, random.Random(1)
         self.legal_until = self.legal_until or time.monotonic() + LEGAL_S
         took: list[float] = []
         told_ms = shortened(self.one.fit_from_ms, one.found.overshoot_ms)
         one.prepare(ruleset)
         for ply in range(_WALK):
-            assert one.course
-            if one.course.line.outcome is not None:
+            assert one.history
+            if one.history.line.outcome is not None:
                 one.prepare(ruleset)
             if ply % 5 == 0 and (not took or time.monotonic() < self.legal_until):
                 took.append(one.time(told_ms, max(MOVE_TIMES_MS[-1], 2 * self.one.fit_from_ms)))
                 one.report.timing.add(told_ms, took[-1])
-            legal = one.course.line.legal()
+            legal = one.history.line.legal()
             one.play(ruleset.rules.notation.write_move(int(legal[rng.randrange(len(legal))])))
         if len(took) >= _SEVERAL:
             self._slow_down(median(took))
@@ -276,7 +276,7 @@ class _Examiner:
         return f"{len(took)} positions, {len(took)} legal moves"
 
     def _slow_down(self, usual_ms: float) -> None:
-        """Some positions take longer than the start of the game: then that is what it needs. Raises Unfit."""
+        """Raise the move time it keeps where later positions take longer than the start. Raises Unfit."""
         one, timing = self.one, self.one.report.timing
         if usual_ms > self.one.fit_from_ms + one.limits.margin_ms:
             timing.fit_from_ms = next((ms for ms in self.move_times_ms if ms >= usual_ms), None)
@@ -289,7 +289,7 @@ class _Examiner:
 
 
 def _harmless(option: OptionDecl) -> bool:
-    """Whether setting the option to its default is the same as leaving it alone."""
+    """Return whether setting the option to its default changes nothing."""
     return bool(option.default) and option.type in _EASY and "file" not in option.name.lower()
 
 
@@ -297,22 +297,22 @@ def check(
     spec: BotSpec,
     rulesets: Sequence[Ruleset],
     sandbox: Sandbox,
-    limits: Limits | None = None,
-    on_step: Callable[[Step], None] = lambda step: None,
+    limits: BotLimits | None = None,
+    on_step: Callable[[CheckStep], None] = lambda step: None,
     *,
     is_quick: bool = False,
     needs_all: bool = False,
     move_ms: int = 0,
 ) -> CheckReport:
-    """Examine a bot for the given rules (one family, one or more variants); never raises for what the bot does.
+    """Check a bot for the given rules (one family, one or more variants); never raises for what the bot does.
 
-    `is_quick` finds out only what the first game needs of a bot that does not announce its clocks. With `needs_all` it
-    must be able to play every variant, else one. `move_ms`: the only time for a move that is tried; 0 = from 50 ms to
-    15 s the shortest it keeps.
+    `is_quick` checks only what the first game needs of a bot that does not announce its clocks. With `needs_all` it
+    must be able to play every variant, else one. `move_ms` is the only move time that is tried; 0 = the shortest one
+    it keeps, from 50 ms to 15 s.
     """
     have_warm([spec], rulesets[0].rules.family)
     begin = time.monotonic()
-    examinee = Examinee(spec, rulesets, sandbox, limits or Limits())
+    examinee = BotUnderTest(spec, rulesets, sandbox, limits or BotLimits())
     examiner = _Examiner(
         examinee,
         rulesets,

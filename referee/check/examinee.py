@@ -1,4 +1,4 @@
-"""A bot under examination: started again whenever it died, never sent what it was found not to take."""
+"""The bot under test: restarted whenever it died, never sent what it was found not to handle."""
 
 from __future__ import annotations
 
@@ -8,56 +8,56 @@ from dataclasses import replace
 from typing import Any
 
 from protocol.capabilities import Capabilities
-from referee.bot.bot import Bot
+from referee.bot.bot import LocalBot
 from referee.bot.seat import Thought
-from referee.check.report import CheckReport, Step
+from referee.check.report import CheckReport, CheckStep
 from referee.check.timing import MOVE_TIMES_MS
-from referee.game.history import Course
+from referee.game.history import GameHistory
 from referee.game.record import Ply
-from referee.game.spec import BotSpec, GameSpec, Limits
+from referee.game.spec import BotLimits, BotSpec, GameSpec
 from referee.play.player import Player
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
 from referee.sandbox import Sandbox
 
 LEGAL = "play one of the legal moves of the position sent; `arena rules moves` lists them"
-"""What to do about a move that is none."""
+"""Advice for an illegal move."""
 
 
 class Unfit(Exception):  # noqa: N818 - a finding, not an error
-    """The bot answered, but not as it should; `advice` where something else is to be done than about the step."""
+    """The bot answered, but wrongly; `advice` replaces the advice of the step."""
 
     def __init__(self, problem: str, advice: str = "") -> None:
         super().__init__(problem)
         self.advice = advice
 
 
-class Examinee:
-    """A bot that is asked one thing after the other, and what is known of it by now.
+class BotUnderTest:
+    """The bot under test and its known capabilities.
 
-    `found`: what it can take. `home`: the first variant it can play; what is about no variant is asked in it.
-    `course`: the game it is asked about, as it would be played.
+    `found` are its capabilities. `home` is the first variant it can play; questions about no particular variant use it.
+    `history` is the game it is asked about, as it would be played.
     """
 
-    def __init__(self, spec: BotSpec, rulesets: Sequence[Ruleset], sandbox: Sandbox, limits: Limits) -> None:
+    def __init__(self, spec: BotSpec, rulesets: Sequence[Ruleset], sandbox: Sandbox, limits: BotLimits) -> None:
         self.limits = limits
         self.report = CheckReport(spec.command, rulesets[0].rules.family)
         self.found = Capabilities.default()
         self.home: Ruleset | None = None
         self._spec, self._default, self._sandbox = spec, rulesets[0], sandbox
-        self._bot: Bot | None = None
+        self._bot: LocalBot | None = None
         self._is_known = False
         self._player: Player | None = None
-        self.course: Course | None = None
+        self.history: GameHistory | None = None
 
     @property
-    def bot(self) -> Bot:
-        """The bot, which is running."""
+    def bot(self) -> LocalBot:
+        """The running bot."""
         assert self._bot
         return self._bot
 
     def learn(self, **found: Any) -> None:
-        """Note what it can take."""
+        """Record capabilities."""
         self.found = replace(self.found, **found)
 
     @property
@@ -66,9 +66,9 @@ class Examinee:
         return self.report.timing.fit_from_ms or MOVE_TIMES_MS[0]
 
     def shake_hands(self) -> str:
-        """Start it and say hello; what it said of itself. Raises BotError and SandboxError."""
+        """Start it, shake hands and return what it announced. Raises BotError and SandboxError."""
         spec = replace(self._spec, capabilities=self.found.as_json() if self._is_known else {})
-        self._bot = bot = Bot(spec, self.limits, self._sandbox)
+        self._bot = bot = LocalBot(spec, self.limits, self._sandbox)
         bot.wire.transcript = []
         begin = time.monotonic()
         bot.start()
@@ -82,13 +82,13 @@ class Examinee:
         )
 
     def revive(self) -> None:
-        """A bot that died in an earlier step is started again, so that one fault does not hide the others."""
+        """Restart a bot that died in an earlier step, so that one fault does not hide the others."""
         if self._bot is None:
             self.shake_hands()
             self.prepare()
 
     def restart(self, **found: Any) -> None:
-        """Begin again with a new process, knowing more of it; the lines of the step go on."""
+        """Start a new process with these capabilities; the transcript of the step continues."""
         lines = self.bot.wire.transcript
         self.learn(**found)
         self.bot.close()
@@ -96,50 +96,50 @@ class Examinee:
         self.bot.wire.transcript = lines
 
     def prepare(self, ruleset: Ruleset | None = None) -> None:
-        """Begin a game by these rules, or by those of its home. Raises BotError."""
+        """Begin a game by these rules, or by those of its home variant. Raises BotError."""
         ruleset = ruleset or self.home or self._default
         spec = GameSpec(ruleset.rules.family, ruleset.variant.name, self._spec, self._spec, options=ruleset.overrides)
-        self.course = None
-        course = Course(spec)
-        self._player = Player(self.bot, course)
+        self.history = None
+        history = GameHistory(spec)
+        self._player = Player(self.bot, history)
         self.bot.ready()
-        self.course = course
+        self.history = history
         self._pass()
 
     def go_home(self) -> None:
-        """Have it at the start of a game of the variant it plays best, whatever it was last asked about."""
+        """Return to the start of a game of its home variant."""
         home = self.home or self._default
-        if self.course is None or self.course.moves or self.course.spec.variant != home.variant.name:
+        if self.history is None or self.history.moves or self.history.spec.variant != home.variant.name:
             self.prepare()
 
     def _pass(self) -> None:
-        """Go through the phase before play of a bot that does not know it."""
-        assert self.course
+        """Pass through the phase before play for a bot that does not implement it."""
+        assert self.history
         assert self._player
-        while self.course.is_in_phase and self._player.passes_phase:
-            self.course.push_pass()
-            self._player.follow(self.course)
+        while self.history.is_in_phase and self._player.passes_phase:
+            self.history.push_pass()
+            self._player.follow(self.history)
 
     def play(self, move: str) -> None:
-        """A move of the game it is asked about, played by whoever is to move."""
-        assert self.course
+        """Play a move in the game it is asked about."""
+        assert self.history
         assert self._player
-        self.course.push_text(move, Ply())
-        self._player.follow(self.course)
+        self.history.push_text(move, Ply())
+        self._player.follow(self.history)
         self._pass()
 
     @property
     def question(self) -> bytes:
-        """The line `position …` as a game has it."""
+        """The line `position …` as in a game."""
         assert self._player
         return self._player.position
 
     def ask(self, words: str, allowance_ms: float, fen: Position | None = None) -> Thought:
-        """Its answer to `go WORDS` in the game, or in a position set up. Raises Unfit for no legal move, BotError."""
-        assert self.course
+        """Return its answer to `go WORDS` in the game, or in `fen`. Raises Unfit for an illegal move, BotError."""
+        assert self.history
         question = self.question if fen is None else f"position fen {fen}".encode()
         thought = self.bot.think(question + f"\ngo {words}\n".encode(), allowance_ms)
-        position = fen or self.course.line.position()
+        position = fen or self.history.line.position()
         try:
             position.read(thought.move or "")
         except ValueError as error:
@@ -147,23 +147,23 @@ class Examinee:
         return thought
 
     def time(self, told_ms: int, patience_ms: float) -> float:
-        """How long its answer to `go movetime` takes, the referee's own lateness taken off. Raises as `ask`."""
+        """Return the milliseconds of its answer to `go movetime`, less the referee's own lateness. Raises as `ask`."""
         thought = self.ask(f"movetime {told_ms}", patience_ms)
         return thought.ms - thought.lag_ms
 
     def must_live(self) -> None:
-        """Raises BotError when its process has ended, whatever it has answered."""
+        """Raise BotError if its process has ended, whatever it has answered."""
         process = self.bot.process
         if process.is_sound and not process.is_running:
             raise process.hung_up("after its answer")
 
-    def begin_step(self, step: Step) -> None:
-        """Keep the lines that are exchanged from now on with a step."""
+    def begin_step(self, step: CheckStep) -> None:
+        """Collect the lines exchanged from now on in a step."""
         if self._bot:
             self._bot.wire.transcript = step.lines
 
-    def end_step(self, step: Step) -> None:
-        """Take down what was seen of it; one that failed is put away."""
+    def end_step(self, step: CheckStep) -> None:
+        """Store the transcript, log and peak memory in the report; close the bot if it failed."""
         bot, report = self._bot, self.report
         if bot is None:
             return
@@ -176,6 +176,6 @@ class Examinee:
 
     def close(self) -> None:
         """End its process."""
-        bot, self._bot, self.course = self._bot, None, None
+        bot, self._bot, self.history = self._bot, None, None
         if bot:
             bot.close()

@@ -1,7 +1,7 @@
-"""Asks bots who they are before the first game: their names, whether they can play by the rules, what they can take.
+"""Probes bots before their first game: names, eligibility for the rules, and capabilities.
 
-A slot that asks them keeps their processes for that game, so that a bot is started once, and two of them beside what
-the slot itself has to load. Refuses to know where bots are written and how games are planned.
+A slot that probes bots keeps their processes for the first game, so that each is started only once. Two are started at
+a time, while the slot itself loads.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from pathlib import Path
 
 from protocol.capabilities import CLOCKS_OPTION
 from protocol.negotiation import Ineligible
-from referee.bot.bot import Bot
+from referee.bot.bot import LocalBot
 from referee.bot.file import read_capabilities
 from referee.bot.settings import is_of_game, wrong_option
 from referee.check.check import check
 from referee.game.failure import BotError, SandboxError
-from referee.game.spec import BotSpec, Limits, TimeControl
+from referee.game.spec import BotLimits, BotSpec, TimeControl
 from referee.machine.warmup import get_ready
 from referee.play.negotiation import negotiate
 from referee.play.roster import Roster
@@ -29,67 +29,67 @@ from referee.rules.rules import Ruleset, Value
 from referee.sandbox import Sandbox
 
 TOGETHER = 2
-"""So many bots are started at a time: those of a game."""
+"""Bots that are started at a time: those of a game."""
 
 
 class IneligibleError(ValueError):
     """A bot that cannot play by these rules, found out before the first game."""
 
 
-class UnintroducedError(ValueError):
-    """A bot that does not start, or does not say who it is: it would lose every game."""
+class ProbeError(ValueError):
+    """A bot that does not start or complete its handshake: it would lose every game."""
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """What bots are to play by, in a form that can be handed to a slot."""
+class GameConditions:
+    """The conditions of the games, in a form that can be sent to a slot."""
 
     family: str
     rules: tuple[tuple[str, Mapping[str, Value]], ...]
     """Variants with their options: those of the games, and others that some of the games have."""
-    limits: Limits
+    limits: BotLimits
     control: TimeControl | None
     is_shown: bool
-    """Whether the start is shown as a position."""
+    """True if the start is sent as a position."""
 
     @classmethod
     def of(
         cls,
         ruleset: Ruleset,
-        limits: Limits,
+        limits: BotLimits,
         control: TimeControl | None,
         *,
         is_shown: bool = False,
         also: Iterable[Ruleset] = (),
-    ) -> Terms:
-        """The terms of games by these rules; `also`: other rules that some of them have."""
+    ) -> GameConditions:
+        """Return the conditions of games by these rules; `also` are rules that some of the games have."""
         rules = tuple((each.variant.name, each.overrides) for each in (ruleset, *also))
         return cls(ruleset.rules.family, rules, limits, control, is_shown)
 
     def rulesets(self) -> list[Ruleset]:
-        """The rules, settled again."""
+        """Return the rules, settled again."""
         return [load(self.family).settle(variant, options) for variant, options in self.rules]
 
 
 @dataclass(frozen=True, slots=True)
-class Guest:
-    """A bot to be asked, and the options that were typed for it."""
+class Candidate:
+    """A bot to be probed, and the options that were typed for it."""
 
     spec: BotSpec
     typed: Sequence[tuple[str, str]] = ()
     each: Sequence[tuple[str, str]] = ()
-    """Options of all bots: it plays without those that it has not announced, unless they were typed for it as well."""
+    """Options of all bots: those it has not announced are left out, unless they were typed for it as well."""
 
 
-def introduce(guest: Guest, terms: Terms, sandbox: Sandbox) -> BotSpec:
-    """Start the bot once to learn its name, whether it can play on these terms, and what it can take.
+def probe(guest: Candidate, terms: GameConditions, sandbox: Sandbox) -> BotSpec:
+    """Start the bot once and return its spec with name and capabilities, if it can play under these conditions.
 
-    A bot that says nothing of its clocks, and whose capabilities are not written down, is asked a few questions more.
-    Raises UnintroducedError when it does not even shake hands, IneligibleError when it has not announced what the
-    rules demand, or one of the options that were typed for it, cannot set up positions where the start is shown as
-    one, or cannot limit its search as the time control does (its own, if it has one).
+    A bot that announces no clocks, and whose capabilities are not saved, gets a quick check. Raises ProbeError
+    when it does not complete the handshake. Raises IneligibleError when it has not announced what the rules demand or
+    an option that was typed for it, cannot set up positions where the start is sent as one, or cannot limit its search
+    as its time control demands.
     """
-    bot = Bot(guest.spec, terms.limits, sandbox)
+    bot = LocalBot(guest.spec, terms.limits, sandbox)
     try:
         _start(bot)
         spec = _meet(bot, guest, terms)
@@ -99,24 +99,26 @@ def introduce(guest: Guest, terms: Terms, sandbox: Sandbox) -> BotSpec:
     return _limited(spec if is_known else _examined(spec, terms, sandbox), terms)
 
 
-def introduce_all(guests: Sequence[Guest], terms: Terms) -> tuple[BotSpec, ...] | UnintroducedError | IneligibleError:
-    """The same of several bots by the present slot, which is ready for the game of the last two then: a job for it.
+def probe_all(guests: Sequence[Candidate], terms: GameConditions) -> tuple[BotSpec, ...] | ProbeError | IneligibleError:
+    """Probe several bots in the present slot, which is then ready for the game of the last two: a job for it.
 
-    Names that are taken get `-2`, `-3` … behind them. What would be raised is returned: it is for another process.
+    Duplicate names get the suffix `-2`, `-3` …. Errors are returned, not raised: they are for another process.
     """
     found: list[BotSpec] = []
     try:
         for begin in range(0, len(guests), TOGETHER):
             found += _introduced(guests[begin : begin + TOGETHER], terms, roster(), found)
-    except (UnintroducedError, IneligibleError) as error:
+    except (ProbeError, IneligibleError) as error:
         return error
     return tuple(found)
 
 
-def _introduced(guests: Sequence[Guest], terms: Terms, slot: Roster, others: Sequence[BotSpec]) -> list[BotSpec]:
-    """The next few, whose processes wait for their game."""
+def _introduced(
+    guests: Sequence[Candidate], terms: GameConditions, slot: Roster, others: Sequence[BotSpec]
+) -> list[BotSpec]:
+    """Probe the next few bots; their processes wait for their game."""
     seated = slot.seat([guest.spec for guest in guests], terms.limits)
-    bots = [bot for bot in seated if isinstance(bot, Bot)]
+    bots = [bot for bot in seated if isinstance(bot, LocalBot)]
     try:
         for bot in bots:
             _start(bot)
@@ -142,16 +144,16 @@ def _introduced(guests: Sequence[Guest], terms: Terms, slot: Roster, others: Seq
     ]
 
 
-def _start(bot: Bot) -> None:
-    """Start it, and ask it who it is. Raises UnintroducedError."""
+def _start(bot: LocalBot) -> None:
+    """Start the bot and send `ugi`. Raises ProbeError."""
     with _reported(bot):
         bot.start()
-    with contextlib.suppress(BotError):  # whoever waits for the answer finds out why
+    with contextlib.suppress(BotError):  # the wait for the answer reports why
         bot.greet()
 
 
-def _meet(bot: Bot, guest: Guest, terms: Terms) -> BotSpec:
-    """Hear who it is. Raises UnintroducedError, IneligibleError."""
+def _meet(bot: LocalBot, guest: Candidate, terms: GameConditions) -> BotSpec:
+    """Complete the handshake and check the rules. Raises ProbeError, IneligibleError."""
     spec = guest.spec
     last = spec.command[-1] if len(spec.command) > 1 else Path(spec.command[0]).stem
     with _reported(bot):
@@ -171,33 +173,33 @@ def _meet(bot: Bot, guest: Guest, terms: Terms) -> BotSpec:
 
 
 @contextlib.contextmanager
-def _reported(bot: Bot) -> Iterator[None]:
-    """Raises UnintroducedError where it fails."""
+def _reported(bot: LocalBot) -> Iterator[None]:
+    """Raise ProbeError if the bot fails inside the block."""
     try:
         yield
     except (BotError, SandboxError) as error:
         bot.process.is_sound = False
         reason = error.detail if isinstance(error, BotError) else str(error)
-        raise UnintroducedError(_not_introduced(bot.spec, reason, bot.log)) from None
+        raise ProbeError(_not_introduced(bot.spec, reason, bot.log)) from None
 
 
-def _is_known(bot: Bot, terms: Terms) -> bool:
-    """Whether there is nothing more to ask it."""
+def _is_known(bot: LocalBot, terms: GameConditions) -> bool:
+    """Return whether the bot needs no further check."""
     control = terms.control and (bot.spec.time or terms.control)
     is_told = bool(bot.spec.capabilities) or CLOCKS_OPTION in bot.session.options
     return is_told or control is None or control.kind not in ("clock", "movetime")
 
 
-def _examined(spec: BotSpec, terms: Terms, sandbox: Sandbox) -> BotSpec:
-    """The bot with what it was found to take."""
+def _examined(spec: BotSpec, terms: GameConditions, sandbox: Sandbox) -> BotSpec:
+    """Return the bot with the capabilities of a quick check."""
     report = check(spec, terms.rulesets()[:1], sandbox, terms.limits, is_quick=True)
     if not report.is_fit:
         return spec
     return replace(spec, capabilities=read_capabilities(report.capabilities.as_json(), spec.name))
 
 
-def _limited(spec: BotSpec, terms: Terms) -> BotSpec:
-    """The bot, whose search can be limited as it will be. Raises IneligibleError."""
+def _limited(spec: BotSpec, terms: GameConditions) -> BotSpec:
+    """Return the bot if its search can be limited as the time control demands. Raises IneligibleError."""
     control = terms.control and (spec.time or terms.control)
     if control and control.kind in ("depth", "nodes") and not spec.capabilities.get(control.kind, True):
         raise IneligibleError(f"bot {spec.name!r} does not know `go {control.kind} N`; take a time control in seconds")
@@ -208,7 +210,7 @@ def _not_introduced(spec: BotSpec, reason: str, log: str) -> str:
     said = [line.strip() for line in log.splitlines() if line.strip()]
     words = f"; its last words: {said[-1][:300]}" if said and said[-1] not in reason else ""
     shown = spec.name or shlex.join(spec.command)[:200]
-    return f"bot {shown!r} did not introduce itself: {reason}{words}; `arena check` shows every line exchanged"
+    return f"bot {shown!r} did not complete its handshake: {reason}{words}; `arena check` shows every line exchanged"
 
 
 def _clean(name: str) -> str:
@@ -216,7 +218,7 @@ def _clean(name: str) -> str:
 
 
 def _unique(spec: BotSpec, taken: set[str]) -> BotSpec:
-    """The same bot with `-2`, `-3` … behind a name that is taken."""
+    """Return the bot, with a suffix `-2`, `-3` … if its name is taken."""
     name, number = spec.name, 1
     while name in taken:
         number += 1

@@ -1,4 +1,4 @@
-"""What was asked of a bot under examination, and what was found."""
+"""The report of a check: its steps and findings."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from referee.check.timing import Timing
 
 
 @dataclass(slots=True)
-class Step:
-    """One thing asked of the bot. `needed` steps decide fitness; `advice` says what to fix.
+class CheckStep:
+    """One step of a check. `needed` steps decide fitness; `advice` says what to fix.
 
-    `said` is the end of its standard error where it failed by ending.
+    `said` is the end of the bot's standard error if it failed by ending.
     """
 
     name: str
@@ -27,39 +27,39 @@ class Step:
 
 @dataclass(slots=True)
 class CheckReport:
-    """All steps in order, and what was found. The first needed step that fails is the last: the cause.
+    """All steps in order and the findings. The first required step that fails is the last: the cause.
 
-    `refused`: the variants that the bot cannot play, each with what it would have to announce.
+    `refused` maps the variants that the bot cannot play to the options it would have to announce.
     """
 
     command: tuple[str, ...]
     family: str
-    steps: list[Step] = field(default_factory=list)
+    steps: list[CheckStep] = field(default_factory=list)
     name: str = ""
     author: str = ""
     capabilities: Capabilities = field(default_factory=Capabilities.default)
     timing: Timing = field(default_factory=Timing)
     variants: list[str] = field(default_factory=list)
-    """Those in which it was found to play legal moves."""
+    """Variants in which it played legal moves."""
     refused: dict[str, str] = field(default_factory=dict)
     log: str = ""
     peak_bytes: int = 0
     """The most memory it was seen to hold between the steps."""
     seconds: float = 0.0
-    """How long the examination took."""
+    """Duration of the check."""
 
     @property
-    def fault(self) -> Step | None:
-        """The needed step that failed; None when the bot may play."""
+    def fault(self) -> CheckStep | None:
+        """The required step that failed; None when the bot may play."""
         return next((step for step in self.steps if step.needed and not step.passed), None)
 
     @property
     def is_fit(self) -> bool:
-        """Whether the bot may play: every needed step passed."""
+        """True if every required step passed."""
         return bool(self.steps) and self.fault is None
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data for JSON."""
         timing = self.timing
         return {
             "command": list(self.command),

@@ -1,6 +1,6 @@
-"""How fast a bot plays: the shortest time for a move that it keeps, and by how much it exceeds what it is told.
+"""A bot's speed: the shortest move time it keeps, and by how much it exceeds its move times.
 
-Refuses to know bots and positions: it is given a function that asks for a move and says how long the answer took.
+It knows no bot: the caller passes a function that asks for a move and returns the time of the answer.
 """
 
 from __future__ import annotations
@@ -13,20 +13,23 @@ from protocol.capabilities import shortened
 from referee.bot.overshoot import EARLY, UNKNOWN_MS
 
 MOVE_TIMES_MS = (50, 200, 1000, 5000, 15_000)
-"""What is tried, fastest first: `N ms a move` as in games."""
+"""The move times that are tried, fastest first, used as in games."""
 _QUICK_MS, _QUICK_TRIES, _TRIES = 200, 7, 3
-"""So many answers are asked for at move times that are quick, and at the others."""
+"""Move times up to `_QUICK_MS` get `_QUICK_TRIES` tries, longer ones `_TRIES`."""
 _FAR = 4
-"""Two answers that took so many times the move time end the tries at it."""
+"""Two answers that took this many times the move time end the tries at it."""
 
 Ask = Callable[[int, float], float]
-"""Asks for a move that is to take so many milliseconds and waits so many; how many it took. Raises what it likes."""
+"""Asks for a move with this move time, waits for it at most the second time, and returns the milliseconds taken. May
+raise anything.
+"""
 
 
 @dataclass(slots=True)
 class Timing:
-    """What was found. `fit_from_ms`: the shortest move time kept, None when none was; `least_ms`: the fastest answer
-    at the last one tried. `late_ms`: by how much each answer exceeded its time, `first_ms` the very first one.
+    """The measured speed. `fit_from_ms` is the shortest move time kept, None when none was; `least_ms` the fastest
+    answer at the last one tried. `late_ms` are the excesses of all answers over their times, `first_ms` that of the
+    very first.
     """
 
     fit_from_ms: int | None = None
@@ -35,14 +38,14 @@ class Timing:
     late_ms: list[float] = field(default_factory=list)
 
     def add(self, told_ms: float, took_ms: float) -> None:
-        """Take down an answer; one long before its time was up says nothing."""
+        """Add an answer, unless it came long before its time was up."""
         if took_ms >= EARLY * told_ms:
             self.late_ms.append(took_ms - told_ms)
 
     def quantile(self, share: float) -> int:
-        """What that share of the answers did not exceed their time by, in whole milliseconds, not below 0.
+        """Return the given quantile of the overshoot in whole milliseconds, at least 0.
 
-        Never the slowest of several: one slow answer is not a property.
+        The slowest of several answers never counts: one slow answer is not a property.
         """
         count = len(self.late_ms)
         if not count:
@@ -52,12 +55,12 @@ class Timing:
 
     @property
     def overshoot_ms(self) -> int:
-        """What to plan with."""
+        """The overshoot to plan with."""
         return self.quantile(0.95)
 
     @property
     def first_overshoot_ms(self) -> int:
-        """The same for the first answer, where that was clearly slower; 0 where it was not."""
+        """The overshoot of the first answer if it was clearly larger; otherwise 0."""
         first_ms = math.ceil(self.first_ms)
         return first_ms if first_ms > self.overshoot_ms + UNKNOWN_MS else 0
 
@@ -65,9 +68,9 @@ class Timing:
 def find(ask: Ask, move_times_ms: Sequence[int] = MOVE_TIMES_MS, margin_ms: float = 20) -> Timing:
     """Ask for moves at one move time after the other until most answers are in time.
 
-    As in games the bot is told less than a move time by what it exceeded earlier ones by, down to half. The first
-    answer, which may load and compile, is not judged. An answer that even the longest move time would not allow
-    raises what `ask` raises: with the usual move times that bounds the whole to a minute and a half.
+    As in games the bot gets less than a move time by what it exceeded earlier ones by, down to half. The first answer,
+    which may load and compile, is not judged. An answer slower than the longest move time raises what `ask` raises:
+    with the usual move times that bounds the whole to a minute and a half.
     """
     patience_ms = max(move_times_ms[-1], MOVE_TIMES_MS[-1]) + margin_ms
     found = Timing()
@@ -86,7 +89,7 @@ def find(ask: Ask, move_times_ms: Sequence[int] = MOVE_TIMES_MS, margin_ms: floa
 
 
 def _is_kept(ask: Ask, move_ms: int, margin_ms: float, patience_ms: float, found: Timing) -> bool:
-    """Whether most answers at a move time are in time; as soon as that is clear, at those that are not quick."""
+    """Return whether most answers at a move time are in time; stop as soon as that is clear at the longer ones."""
     tries = _QUICK_TRIES if move_ms <= _QUICK_MS else _TRIES
     kept = missed = far = 0
     found.least_ms = math.inf

@@ -1,4 +1,4 @@
-"""What a game is: its specification, its record, its clock, its history and how openings are drawn.
+"""A game as plain data: specification, record, clock, history and openings.
 
 Plain values and pure functions: nothing here starts a process, reads a clock of the machine or speaks to a bot.
 """

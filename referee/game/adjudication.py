@@ -1,4 +1,4 @@
-"""Ends games early by what the bots themselves say: scores, draw offers, a limit of plies. Knows no rules, no clock."""
+"""Ends games early by what the bots report: scores, draw offers and a limit of plies. Uses no rules and no clock."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from referee.game.spec import Adjudication, GameSpec
 from referee.rules.core import SIDES, Outcome, Termination
 
 LEVEL = 20
-"""A bot whose score is no farther from 0 than this, in hundredths, takes the draw that a person offers it."""
+"""A bot accepts a person's draw offer when its own score is within this many centipawns of 0."""
 LEVEL_FROM_PLY = 30
-"""Before that ply no draw is taken for a bot."""
+"""The first ply at which a draw offer is accepted for a bot."""
 
 
 def answered_for(spec: GameSpec) -> frozenset[int]:
-    """The sides whose bots have a person across the board: draw offers to them are answered by their scores."""
+    """Return the sides whose bots play a person: draw offers to them are answered from their scores."""
     places = (spec.first.place, spec.second.place)
     return frozenset(side for side in (0, 1) if places[side] != "person" and places[1 - side] == "person")
 
 
 def takes_draw(score: int | None, ply: int) -> bool:
-    """Whether a bot that has just played a ply with that score, in its own view, takes a draw that was offered."""
+    """Return whether a bot that reported this score, from its own view, accepts a draw offer after this ply."""
     return score is not None and abs(score) <= LEVEL and ply >= LEVEL_FROM_PLY
 
 
 class Adjudicator:
-    """Fed with every ply; `outcome` says whether the game is to end now.
+    """The adjudication of one game: give it every ply, and it returns the outcome once the game is to end.
 
-    Scores are hundredths from the view of the bot that gave them. A bot that gives no score never adjudicates.
-    For the sides in `answered` an offered draw is taken where their score is level (`takes_draw`).
+    Scores are centipawns from the view of the bot that reported them. A bot that reports no score is never adjudicated.
+    For the sides in `answered` a draw offer is accepted where their score is level (`takes_draw`).
     """
 
     def __init__(self, rule: Adjudication, answered: Collection[int] = ()) -> None:
@@ -39,7 +39,9 @@ class Adjudicator:
         self._offered = [False, False]
 
     def ply(self, side: int, plies: int, score: int | None, offers_draw: bool) -> Outcome | None:
-        """After the move of `side` (0 first, 1 second), the `plies`-th of the game: the outcome, or None to go on."""
+        """Return the outcome after the move of `side` (0 first, 1 second), ply `plies` of the game; None if it
+        continues.
+        """
         rule = self._rule
         takes = offers_draw or (side in self._answered and takes_draw(score, plies))
         agreed = rule.draw_agreement and takes and self._offered[1 - side]
@@ -68,12 +70,12 @@ class Adjudicator:
 
 
 def read_draw_rule(text: str, rule: Adjudication) -> Adjudication:
-    """`after=40,moves=8,score=10` laid over `rule`. Raises ValueError naming the part."""
+    """Apply a text such as `after=40,moves=8,score=10` to `rule`. Raises ValueError naming the part."""
     return _read(text, rule, {"after": "draw_after_ply", "moves": "draw_moves", "score": "draw_score"}, "--draw")
 
 
 def read_resign_rule(text: str, rule: Adjudication) -> Adjudication:
-    """`moves=4,score=600,both=1` laid over `rule`. Raises ValueError naming the part."""
+    """Apply a text such as `moves=4,score=600,both=1` to `rule`. Raises ValueError naming the part."""
     return _read(text, rule, {"moves": "resign_moves", "score": "resign_score", "both": "resign_both"}, "--resign")
 
 

@@ -1,14 +1,15 @@
-"""The clocks of one game: what each side has left, and what a move is charged. Refuses to measure anything itself."""
+"""The clocks of one game: the time left on each side and what a move is charged. Time is measured by the caller."""
 
 from __future__ import annotations
 
 from referee.game.spec import TimeControl
 
 
-class Clock:
-    """Time left per side (0 = first, 1 = second) in milliseconds; `second`: the control of that side if it has its own.
+class GameClock:
+    """Time left per side (0 = first, 1 = second) in milliseconds; `second` is the second side's control where it
+    differs.
 
-    `margin_ms` is never given to the bots: a side flags only when it overstepped by more than the margin.
+    `margin_ms` is never shown to the bots: a flag falls only when a side oversteps by more than the margin.
     """
 
     def __init__(self, control: TimeControl, margin_ms: int = 0, *, second: TimeControl | None = None) -> None:
@@ -27,14 +28,16 @@ class Clock:
         )
 
     def allowance_ms(self, side: int) -> float | None:
-        """How long the side may take for this move, margin included; None where only a search limit holds."""
+        """Return the longest time the side may take for this move, margin included; None where only a search limit
+        holds.
+        """
         control = self.controls[side]
         if control.kind == "clock":
             return max(0.0, self.left_ms[side]) + self.margin_ms
         return control.base_ms + self.margin_ms if control.kind == "movetime" else None
 
     def charge(self, side: int, used_ms: float) -> bool:
-        """Take `used_ms` off the side's clock, add what a move and a period of moves bring; False: the flag fell."""
+        """Charge `used_ms` and add increment and time of a new period; return False if the flag fell."""
         control = self.controls[side]
         if control.kind == "movetime":
             return used_ms <= control.base_ms + self.margin_ms
@@ -51,12 +54,12 @@ class Clock:
         return True
 
     def moves_to_go(self, side: int) -> int | None:
-        """How many moves the side's time is for, until more is added; None where none is."""
+        """Return the number of moves until the base time is added again; None for a control without periods."""
         moves = self.controls[side].moves
         return moves - self._charged[side] % moves if moves else None
 
     def words(self, side: int) -> bytes:
-        """The arguments of a side's `go`: `p1time … p2inc …`, `movetime …`, `depth …` or `nodes …`."""
+        """Return the arguments of the side's `go`: `p1time … p2inc …`, `movetime …`, `depth …` or `nodes …`."""
         if self._fixed_words[side]:
             return self._fixed_words[side]
         one, two = self._shown[side]

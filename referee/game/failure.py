@@ -1,8 +1,7 @@
-"""What can go wrong with a bot: by its own fault, by ours, or by nobody's.
+"""The failures of a game, by whose fault they are.
 
-BotError        the bot failed; it loses the game
-SandboxError    it could not be put where it was to run: our fault
-Stopped         everything is called off from outside
+BotError        the bot failed: it loses the game SandboxError    the bot could not be started in its sandbox: our
+fault, the game is void Stopped         the game was called off from outside: no one's fault
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from referee.rules.core import Termination
 
 
 class BotError(Exception):
-    """A bot failed. `termination` is the verdict, `detail` one sentence with stage, line, exit code."""
+    """A failure of a bot. `termination` is the verdict, `detail` one sentence with stage, line and exit code."""
 
     def __init__(self, termination: Termination, detail: str) -> None:
         super().__init__(f"{termination}: {detail}")
@@ -20,8 +19,8 @@ class BotError(Exception):
 
 
 class SandboxError(Exception):
-    """The bot could not be put into its sandbox: our fault, not the bot's."""
+    """A bot that could not be started in its sandbox: our fault, not the bot's."""
 
 
-class Stopped(Exception):  # noqa: N818 - nobody erred
-    """The game was called off from outside: nobody's fault."""
+class Stopped(Exception):  # noqa: N818 - not an error
+    """A game that was called off from outside."""

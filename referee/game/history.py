@@ -1,7 +1,4 @@
-"""The course of one game: the position, the moves that led to it as written, and how each was played.
-
-Refuses to know bots and clocks: it is told every move, and who listens is told in turn.
-"""
+"""The history of one game: its position, its moves in canonical notation, and how each was played."""
 
 from __future__ import annotations
 
@@ -14,15 +11,15 @@ from referee.rules.core import ParseError
 from referee.rules.history import LineOfPlay
 
 Watch = Callable[[int, str, Ply], None]
-"""Called after every ply with its number from 1, the canonical move, and how it was played."""
+"""Called after every ply with its number (from 1), the canonical move, and how it was played."""
 
 
-class Course:
-    """A game from its start through its opening to now.
+class GameHistory:
+    """The history of a game: opening, moves played and the present position.
 
-    `is_in_phase`: the phase before play proper lasts; `was_in_phase` the same before the last ply, `starts_in_phase`
-    before the first. `played`: moves behind the opening, of a game that was interrupted; nobody is told of them again.
-    Raises UnknownNameError and ParseError for a spec that makes no sense.
+    `is_in_phase` holds during the phase before regular play; `was_in_phase` is its value before the last ply,
+    `starts_in_phase` before the first one. `played` are the moves after the opening of an interrupted game; `watch` is
+    not called for them again. Raises UnknownNameError and ParseError for an invalid spec.
     """
 
     def __init__(self, spec: GameSpec, watch: Watch | None = None, played: Sequence[tuple[str, Ply]] = ()) -> None:
@@ -44,14 +41,14 @@ class Course:
 
     @property
     def position(self) -> str:
-        """The position now, as written."""
+        """The present position as text."""
         return self.ruleset.write(self.line.state)
 
     def _is_before_play(self) -> bool:
         return self._phase is not None and self._phase.holds(self.line.state, self.ruleset.config)
 
     def push(self, text: str, ply: Ply, code: int) -> None:
-        """Play a legal move, given as its canonical text and its code."""
+        """Play a legal move, given as canonical text and code."""
         self.line.push(code)
         self.moves.append(text)
         self.plies.append(ply)
@@ -61,7 +58,7 @@ class Course:
             self._watch(len(self.moves), text, ply)
 
     def push_text(self, text: str, ply: Ply) -> None:
-        """Play a move that no bot chose. Raises ParseError when it is not legal."""
+        """Play a move that no bot chose. Raises ParseError if it is not legal."""
         line = self.line
         code = self.ruleset.rules.notation.read_move(text, line.state, self.ruleset.config)
         if not line.is_legal(code):
@@ -69,6 +66,6 @@ class Course:
         self.push(text, ply, code)
 
     def push_pass(self) -> None:
-        """Pass for a bot that does not know the phase."""
+        """Pass for a bot that does not implement the phase."""
         notation = self.ruleset.rules.notation
         self.push_text(notation.write_move(notation.pass_move), Ply())

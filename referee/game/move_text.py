@@ -1,4 +1,4 @@
-"""Canonical move texts met so far and their codes: they never depend on the position, so each is read once."""
+"""A table of canonical move texts and their codes. They do not depend on the position, so each is parsed once."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _MOST_TEXTS = 500_000
 
 
 class MoveTexts:
-    """The texts of one family, both ways: `codes` by text as the bots send it, `names` by code.
+    """The move texts of one family: `codes` by the text that bots send, `names` by code.
 
-    Bounded by the moves there are on a board. Look into the tables first; `read` and `write` fill them.
+    The number of moves on a board bounds both. Look into the tables first; `read` and `write` fill them.
     """
 
     def __init__(self, family: str) -> None:
@@ -23,12 +23,12 @@ class MoveTexts:
         self._notation = load(family).notation
 
     def code(self, text: str | None, line: LineOfPlay) -> int | None:
-        """The same as `read`, from the table where it is there."""
+        """Return the same as `read`, from the table if the text is in it."""
         found = self.codes.get(text.encode()) if text else None
         return self.read(text, line) if found is None else found
 
     def read(self, text: str | None, line: LineOfPlay) -> int | None:
-        """The code of a move as a bot wrote it, in this position; None for what is no move."""
+        """Return the code of a bot's move in this position; None if the text is not a move."""
         try:
             code = self._notation.read_move(text or "", line.state, line.ruleset.config)
         except ParseError:
@@ -40,12 +40,12 @@ class MoveTexts:
         return code
 
     def write(self, code: int) -> str:
-        """The canonical text of a code."""
+        """Return the canonical text of a code."""
         name = self.names[code] = self._notation.write_move(code)
         return name
 
 
 @cache
 def move_texts(family: str) -> MoveTexts:
-    """The texts this process has met of a family. Raises UnknownNameError."""
+    """Return the move texts of a family, shared by this process. Raises UnknownNameError."""
     return MoveTexts(family)

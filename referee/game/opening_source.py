@@ -1,4 +1,4 @@
-"""What is written behind a book of openings: `FILE;order=random;plies=8`. Nothing is read here."""
+"""The settings that follow an opening book's path: `FILE;order=random;plies=8`. The book itself is not read here."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HINT = "write FILE;order=sequential or random;plies=N"
 
 @dataclass(frozen=True, slots=True)
 class OpeningSource:
-    """A file or another word for openings, the order of a file's lines, and how many plies of each are played."""
+    """A book's path (or `auto`, `random:4` …), the order of its lines, and the number of plies played of each."""
 
     place: str
     order: Order = "sequential"
@@ -20,7 +20,7 @@ class OpeningSource:
 
 
 def read_source(text: str) -> OpeningSource:
-    """Read the settings behind a source. Raises ValueError naming the one that is wrong."""
+    """Parse an opening source. Raises ValueError naming the invalid setting."""
     if os.path.exists(text):
         return OpeningSource(text)
     place, *parts = text.split(";")
@@ -33,7 +33,7 @@ def read_source(text: str) -> OpeningSource:
         elif name == "plies" and value.isdecimal() and 0 < int(value) <= 999:
             plies = int(value)
         else:
-            raise ValueError(f"--openings: {part.strip()!r} is no setting; {_HINT}")
+            raise ValueError(f"--openings: {part.strip()!r} is not a setting; {_HINT}")
     if parts and not os.path.isfile(place):
-        raise ValueError(f"--openings: order and plies are of a file, and there is no file {place!r}; {_HINT}")
+        raise ValueError(f"--openings: order and plies need a file, and {place!r} does not exist; {_HINT}")
     return OpeningSource(place, order, plies)

@@ -1,4 +1,4 @@
-"""Where games start: the plain start, random openings, dealt set-ups, books. The same ones for the same seed."""
+"""Openings: the plain start, random moves, dealt set-ups or a book. The same seed draws the same openings."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from referee.rules.rules import Ruleset, Value
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Where a pair of games starts: a variant, its options, a position (None = the variant's start), moves played."""
+    """The start of a pair of games: variant, options, position (None = the variant's start) and moves played."""
 
     variant: str
     position: str | None = None
     moves: tuple[str, ...] = ()
     options: tuple[tuple[str, Value], ...] = ()
     is_dealt: bool = False
-    """Dealt at random: it always goes as a position, and every pair of games gets one of its own."""
+    """True for a random deal: it is always written as a position, and every pair of games gets its own."""
 
 
 def opening_of(drawn: Sequence[Opening], turn: int, pair: int) -> Opening:
-    """The opening of a pair of games: the `turn`-th pair of its two bots and the `pair`-th of all, both from 0.
+    """Return the opening of a pair of games: number `turn` of its two bots and number `pair` of all, both from 0.
 
-    Openings of a book are the same for whoever meets; deals are new for every pair. Both begin anew at their end.
+    Every pairing gets the same openings of a book; deals are new for every pair. Both start over when they run out.
     """
     return drawn[(pair if drawn[0].is_dealt else turn) % len(drawn)]
 
 
 def draw_opener(ruleset: Ruleset, opening: Opening, lot: random.Random) -> dict[str, Value]:
-    """Which side moves first, drawn where the rules leave it open and the opening has neither moves nor position."""
+    """Draw the side that moves first, where the rules leave it open and the opening has neither moves nor position."""
     name = ruleset.rules.opener
     if not name or opening.moves or opening.position is not None:
         return {}
@@ -45,14 +45,14 @@ def draw_opener(ruleset: Ruleset, opening: Opening, lot: random.Random) -> dict[
 
 
 def opened_by_each(ruleset: Ruleset) -> tuple[Ruleset, ...]:
-    """The same rules with each side moving first, where that is an option of the family; else none."""
+    """Return the rules with each side moving first, if that is an option of the family; otherwise nothing."""
     name = ruleset.rules.opener
     values = ruleset.rules.option(name).values if name else ()
     return tuple(ruleset.rules.settle(ruleset.variant.name, {**ruleset.overrides, name: value}) for value in values)
 
 
 BALANCE = 300
-"""A random opening is kept when the static score is within this many hundredths for the side to move."""
+"""A random opening is kept if the static score of the side to move is within this many centipawns of the start's."""
 
 
 def _random_line(ruleset: Ruleset, plies: int, rng: random.Random, start: str | None = None) -> tuple[str, ...] | None:
@@ -70,7 +70,7 @@ def _random_line(ruleset: Ruleset, plies: int, rng: random.Random, start: str | 
     if abs(sign * int(rules.kernel.evaluate(position.state, config)) - origin) > BALANCE:
         return None
     after = np.empty_like(position.state)
-    for move in position.moves:  # nobody may win, or lose, on the very next ply
+    for move in position.moves:  # neither side may win or lose on the very next ply
         rules.kernel.play(position.state, config, move, after)
         if int(rules.kernel.result(after, config, 1, 0)) % 4 in (1, 2):
             return None
@@ -78,9 +78,10 @@ def _random_line(ruleset: Ruleset, plies: int, rng: random.Random, start: str | 
 
 
 def random_openings(ruleset: Ruleset, plies: int, count: int, seed: int) -> list[Opening]:
-    """`count` different openings of `plies` random moves each, none decided, none about to be.
+    """Draw `count` different openings of `plies` random moves, none of them decided or won at the next ply.
 
-    Deterministic by seed, and the first k of n are those of k. When the game has too few, they repeat in order.
+    The seed determines them, and the first k of n are the k drawn alone. They repeat in order when the game has too
+    few.
     """
     rng = random.Random(f"openings {ruleset.rules.family} {ruleset.variant.name} {plies} {seed}")
     found: dict[tuple[str, ...], None] = {}
@@ -97,7 +98,7 @@ def random_openings(ruleset: Ruleset, plies: int, count: int, seed: int) -> list
 
 
 def setup_openings(ruleset: Ruleset, variant: str, count: int, seed: int) -> list[Opening]:
-    """`count` starts dealt by the family for a variant name that stands for many. Raises ValueError if it has none."""
+    """Draw `count` starts for a variant name that stands for many. Raises ValueError if the family deals none."""
     deal = ruleset.rules.draw
     if deal is None:
         raise ValueError(f"{ruleset.rules.family} has no set-ups to draw; use random:PLIES:SEED")
@@ -114,11 +115,11 @@ def setup_openings(ruleset: Ruleset, variant: str, count: int, seed: int) -> lis
 
 
 _TRIES = 200
-"""How many random lines are tried from one deal."""
+"""Random lines that are tried from one deal before it is given up."""
 
 
 def is_source(text: str) -> bool:
-    """Whether a text is one of the sources that `openings` knows by name, and not the path of a book."""
+    """Return whether a text is one of the sources that `openings` knows by name, not the path of a book."""
     return text.partition(":")[0] in ("none", "auto", "random", "setups")
 
 
@@ -127,14 +128,14 @@ MAX_RANDOM_PLIES = 60
 
 
 def is_dealt(ruleset: Ruleset, source: str) -> bool:
-    """Whether such openings are deals, of which every pair of games gets one of its own."""
+    """Return whether these openings are deals, of which every pair of games gets its own."""
     return source.startswith("setups:") or (
         ruleset.variant.is_dealt and source.partition(":")[0] in ("none", "auto", "random")
     )
 
 
 def _deals(ruleset: Ruleset, variant: str, count: int, seed: int, plies: int = 0) -> list[Opening]:
-    """`count` deals as positions, `plies` random moves played from each."""
+    """Draw `count` deals as positions and play `plies` random moves from each."""
     rng = random.Random(f"deals {ruleset.rules.family} {variant} {plies} {seed}")
     found = []
     for deal in setup_openings(ruleset, variant, count, seed):
@@ -149,15 +150,16 @@ def _deals(ruleset: Ruleset, variant: str, count: int, seed: int, plies: int = 0
 
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
-"""A comment begins at the start of a line or after a blank: names of set-ups contain the sign."""
+"""A comment starts at the beginning of a line or after a blank: names of set-ups contain `#`."""
 
 
 def file_openings(ruleset: Ruleset, text: str, count: int) -> list[Opening]:
-    """Openings from a book: one per line, `START`, moves from the variant's start, or `START ; moves`; `#` comments.
+    """Read the openings of a book: one per line, `START`, moves from the variant's start, or `START ; moves`; `#`
+    comments.
 
-    `START` is a position string or the name of a variant that differs in its start only, such as `pijersi-36#12`. Used
-    in order and over again. Raises ParseError naming the line of a text that cannot be read, of an illegal move, of a
-    position in which the game is over, and of one that an earlier line leads to as well.
+    `START` is a position, or the name of a variant with the same rules, such as `pijersi-36#12`. They are used in order
+    and start over. Raises ParseError naming the line for text that cannot be parsed, an illegal move, a finished
+    position, or a line that leads to the position of an earlier one.
     """
     found: list[Opening] = []
     seen: dict[bytes, int] = {}
@@ -178,7 +180,7 @@ def file_openings(ruleset: Ruleset, text: str, count: int) -> list[Opening]:
 
 
 def _other_start(ruleset: Ruleset, name: str) -> Ruleset | None:
-    """The rules with the start of another variant; None where the text is no variant's name. Raises ValueError."""
+    """Return the rules with the start of another variant; None if the text names no variant. Raises ValueError."""
     try:
         found = ruleset.rules.settle(name, ruleset.overrides)
     except UnknownNameError:
@@ -190,7 +192,7 @@ def _other_start(ruleset: Ruleset, name: str) -> Ruleset | None:
 
 
 def _read_opening(ruleset: Ruleset, body: str, number: int) -> tuple[Opening, Position]:
-    """The opening of a line and the position it leads to. Raises ParseError."""
+    """Parse a line to its opening and the position it leads to. Raises ParseError."""
     start, separator, tail = body.partition(";")
     try:
         position: str | None = start.strip() or None
@@ -219,7 +221,7 @@ def _read_opening(ruleset: Ruleset, body: str, number: int) -> tuple[Opening, Po
         raise ParseError(
             f"line {number}: the game is already over ({line.outcome.reason})",
             text=body,
-            hint="take an opening that goes on",
+            hint="take an opening that does not end the game",
         )
     moves, end = [], line
     while line.previous is not None:
@@ -229,7 +231,7 @@ def _read_opening(ruleset: Ruleset, body: str, number: int) -> tuple[Opening, Po
 
 
 def chosen_openings(ruleset: Ruleset, text: str, count: int, source: OpeningSource, seed: int) -> list[Opening]:
-    """The openings of a file in the order of `source`, each cut to its plies. Raises ParseError as `file_openings`."""
+    """Read a book in the order of `source`, each line cut to its plies. Raises ParseError as `file_openings` does."""
     found = file_openings(ruleset, text, text.count("\n") + 1)
     found = list(dict.fromkeys(replace(one, moves=one.moves[: source.plies]) for one in found))
     if source.order == "random":
@@ -238,10 +240,11 @@ def chosen_openings(ruleset: Ruleset, text: str, count: int, source: OpeningSour
 
 
 def openings(ruleset: Ruleset, source: str, count: int, seed: int, text: str | None = None) -> list[Opening]:
-    """The openings of `count` pairs: `none`, `auto`, `random:PLIES[:SEED]`, `setups:VARIANT[:SEED]`, or a file's text.
+    """Draw the openings of `count` pairs: `none`, `auto`, `random:PLIES[:SEED]`, `setups:VARIANT[:SEED]` or a book's
+    text.
 
     `auto` is the plain start once, then random openings of four plies. In a variant that is dealt at random, `none` and
-    `auto` are deals, and random moves are played from deals. Raises ValueError for anything else.
+    `auto` are deals, and random moves start from deals. Raises ValueError for anything else.
     """
     if text is not None:
         return file_openings(ruleset, text, count)
@@ -264,7 +267,7 @@ def openings(ruleset: Ruleset, source: str, count: int, seed: int, text: str | N
 
 
 def _usual(ruleset: Ruleset, kind: str, count: int, seed: int) -> list[Opening]:
-    """The openings `none` and `auto`."""
+    """Draw the openings `none` and `auto`."""
     if ruleset.variant.is_dealt:
         return _deals(ruleset, ruleset.variant.name, count, seed)
     plain = Opening(ruleset.variant.name)

@@ -1,4 +1,4 @@
-"""The plan of a local tournament: a pure function to every game, known before the first is played."""
+"""The plan of a local tournament: a pure function to all games, known before the first is played."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from random import Random
 from typing import Literal, get_args
 
 from referee.game.openings import Opening, draw_opener, opening_of
-from referee.game.spec import PONDERING, Adjudication, BotSpec, GameSpec, Limits, PlannedGame, Pondering, TimeControl
+from referee.game.spec import PONDERING, Adjudication, BotLimits, BotSpec, GameSpec, PlannedGame, Pondering, TimeControl
 from referee.ratings.pairings import Format, pairings
 from referee.rules.rules import Ruleset
 
@@ -18,19 +18,19 @@ FIRST: tuple[First, ...] = get_args(First)
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What a local tournament is: the input of `schedule`."""
+class TournamentPlan:
+    """A local tournament: the input of `schedule`."""
 
     ruleset: Ruleset
     bots: tuple[BotSpec, ...]
     openings: tuple[Opening, ...]
-    """One per pair of games of a pairing, the same ones in every pairing; of deals one per pair of games of all."""
+    """One per pair of games of a pairing, the same in every pairing; deals: one per pair of games of the tournament."""
     games: int
     """Games per pairing."""
     format: Format = "round-robin"
     time: TimeControl = field(default_factory=TimeControl)
     adjudication: Adjudication = field(default_factory=Adjudication)
-    limits: Limits = field(default_factory=Limits)
+    limits: BotLimits = field(default_factory=BotLimits)
     pondering: Pondering = PONDERING[0]
     seed: int = 0
     event: str = ""
@@ -38,15 +38,15 @@ class Plan:
 
 
 def pairs_of(bots: int, format: Format, games: int) -> int:
-    """How many pairs of games so many bots play, with `games` per pairing."""
+    """Return the number of pairs of games among `bots` bots with `games` games per pairing."""
     return (games + 1) // 2 * len(pairings(bots, format))
 
 
-def schedule(plan: Plan) -> list[PlannedGame]:
-    """Every game of the plan in playing order, numbered from 1.
+def schedule(plan: TournamentPlan) -> list[PlannedGame]:
+    """Return every game of the plan in playing order, numbered from 1.
 
-    Cycle after cycle, so that a tournament cut short is still balanced: in each, every pairing plays a pair of games
-    from one opening with sides swapped (one game where `games` is odd, in the last cycle).
+    It runs in cycles, so that a tournament cut short is balanced. In each cycle every pairing plays one pair of games
+    from one opening with sides swapped (a single game in the last cycle where `games` is odd).
     """
     games: list[PlannedGame] = []
     pair = 0

@@ -1,7 +1,4 @@
-"""What a game was: moves, times, result and evidence. Plain data, JSON out and in, followed by the rules.
-
-Refuses to know files and databases.
-"""
+"""The record of a game: moves, times, result and evidence. Plain data, written to and read from JSON."""
 
 from __future__ import annotations
 
@@ -21,9 +18,9 @@ from referee.rules.rules import Ruleset, Value
 class Ply:
     """One ply as it was played. Times in milliseconds with three decimals.
 
-    `ms` is from the flush of `go` to the arrival of `bestmove`; `lag_ms` what of that the machine added (see
-    `referee.bot.lag`), `charged_ms` what the clock was charged (0 without a clock). `book` marks an opening ply nobody
-    thought about.
+    `ms` runs from the flush of `go` to the arrival of `bestmove`; `lag_ms` is the part that the machine added (see
+    `referee.bot.lag`), `charged_ms` the part the clock was charged (0 without a clock). `book` marks a ply of the
+    opening.
     """
 
     ms: float = 0.0
@@ -34,12 +31,10 @@ class Ply:
     nodes: int | None = None
     book: bool = False
     pv: str = ""
-    """The line it expected, its own move first, as it wrote it (`referee.game.variation`); left out of the JSON if
-    none.
-    """
+    """The bot's principal variation, its own move first, as it wrote it; left out of the JSON if empty."""
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data for JSON."""
         found = {name: getattr(self, name) for name in _PLY}
         if not self.pv:
             del found["pv"]
@@ -77,30 +72,32 @@ class GameRecord:
     first_version: str = ""
     second_version: str = ""
     detail: str = ""
-    """Why, in one sentence with the evidence: stage, offending line, exit code."""
+    """The reason in one sentence with the evidence: stage, offending line, exit code."""
     final_position: str = ""
     anomalies: tuple[int, int] = (0, 0)
-    """Lines of each side that the protocol did not allow but that did not prevent play."""
+    """Lines of each side that broke the protocol without preventing play."""
     logs: Mapping[str, str] = field(default_factory=dict)
     """The tails of the bots' standard error, by side."""
     adjudication: Mapping[str, Value] | None = None
-    """Which of its rulings (`referee.game.spec.Adjudication`) were not as usual; None where the record does not say."""
+    """The settings (`referee.game.spec.Adjudication`) that differ from the defaults; None in records that do not name
+    them.
+    """
     pondering: str = ""
-    """What a bot might do while its opponent thought (`referee.sandbox.rest`); empty where the record does not say."""
+    """What a bot was allowed while its opponent thought (`PONDERING` in `referee.game.spec`); empty if not recorded."""
     out_of_turn_ms: tuple[float, float] = (0.0, 0.0)
-    """Processor time that each side used while it was not its turn, as far as turns took a millisecond or more."""
+    """Processor time that each side used out of turn, summed over the turns with a millisecond or more."""
     at_start: bool = False
-    """Lost before play: a bot did not get ready."""
+    """True if the game was lost before play because a bot did not get ready."""
     network: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """Of each side that was remote, by side: its latency, what was allowed for it, and how long it was away."""
+    """Figures of each remote side: its latency, the allowance for it, and how long it was disconnected."""
     clock_scale: float = 1.0
-    """By how much the clocks were longer than planned, as the machine that played was slower; `time` has them so."""
+    """Factor by which the clocks were longer than planned because the machine is slower; `time` includes it."""
     worker: str = ""
-    """Who brought it, until it is stored: an arena keeps that apart."""
+    """The worker that delivered it, until it is stored: the arena keeps it apart."""
     marks: Mapping[int, str] = field(default_factory=dict)
-    """What annotators thought of plies (`!`, `?!`), by number; games played here have none."""
+    """Annotations of plies (`!`, `?!`) by number; games played here have none."""
     comments: Mapping[int, str] = field(default_factory=dict)
-    """What they said of them; 0 stands before the first."""
+    """Annotators' comments by ply; 0 is before the first."""
 
     @property
     def loser(self) -> Side | None:
@@ -109,18 +106,18 @@ class GameRecord:
 
     @property
     def points(self) -> tuple[float, float]:
-        """1, ½ or 0 for first and second; nothing for a void game."""
+        """1, ½ or 0 for first and second; 0 for both in a void game."""
         table = {"first": (1.0, 0.0), "second": (0.0, 1.0), "draw": (0.5, 0.5)}
         return table.get(self.winner or "", (0.0, 0.0))
 
     @property
     def lag(self) -> dict[str, float]:
-        """How late the referee itself was: `max_ms` in one ply, `total_ms` in all. None of it was charged to a bot."""
+        """The referee's own delay: `max_ms` in one ply, `total_ms` in all. None of it was charged to a bot."""
         lags = [ply.lag_ms for ply in self.plies]
         return {"max_ms": max(lags, default=0.0), "total_ms": round(sum(lags, 0.0), 3)}
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data, ready for `json.dumps`; `lag` is there to be read, and not read back."""
+        """Return plain data for `json.dumps`; the derived `lag` is written but not read back."""
         # By hand: `dataclasses.asdict` copies deeply, which took longer than writing the record to a database.
         found: dict[str, Any] = {name: getattr(self, name) for name in _RECORD}
         found["plies"] = [ply.as_json() for ply in self.plies]
@@ -133,7 +130,7 @@ class GameRecord:
         return {**found, "lag": self.lag}
 
     def line(self) -> str:
-        """One line of NDJSON, without the newline."""
+        """Return one line of NDJSON, without the newline."""
         return json.dumps(self.as_json(), separators=(",", ":"), ensure_ascii=False)
 
 
@@ -142,11 +139,11 @@ _UNSAID: Mapping[str, Any] = {
     **{"adjudication": None, "pondering": "", "out_of_turn_ms": (0.0, 0.0), "at_start": False, "worker": ""},
     **{"marks": {}, "comments": {}, "network": {}, "clock_scale": 1.0},
 }
-"""Left out of the JSON where they are so."""
+"""Values that are left out of the JSON."""
 
 
 def now() -> str:
-    """The time of day in UTC, ISO 8601 with milliseconds: what `started` and `finished` are written in."""
+    """Return the present time in UTC as ISO 8601 with milliseconds, the format of `started` and `finished`."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -162,7 +159,7 @@ def _adapter() -> Any:
 
 
 def read_record(text: str | bytes) -> GameRecord:
-    """A record from its JSON. Raises RecordError naming the field."""
+    """Parse a record from its JSON. Raises RecordError naming the field."""
     from pydantic import ValidationError
 
     try:
@@ -181,14 +178,14 @@ def read_record(text: str | bytes) -> GameRecord:
 
 
 def ruleset_of(record: GameRecord) -> Ruleset:
-    """The rules a record was played by. Raises UnknownNameError or ParseError."""
+    """Return the rules of a record. Raises UnknownNameError or ParseError."""
     from referee.rules import load
 
     return load(record.family).settle(record.variant, record.options)
 
 
 def positions(record: GameRecord) -> list[Position]:
-    """Every position of the game, the start first. Raises RecordError naming the ply, the move and the position."""
+    """Replay the game and return its positions, the start first. Raises RecordError naming ply, move and position."""
     ruleset = ruleset_of(record)
     found = [Position.start(ruleset, record.position)]
     for number, move in enumerate(record.moves, 1):

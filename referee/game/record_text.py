@@ -1,6 +1,6 @@
 """Game records as PGN-like text: tags, then numbered moves with times and scores in comments. Round-trips with JSON.
 
-The moves are canonical; people's notation is for pages and `arena rules convert`.
+The moves are canonical; families' own notations are for pages and `arena rules convert`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _RARE_TAGS = {
     "Marks": "marks",
     "Comments": "comments",
 }
-"""As JSON too, and only where there is something to say."""
+"""Tags whose value is JSON, written only where it is not empty."""
 
 _TAG = re.compile(r'\[([A-Za-z]+) ("(?:[^"\\]|\\.)*")\]')
 _PLY_WORDS = {
@@ -74,7 +74,7 @@ def _comment(ply: Ply) -> str:
 
 
 def write_text(record: GameRecord) -> str:
-    """The record as text, ending in a blank line."""
+    """Return the record as text, ending in a blank line."""
     data = record.as_json()
     tags = [f"[Result {json.dumps(_TOKENS[record.winner])}]"]
     tags += [f"[{tag} {json.dumps(str(data[name]), ensure_ascii=False)}]" for tag, name in _TEXT_TAGS.items()]
@@ -92,7 +92,7 @@ def write_text(record: GameRecord) -> str:
 
 
 def read_texts(text: str) -> Iterator[GameRecord]:
-    """Every record of a text. Raises RecordError naming the line of the first thing that cannot be read."""
+    """Parse every record of a text. Raises RecordError naming the first line that cannot be parsed."""
     tags: dict[str, str] = {}
     body: list[tuple[int, str]] = []
     for number, line in enumerate(text.splitlines(), 1):

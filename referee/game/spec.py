@@ -1,7 +1,4 @@
-"""What a game is before it is played: who, by which rules, on what clock. Frozen, canonical JSON.
-
-Refuses to know how a game is played and where its result goes.
-"""
+"""The specification of a game before it is played: players, rules and clock. Frozen, canonical JSON."""
 
 from __future__ import annotations
 
@@ -19,12 +16,12 @@ from referee.rules.rules import Value
 
 
 def canonical(data: Any) -> str:
-    """Data as canonical JSON: sorted keys, no blanks, UTF-8 text."""
+    """Return data as canonical JSON: sorted keys, no blanks, UTF-8 text."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def digest(data: Any) -> str:
-    """The first 16 hex digits of the SHA-256 of the canonical JSON."""
+    """Return the first 16 hex digits of the SHA-256 of the canonical JSON."""
     return hashlib.sha256(canonical(data).encode()).hexdigest()[:16]
 
 
@@ -34,7 +31,7 @@ def _names(kind: Any) -> tuple[str, ...]:
 
 
 def _plain(value: Any) -> Any:
-    """What `dataclasses.asdict` makes of nested specs, without copies of what nobody changes."""
+    """Return the same as `dataclasses.asdict`, without deep copies of immutable leaves."""
     kind: Any = type(value)
     names = _names(kind)
     return {name: _plain(getattr(value, name)) for name in names} if names else value
@@ -42,22 +39,22 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class TimeControl:
-    """How long a bot may think: a clock (`10+0.1`, `40/60`), a time per move (`1/move`), `depth:4` or `nodes:10000`.
+    """A bot's thinking time: a clock (`10+0.1`, `40/60`), a time per move (`1/move`), `depth:4` or `nodes:10000`.
 
-    `none` is for people alone: no clock at all.
+    `none` means no clock at all and is for games between people.
     """
 
     kind: Literal["clock", "movetime", "depth", "nodes", "none"] = "clock"
     base_ms: int = 10_000
     increment_ms: int = 100
     limit: int = 0
-    """The depth or the nodes of those kinds."""
+    """The depth or the number of nodes of those kinds."""
     moves: int = 0
-    """Of a clock: the base is added again after so many moves of the side, and after as many more; 0 = never."""
+    """Moves per period of a clock: the base time is added again after each period; 0 = no periods."""
 
     @property
     def move_ms(self) -> float | None:
-        """The time there is for a move, in a game of forty moves a side; None where only a search limit holds."""
+        """The time per move in a game of forty moves a side; None where only a search limit holds."""
         if self.kind == "clock":
             return self.base_ms / min(self.moves or MOVES_OF_A_GAME, MOVES_OF_A_GAME) + self.increment_ms
         return float(self.base_ms) if self.kind == "movetime" else None
@@ -77,7 +74,7 @@ _LIMIT = re.compile(r"(depth|nodes):([1-9]\d{0,11})", re.ASCII)
 
 
 def read_time_control(text: str) -> TimeControl:
-    """A time control such as `10+0.1`, `40/60`, `1/move`, `depth:4`, `nodes:10000` (seconds). Raises ParseError."""
+    """Parse `10+0.1`, `40/60`, `1/move` (seconds), `depth:4` or `nodes:10000`. Raises ParseError."""
     text = text.strip()
     if found := _LIMIT.fullmatch(text):
         kind: Any = found[1]
@@ -95,13 +92,13 @@ def read_time_control(text: str) -> TimeControl:
 
 
 NO_CLOCK = TimeControl("none", 0, 0)
-"""What people play by who take the time they need."""
+"""The time control of people who take the time they need."""
 VERSUS = " v "
-"""Between the time controls of the two sides where they differ."""
+"""Separates the time controls of the two sides where they differ."""
 
 
 def read_time_controls(text: str) -> tuple[TimeControl, TimeControl]:
-    """What first and second play with, from `GameSpec.time_text`. Raises ParseError."""
+    """Parse the controls of first and second from `GameSpec.time_text`. Raises ParseError."""
     first, _, second = text.partition(VERSUS)
     one, two = (NO_CLOCK if part == "none" else read_time_control(part) for part in (first, second or first))
     return one, two
@@ -109,7 +106,9 @@ def read_time_controls(text: str) -> tuple[TimeControl, TimeControl]:
 
 @dataclass(frozen=True, slots=True)
 class Adjudication:
-    """When a game is ended before the rules end it. 0 moves = off; scores in hundredths, `moves` per side in a row."""
+    """The rules that end a game before the game's own do. 0 moves = off; scores in centipawns, `moves` in a row per
+    side.
+    """
 
     draw_moves: int = 0
     draw_score: int = 10
@@ -119,13 +118,13 @@ class Adjudication:
     resign_both: bool = True
     """Both bots must agree on who is winning, not the losing one alone."""
     max_plies: int = 0
-    """Drawn (`max-plies`) after that many plies whatever the rules say; 0 = no such limit."""
+    """The game is drawn (`max-plies`) after this many plies; 0 = no limit."""
     draw_agreement: bool = True
     """Two offers in a row draw the game."""
 
     @property
     def changes(self) -> dict[str, int | bool]:
-        """What is not as usual: all that a record needs to say."""
+        """The settings that differ from the defaults: all that a record needs."""
         names = _names(Adjudication)
         return {name: getattr(self, name) for name in names if getattr(self, name) != getattr(_USUAL, name)}
 
@@ -134,19 +133,19 @@ _USUAL = Adjudication()
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class BotLimits:
     """Every deadline and bound of one bot in one game. Times in milliseconds."""
 
     start_ms: int = 10_000
     """From the spawn to `ugiok`."""
     ready_ms: int = 60_000
-    """Each `isready`; the first one may load books and compile kernels."""
+    """For each `isready`; the first one may load books and compile kernels."""
     move_ms: int = 120_000
-    """Without a clock (depth, nodes): the longest wait for a `bestmove`."""
+    """For a `bestmove` without a clock (depth, nodes)."""
     margin_ms: int = 20
-    """Added to every clock for scheduling noise; what was charged is recorded per ply."""
+    """Added to every clock for scheduling noise; the record says what was charged per ply."""
     grace_ms: int = 250
-    """After the flag: how long to wait for a late answer, to tell `time` from `stalled`."""
+    """After the flag: how long to wait for a late answer, to distinguish `time` from `stalled`."""
     quit_ms: int = 500
     """From `quit` to the kill."""
     line_bytes: int = 8192
@@ -160,19 +159,18 @@ class Limits:
 
 Pondering = Literal["frozen", "pinned", "allowed"]
 PONDERING: tuple[Pondering, ...] = ("frozen", "pinned", "allowed")
-"""What a bot may do while its opponent thinks: nothing, so that it slows nobody; what a core of its own allows; what it
-likes. The first is usual."""
+"""What a bot may do while its opponent thinks: nothing (the default), run on one core, or anything."""
 
 
-LEAST_SCALE, MOST_SCALE = 0.5, 4.0
-"""By so much clocks are scaled at least and at most."""
+MIN_SCALE, MAX_SCALE = 0.5, 4.0
+"""Bounds of the clock scale."""
 
 
 @dataclass(frozen=True, slots=True)
 class BotSpec:
-    """An executable bot: what to run, under which name, and what is known of it.
+    """An executable bot: its name, its command and its known capabilities.
 
-    `capabilities` is what a check found (see `protocol.capabilities.Capabilities`), empty = assume the full protocol.
+    `capabilities` is what a check found (see `protocol.capabilities.Capabilities`); empty means the full protocol.
     """
 
     name: str
@@ -183,11 +181,11 @@ class BotSpec:
     options: tuple[tuple[str, str], ...] = ()
     """UGI options set before every game, as (name, value)."""
     bundle: str = ""
-    """The SHA-256 of the stored bundle the command runs in; empty for a bot of this machine, run in `folder`."""
+    """The SHA-256 of the stored bundle that the command runs in; empty for a local bot, which runs in `folder`."""
     time: TimeControl | None = None
-    """The bot's own time control, in place of the game's: time odds."""
+    """The bot's own time control, in place of the game's (time odds)."""
     place: Literal["", "remote", "person"] = ""
-    """What plays at its seat (see `referee.bot.seat`): a process here, a bot on its author's machine, a person."""
+    """Where the player is (see `referee.bot.seat`): empty for a process here, else a remote machine, or a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +201,7 @@ class GameSpec:
     opening: tuple[str, ...] = ()
     time: TimeControl = field(default_factory=TimeControl)
     adjudication: Adjudication = field(default_factory=Adjudication)
-    limits: Limits = field(default_factory=Limits)
+    limits: BotLimits = field(default_factory=BotLimits)
     pondering: Pondering = "frozen"
     """What a bot may do while its opponent thinks (see `PONDERING`)."""
     event: str = ""
@@ -212,23 +210,25 @@ class GameSpec:
     pair: int = 0
     seed: int = 0
     scale_clocks: bool = False
-    """Whether clocks are longer where the machine is slower (see `referee.machine.speed`)."""
+    """True to lengthen the clocks on a slower machine (see `referee.machine.speed`)."""
     clock_scale: float = 1.0
-    """By how much they are, as filled in by the machine that plays."""
+    """The factor for that, filled in by the machine that plays."""
 
     @property
     def controls(self) -> tuple[TimeControl, TimeControl]:
-        """What first and second play with."""
+        """The time controls of first and second."""
         return self.first.time or self.time, self.second.time or self.time
 
     @property
     def time_text(self) -> str:
-        """The time control in words, `10+0.1 v 1+0.01` where the sides have different ones."""
+        """The time control as text, `10+0.1 v 1+0.01` where the sides differ."""
         first, second = self.controls
         return str(first) if first == second else f"{first}{VERSUS}{second}"
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data; what is as usual (a bot's own time, its place, pondering …) has no key: ids are made of this."""
+        """Return plain data without the keys that have default values (`time`, `place`, `pondering` …): ids are made of
+        it.
+        """
         data: dict[str, Any] = _plain(self)
         if self.pondering == PONDERING[0]:
             del data["pondering"]
@@ -248,9 +248,9 @@ class GameSpec:
 
 @dataclass(frozen=True, slots=True)
 class PlannedGame:
-    """A game that is to be played: its spec, and the id it was given when it was planned.
+    """A game to be played: its spec and the id it was given when it was planned.
 
-    The id stays whatever becomes of the spec: a machine that plays it fills in where its bots are.
+    The id stays when the spec changes: a machine that plays it fills in where its bots are.
     """
 
     id: str
@@ -258,7 +258,7 @@ class PlannedGame:
 
     @classmethod
     def of(cls, spec: GameSpec) -> PlannedGame:
-        """Plan a game. Its id is the content hash of the whole spec: same plan, same ids, everywhere."""
+        """Plan a game. Its id is the content hash of the whole spec: the same plan has the same ids everywhere."""
         return cls(digest(spec.as_json()), spec)
 
 
@@ -266,7 +266,7 @@ _KNOWN = {item.name for item in fields(GameSpec)}
 
 
 def spec_from_json(data: Mapping[str, Any]) -> GameSpec:
-    """The spec of `as_json` after a trip through JSON. Raises ValueError or TypeError for anything else."""
+    """Parse the spec of `as_json` after a trip through JSON. Raises ValueError or TypeError for anything else."""
 
     def bot(part: Mapping[str, Any]) -> BotSpec:
         options = tuple((str(name), str(value)) for name, value in part["options"])
@@ -283,6 +283,6 @@ def spec_from_json(data: Mapping[str, Any]) -> GameSpec:
             "opening": tuple(data["opening"]),
             "time": TimeControl(**data["time"]),
             "adjudication": Adjudication(**data["adjudication"]),
-            "limits": Limits(**data["limits"]),
+            "limits": BotLimits(**data["limits"]),
         }
     )

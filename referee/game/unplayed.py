@@ -1,6 +1,6 @@
-"""The records of games that were not played: void ones, and those that a bot loses without being asked.
+"""Records of games that were not played: void ones, and those that a suspended bot loses.
 
-`record_of` is what they and the records of games that were played begin with.
+`record_of` is the common part of these and of records of played games.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from referee.rules.core import SIDES, Termination, Winner
 
 
 def void_record(game: PlannedGame, termination: Termination, detail: str) -> GameRecord:
-    """The record of a game that came to nothing before it began, or whose worker took its record with it.
+    """Return the record of a game that failed before it began, or whose worker was lost with its record.
 
-    Made of whatever was planned, even if that makes no sense.
+    The plan need not make sense: its fields are copied as they are.
     """
     return record_of(game.id, game.spec, None, termination, detail, started=now())
 
 
 def forfeit_record(game: PlannedGame, loser: str, why: str) -> GameRecord:
-    """The record of a game that a suspended bot of that name loses at once. Raises UnknownNameError, ParseError."""
+    """Return the record of a game that a suspended bot loses at once. Raises UnknownNameError, ParseError."""
     ruleset = load(game.spec.family).settle(game.spec.variant, game.spec.options)
     side = 0 if game.spec.first.name == loser else 1
     detail = f"{SIDES[side]} ({loser}) was suspended: {why}"
@@ -42,8 +42,7 @@ def record_of(
     started: str,
     **played: Any,
 ) -> GameRecord:
-    """The record of a planned game that ends now, with all that its spec says and no moves, but for what was `played`:
-    fields of a record."""
+    """Return the record of a planned game that ends now, without moves; `played` holds further fields of the record."""
     fields: dict[str, Any] = {
         "id": game_id,
         "family": spec.family,

@@ -1,4 +1,4 @@
-"""The line a bot expects, as it is kept with its move: what the bot wrote, within bounds. Refuses to know the rules."""
+"""A bot's principal variation as the record keeps it: as the bot wrote it, within bounds."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ MAX_MOVES = 12
 MAX_LETTERS = 120
 
 _MOVE = re.compile(r"[!-z|~]{1,40}")
-"""Nothing that a comment of a record could not hold."""
+"""Characters that the comment of a text record can hold."""
 
 
 def kept(moves: Sequence[str]) -> str:
-    """The beginning of a line as one text; it ends before what cannot be a move or would make it too long."""
+    """Return the first moves of a line as text, up to a word that cannot be a move or makes it too long."""
     found, length = [], -1
     for move in moves[:MAX_MOVES]:
         length += len(move) + 1

@@ -1,4 +1,5 @@
-"""The machine that plays: helper processes, compilation ahead of time, its speed, and the folder of a run.
+"""The machine that plays: helper processes, the pool of slots, compilation ahead of time, speed, and the folder of a
+run.
 
-Every process that is started here ends with the process that started it.
+Every process started here ends with the process that started it.
 """

@@ -1,7 +1,7 @@
 """Starts helper processes: modules of this program that work for the process that started them, and end with it.
 
-Each has a process group of its own, so that Ctrl-C in a terminal is its parent's to answer. What it writes to standard
-error goes where its parent's does, unless that is a pipe. However the parent ends, the helper ends within moments.
+Each has a process group of its own, so that its parent answers Ctrl-C in a terminal. Its standard error is its
+parent's, unless it is a pipe. However the parent ends, the helper ends within moments.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PIPE, NOTHING = subprocess.PIPE, subprocess.DEVNULL
 # Not `-m`: jobs name functions of an imported module, not of __main__.
 _ENTER = "from referee.machine.helper import enter; enter()"
 _CLEAN_S = 5
-"""How long a helper whose parent is gone may take to leave, its own children ended."""
+"""Seconds that a helper whose parent is gone may take to end its own children and leave."""
 
 
 def start(
@@ -46,7 +46,7 @@ def enter() -> None:
 
 
 def end_with(parent: int) -> None:
-    """Leave as soon as the parent is gone, whatever this process is doing then, even if it is stopped."""
+    """Exit as soon as the parent is gone, whatever this process is doing then, even if it is stopped."""
 
     def look(*_: object) -> None:
         if os.getppid() != parent:
@@ -59,5 +59,5 @@ def end_with(parent: int) -> None:
 
 
 def leave() -> None:
-    """Say that this process is on its way out already: a parent that ends has nothing to add."""
+    """Ignore the parent's death from now on: this process is exiting already."""
     signal.signal(signal.SIGCONT, signal.SIG_DFL)

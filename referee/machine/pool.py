@@ -1,6 +1,6 @@
 """A local executor of game slots: the standard `Executor` interface over one process per slot.
 
-A slot that dies fails only the job it had (`WorkerLostError`) and is replaced. Refuses to know what a job is.
+A slot that dies fails only its present job (`WorkerLostError`) and is replaced.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _Job = tuple["Future[Any]", Callable[..., Any], tuple[Any, ...]]
 
 
 class WorkerLostError(RuntimeError):
-    """The process that had the job died: nobody's fault, do it again."""
+    """The process that had the job died: not the job's fault, submit it again."""
 
 
 class JobError(RuntimeError):
@@ -34,8 +34,8 @@ class JobError(RuntimeError):
 class SlotPool(Executor):
     """`size` game slots. With `affinity` each is pinned to a core of its own, and so are its bots.
 
-    `spare` is how many idle bots a slot keeps running (see `Roster`). `on_event` is called with every event of a job
-    being done, from a thread of the pool; without it none is sent. A slot is started for its first job.
+    `spare` is the number of idle bots a slot keeps running (see `Roster`). `on_event` is called with every event of a
+    running job, from a thread of the pool; without it no events are sent. A slot is started for its first job.
     `is_own`: the bots belong to the person who started this process (see `open_sandbox`).
     """
 
@@ -55,7 +55,7 @@ class SlotPool(Executor):
         self._spare = spare
         self._lock = threading.Lock()
         self._connections: dict[Connection, Future[Any] | None] = {}
-        """Every slot's socket, and the job it has."""
+        """Every slot's socket, and its present job."""
         self._called_off: set[Future[Any]] = set()
         self._is_closed = False
         self.size = size
@@ -77,14 +77,14 @@ class SlotPool(Executor):
         return future
 
     def abort(self) -> None:
-        """Call off the games being played; their jobs end soon with what they have."""
+        """Call off the games being played; their jobs end soon with the records they have."""
         with self._lock:
             for connection in self._connections:
                 with contextlib.suppress(OSError):
                     connection.send("abort")
 
     def call_off(self, future: Future[Any]) -> None:
-        """Call off one job: what has not begun never does, a game being played ends soon, void (`stopped`)."""
+        """Call off one job: if it has not begun it never does, and a game being played ends soon, void (`stopped`)."""
         if future.cancel():
             return
         with self._lock:
@@ -97,7 +97,7 @@ class SlotPool(Executor):
                 self._called_off.add(future)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more jobs; end the slots when the queue is done, or at once what has not begun."""
+        """Accept no more jobs; end the slots when the queue is empty, or cancel the queue with `cancel_futures`."""
         with self._lock:
             self._is_closed = True
         if cancel_futures:
@@ -125,13 +125,13 @@ class SlotPool(Executor):
             try:
                 if process is None or connection is None:
                     process, connection = self._spawn(number, core)
-                with self._lock:  # whoever calls the job off finds it sent, or not yet begun
+                with self._lock:  # `call_off` finds the job sent, or not yet begun
                     self._connections[connection] = future
                     connection.send((function, arguments))
                     if future in self._called_off:
                         connection.send("abort")
                 kind, value = self._answer(connection)
-            except Exception as error:  # also what cannot be sent or read: whoever waits is told, the next job is done
+            except Exception as error:  # pickling errors too: fail this future, then continue
                 if process is None or connection is None:
                     future.set_exception(WorkerLostError(f"no game slot could be started: {error}"))
                     continue

@@ -1,7 +1,7 @@
-"""A run on disk: what is played (`run.json`), every finished game (`games.ndjson`), who is writing (`run.lock`).
+"""A run on disk: its plan (`run.json`), every finished game (`games.ndjson`), and its writer's lock (`run.lock`).
 
-Survives SIGKILL at any moment: a record counts when its whole line, newline included, is on disk; a torn last line is
-dropped and its game played again. Anything else that does not fit is refused, and nothing is overwritten.
+It survives SIGKILL at any moment: a record counts when its whole line, newline included, is on disk; a torn last line
+is dropped and its game played again. Anything else that does not fit is refused, and nothing is overwritten.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from referee.game.spec import PlannedGame
 
 
 class FolderError(ValueError):
-    """The folder holds something else, or something broken; the message names the file and the line."""
+    """A folder with other or broken content; the message names the file and the line."""
 
 
 class RunFolder:
@@ -32,18 +32,18 @@ class RunFolder:
 
     @property
     def header_path(self) -> Path:
-        """Where the run says what it is."""
+        """The file with the plan of the run."""
         return self.path / "run.json"
 
     @property
     def games_path(self) -> Path:
-        """One record per line, in the order of completion."""
+        """The file with one record per line, in order of completion."""
         return self.path / "games.ndjson"
 
     def open(self) -> Mapping[str, Any] | None:
-        """Lock the folder, making it if need be; the header of the run in it, None when there is none yet.
+        """Lock the folder, creating it if necessary; return the header of its run, None when there is none yet.
 
-        Raises FolderError when it is somebody else's, in use, or unreadable.
+        Raises FolderError when it belongs to another program, is in use, or cannot be read.
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -81,7 +81,7 @@ class RunFolder:
         os.replace(fresh, self.header_path)
 
     def resume(self, games: Sequence[PlannedGame]) -> list[GameRecord]:
-        """Read the finished games, drop a torn last line, and be ready to append. Raises FolderError."""
+        """Read the finished games, drop a torn last line, and prepare to append. Raises FolderError."""
         by_id = {game.id: game for game in games}
         data = self.games_path.read_bytes() if self.games_path.exists() else b""
         whole = data.rfind(b"\n") + 1
@@ -104,7 +104,7 @@ class RunFolder:
         return self.records
 
     def append(self, record: GameRecord) -> None:
-        """Store one finished game for good."""
+        """Store one finished game durably."""
         assert self._games is not None, "resume() first"
         self._games.write(record.line().encode() + b"\n")
         self._games.flush()
@@ -118,7 +118,7 @@ class RunFolder:
         os.replace(fresh, self.path / name)
 
     def close(self) -> None:
-        """Give up the lock."""
+        """Release the lock."""
         for file in (self._games, self._lock):
             if file:
                 file.close()

@@ -1,12 +1,11 @@
-"""Compiles what the sample bots call before a bot of this machine needs it: for those that play, and no others.
+"""Compiles what the sample bots call before a local bot needs it, for the samples that play and no others.
 
-A sample in a sandbox may read compiled code but keep none, so on a cold machine each of its processes would compile
-for a minute while a game waits, and lose it where that takes too long. Whoever starts samples has them compiled first,
-once for the machine: a mark beside the compiled code says for which sources that was done.
+A sample in a sandbox may read compiled code but not write it. On a cold machine each of its processes would compile for
+a minute while a game waits, and could lose it. So the code that starts samples has them compiled first, once for the
+machine: a marker file next to the compiled code names the sources it was made from.
 
-`python -m referee.machine.sample_warmup` compiles everything there is to compile, of all families, without the arena:
-the
-image's recipe has a layer for it that a change of the arena leaves alone. With the arena: `arena warmup --bots`.
+`python -m referee.machine.sample_warmup` compiles everything of all families without the arena: the image's recipe has
+a layer for it that a change of the arena leaves alone. With the arena: `arena warmup --bots`.
 """
 
 from __future__ import annotations
@@ -37,21 +36,21 @@ SAMPLES = {
     "bots.mcts": "mcts",
     "bots.champion": "champion",
 }
-"""Module -> name, as `bots.warm` knows it."""
+"""Names of samples, as `bots.warm` knows them, by module."""
 USUAL = ("random", "greedy", "alphabeta", "mcts")
-"""Those made ready before anybody asks: the champion has as much to compile as these together, and waits for a game."""
+"""Samples that are compiled in advance. The champion needs as long as these together, and waits for its first game."""
 _FOLDERS = ("bots/search", "referee/rules")
-"""Whose sources are compiled, with those of the family."""
+"""Folders whose sources are compiled, together with those of the family."""
 COMPILING = b"compiling "
-"""How a line begins in which `bots.warm` names the bot it compiles for, and perhaps the function."""
+"""Prefix of the lines in which `bots.warm` names the bot it compiles for, and perhaps the function."""
 _ready: set[tuple[str, str]] = set()
-"""(family, sample) that this process has seen to be ready."""
+"""(family, sample) that this process has seen to be compiled."""
 
 
 def have_warm(specs: Iterable[BotSpec], family: str, stop_fd: int | None = None) -> None:
-    """Have what the samples among these bots will want in a family compiled. Raises Stopped, as `have_all_warm`.
+    """Compile what the samples among these bots call in a family. Raises Stopped, as `have_all_warm`.
 
-    Where it cannot be compiled the bots themselves will say why.
+    If that fails, the bots themselves report why.
     """
     playing = [name for spec in specs if (name := _sample(spec)) and (family, name) not in _ready]
     if playing:
@@ -95,13 +94,13 @@ def _have(
 
 
 def warm_with_samples(family: str) -> Warmed:
-    """Make a family ready in this process, and have the samples' searches compiled: before a worker joins."""
+    """Compile a family in this process and the samples' searches, before a worker joins."""
     have_all_warm(family)
     return warm(family)
 
 
 def main() -> int:
-    """Compile the kernels of all families and what the sample bots call, a family per processor at once."""
+    """Compile the kernels of all families and everything the sample bots call, one family per processor at a time."""
     from referee.machine.pool import SlotPool
 
     problems = 0
@@ -116,12 +115,12 @@ def main() -> int:
 
 
 def _warm_all(family: str) -> tuple[Warmed, str]:
-    """Warm a family and all samples in it; what went wrong with the samples, empty when nothing."""
+    """Compile a family and all samples in it; return what went wrong with the samples, empty if nothing."""
     return warm(family), have_all_warm(family, names=SAMPLES.values())
 
 
 def _compile(family: str, names: Iterable[str], stop_fd: int | None, tell: Callable[[str], None]) -> str:
-    """Compile what these samples call into the cache; what went wrong in their own words, empty when nothing.
+    """Compile what these samples call into the cache; return their error output, empty on success.
 
     Raises Stopped when `stop_fd` becomes readable meanwhile.
     """
@@ -147,12 +146,12 @@ def _compile(family: str, names: Iterable[str], stop_fd: int | None, tell: Calla
 
 
 def _sample(spec: BotSpec) -> str | None:
-    """The name of the sample it is, None for any other bot."""
+    """Return the name of the sample, None for any other bot."""
     return None if spec.bundle else next((SAMPLES[word] for word in spec.command if word in SAMPLES), None)
 
 
 def _mark(family: str, name: str) -> Path:
-    """The file that says that what a sample calls is compiled, from these sources by this Python."""
+    """Return the file that marks a sample as compiled, from these sources by this Python."""
     return cache_root() / f"samples-{family}-{name}-{_digest(family)}"
 
 

@@ -1,6 +1,6 @@
-"""What this machine plays by: digests of the sources of rules, referee and protocol, and what compiles them.
+"""Digests of the sources that decide games: rules, referee and protocol, and the versions of their compilers.
 
-Two machines of one digest judge every game alike; two of one version number need not. Refuses to know who compares.
+Two machines with the same digest judge every game alike; the same version number does not guarantee that.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from pathlib import Path
 from referee.rules.families import folder, folder_of, homes
 
 _COMPILERS = ("numba", "llvmlite", "numpy")
-"""What the kernels become depends on them."""
+"""Packages that determine the compiled kernels."""
 _LENGTH = 12
 
 
 @cache
 def parts() -> Mapping[str, str]:
-    """By name: the digest of each family's sources, of all others of `referee` and `protocol`, versions of compilers.
+    """Return by name the digest of each family's sources, of all others of `referee` and `protocol`, and compiler
+    versions.
 
-    Read once per process, as the sources are then.
+    They are read once per process.
     """
     folders = {family: folder(family) for family in homes()}
     found = {family: _digest(place, ()) for family, place in folders.items()}
@@ -38,12 +39,12 @@ def parts() -> Mapping[str, str]:
 
 @cache
 def digest() -> str:
-    """All parts as one short hexadecimal number."""
+    """Return all parts as one short hexadecimal number."""
     return _short("\n".join(f"{name} {value}" for name, value in sorted(parts().items())).encode())
 
 
 def _digest(folder: Path, without: tuple[Path, ...]) -> str:
-    """Of all Python files below a folder, names and bytes, in the order of their names."""
+    """Digest names and bytes of all Python files below a folder, in the order of their names."""
     found = hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):
         if not any(path.is_relative_to(other) for other in without):

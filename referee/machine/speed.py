@@ -1,7 +1,7 @@
-"""How fast this process is: leaves of a tree of moves it counts in a second, by the clock on the wall.
+"""The speed of this process: perft leaves per second of wall-clock time.
 
-What else the machine does meanwhile is in it: whoever is measured while all slots play is as fast as it will be. Clocks
-that are to be worth the same everywhere are scaled by it.
+Other work of the machine is included, so measure while all slots play. Clocks that are scaled to the machine's speed
+use it.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
-from referee.game.spec import LEAST_SCALE, MOST_SCALE, BotSpec, GameSpec, PlannedGame, TimeControl
+from referee.game.spec import MAX_SCALE, MIN_SCALE, BotSpec, GameSpec, PlannedGame, TimeControl
 from referee.rules import families, load
 from referee.rules.perft import perft
 
 DEPTH = 3
-"""Of the tree: a call takes less than a millisecond, and interpreted rules take no seconds."""
+"""Depth of the perft tree: a call takes less than a millisecond, and interpreted rules take no seconds."""
 MEASURED_S = 0.3
 FRESH_S = 3600.0
-"""For so long a process is as fast as it was."""
+"""Seconds for which a measurement is valid."""
 REFERENCE = 920_000_000
-"""Leaves per second of the machine for which clocks are written: a core of an ordinary server of 2023."""
+"""Leaves per second of the reference machine for time controls: a core of an ordinary server of 2023."""
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ _here = _Measured()
 
 
 def measure() -> float:
-    """Leaves per second, of the first family there is. Compiles its kernel where that is still to be done."""
+    """Measure leaves per second in the first family; compiles its kernel if necessary."""
     ruleset = load(families()[0]).settle()
     start = ruleset.read()
     perft(ruleset, start, 1)
@@ -44,17 +44,17 @@ def measure() -> float:
 
 
 def lately() -> float:
-    """What was measured here lately; measured now where that is too long ago."""
+    """Return the last measurement, or measure now if it is too old."""
     return _here.leaves if time.monotonic() < _here.until_s else measure()
 
 
 def scaled(game: PlannedGame) -> PlannedGame:
-    """The game with the clocks it has on this machine, where its spec wants them scaled and both bots think here."""
+    """Return the game with its clocks scaled to this machine, if its spec asks for it and both bots think here."""
     spec = game.spec
     if not spec.scale_clocks or spec.first.place or spec.second.place:
         return game
     leaves = lately()
-    scale = round(min(MOST_SCALE, max(LEAST_SCALE, REFERENCE / leaves if leaves else MOST_SCALE)), 2)
+    scale = round(min(MAX_SCALE, max(MIN_SCALE, REFERENCE / leaves if leaves else MAX_SCALE)), 2)
     return replace(game, spec=_with_clocks(spec, scale))
 
 

@@ -1,7 +1,7 @@
-"""TOML that others wrote, read within bounds: what would cost minutes or memory is refused before it is parsed.
+"""Reads TOML of strangers within bounds: input that would cost minutes or memory is refused before it is parsed.
 
-The parser of the standard library takes time in the square of the parts of a key, recurses with every bracket, and
-stops at long numbers with an error of its own. Refuses to know what a document means.
+The parser of the standard library takes quadratic time in the parts of a key, recurses with every bracket, and fails on
+long numbers with an error of its own.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ MAX_BYTES = 2**20
 MAX_PARTS = 8
 """Parts of one dotted key."""
 MAX_WORD = 100
-"""Characters of a key, number or time that stands outside of quotes."""
+"""Characters of a key, number or time outside of quotes."""
 MAX_DEPTH = 12
-"""Brackets and braces within one another."""
+"""Nesting of brackets and braces."""
 MAX_ITEMS = 5000
-"""Keys and values in all."""
+"""Keys and values in total."""
 
 _STRINGS = re.compile(
     r'"""(?:[^"\\]++|\\[\s\S]|"(?!""))*"{3,5}'
@@ -35,11 +35,11 @@ _BETWEEN = re.compile(r"[\n=,\[\]{}]")
 
 
 class TomlError(ValueError):
-    """A text that is not TOML, or more of it than is taken; the message says where or how much."""
+    """Invalid or too large TOML; the message names the line or the bound."""
 
 
 def read(text: str, *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
-    """The table a text is, within the bounds of this module. Raises TomlError."""
+    """Parse a text to a table, within the bounds of this module. Raises TomlError."""
     check(text, max_bytes=max_bytes)
     try:
         return tomllib.loads(text)
@@ -48,7 +48,7 @@ def read(text: str, *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
 
 
 def read_plain(text: str, *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
-    """Read the same with times as text, in UTC where they name no zone: as JSON has it. Raises TomlError."""
+    """Parse the same with times as text, in UTC if they name no zone, as in JSON. Raises TomlError."""
     found: dict[str, Any] = _plain(read(text, max_bytes=max_bytes))
     return found
 
@@ -64,7 +64,7 @@ def _plain(value: Any) -> Any:
 
 
 def check(text: str, *, max_bytes: int = MAX_BYTES) -> None:
-    """Refuse what is not worth parsing, in time that grows with the text. Raises TomlError naming the bound."""
+    """Refuse text beyond the bounds, in time linear in its length. Raises TomlError naming the bound."""
     if len(text.encode("utf-8", "replace")) > max_bytes:
         raise TomlError(f"longer than {max_bytes:,} bytes")
     bare = _STRINGS.sub(_without_string, text.replace("\r\n", "\n"))

@@ -1,6 +1,6 @@
-"""Makes the kernels of a family ready in this process: every function called once, as the program calls them.
+"""Compiles the kernels of a family in this process: every function is called once, as the program calls it.
 
-What the cache has is loaded, the rest is compiled into it.
+Functions in the cache are loaded, the others are compiled into it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from referee.rules.perft import perft
 
 @dataclass(frozen=True, slots=True)
 class Warmed:
-    """What warming one family did: functions compiled now, functions found in the cache."""
+    """The result of compiling one family: functions compiled now, and functions found in the cache."""
 
     family: str
     compiled: int
@@ -30,7 +30,7 @@ class Warmed:
 
 
 def is_cold(family: str) -> bool:
-    """Whether the functions of a family are still to be compiled here."""
+    """Return whether the functions of a family still have to be compiled on this machine."""
     spec = importlib.util.find_spec(load(family).kernel_module)
     if not IS_COMPILED or spec is None or spec.origin is None:
         return False
@@ -42,7 +42,7 @@ def is_cold(family: str) -> bool:
 
 
 def get_ready(family: str) -> None:
-    """Have ready in this process what a game of the family needs of kernel and referee, and nothing else."""
+    """Load or compile only what a game of the family needs of kernel and referee."""
     ruleset = load(family).settle()
     LineOfPlay(ruleset).is_legal(0)
 

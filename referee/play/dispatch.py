@@ -1,4 +1,4 @@
-"""Feeds games to an executor, hands each record over exactly once, and plays void games again, within bounds.
+"""Feeds games to an executor, delivers each record exactly once, and plays void games again, within bounds.
 
 The executor is any `concurrent.futures.Executor` whose workers are game slots.
 """
@@ -19,13 +19,13 @@ from referee.play.suspension import Suspension
 from referee.rules.core import Kind, Termination
 
 ATTEMPTS = 3
-"""How often a game is tried before it stays void."""
+"""Attempts at a game before it stays void."""
 
 
 class Dispatcher:
     """Runs games; `stop()` (from a signal handler or another thread) lets running ones finish and starts no more.
 
-    `suspension` knows who plays no more; `on_suspend` is called with whoever is suspended.
+    `suspension` tracks the suspended bots; `on_suspend` is called with the name of each.
     """
 
     def __init__(
@@ -44,11 +44,11 @@ class Dispatcher:
         self._on_suspend = on_suspend
         self._running: dict[Future[list[GameRecord]], list[PlannedGame]] = {}
         self._recalled: set[Future[list[GameRecord]]] = set()
-        """Called off because a bot was suspended: what they leave is forfeited."""
+        """Jobs called off because a bot was suspended: their remaining games are forfeited."""
         self._stopping = False
         self._aborting = False
         self._is_over = False
-        """Nothing depends on further games: what runs is called off, and not played again."""
+        """True when further games decide nothing: running ones are called off and not played again."""
         self._voids: dict[str, int] = {}
 
     def stop(self) -> None:
@@ -56,19 +56,19 @@ class Dispatcher:
         self._stopping = True
 
     def abort(self) -> None:
-        """Start no more games, and do not play again what is called off."""
+        """Start no more games, and do not replay those that are called off."""
         self._stopping = self._aborting = True
 
     @property
     def is_stopped(self) -> bool:
-        """Whether it was told to start no more games."""
+        """True once `stop` or `abort` was called."""
         return self._stopping
 
     def run(self, games: Iterable[PlannedGame], is_enough: Callable[[], bool] | None = None) -> list[GameRecord]:
         """Play all games; the two of a pair run in one slot, one after the other, with the same processes.
 
-        `on_record` gets every record that stands, in the order of completion. As soon as `is_enough`, what is being
-        played is called off. Returns the games that stayed void.
+        `on_record` gets every record that stands, in order of completion. As soon as `is_enough` returns True, running
+        games are called off. Returns the games that stayed void.
         """
         waiting, is_decided = deque(_pairs(games)), is_enough or (lambda: False)
         again: list[list[PlannedGame]] = []
@@ -95,7 +95,7 @@ class Dispatcher:
                     self._call_off(future)
 
     def _left_of(self, job: list[PlannedGame]) -> list[PlannedGame]:
-        """What is to be played of a job: the games of suspended bots are lost as they are."""
+        """Return the games of a job that must be played: those of suspended bots are recorded as lost."""
         left = []
         for game in job:
             if record := self._suspension.forfeit(game):
@@ -105,7 +105,7 @@ class Dispatcher:
         return left
 
     def _keep(self, record: GameRecord) -> None:
-        """Hand over a record; call off what whoever it suspends is playing."""
+        """Deliver a record; if it suspends a bot, call off the games that bot is playing."""
         self._on_record(record)
         name = self._suspension.add(record)
         if name is None:
@@ -125,7 +125,7 @@ class Dispatcher:
     def _take(
         self, future: Future[list[GameRecord]], job: list[PlannedGame], given_up: list[GameRecord]
     ) -> list[PlannedGame]:
-        """Hand over what the job brought; the games to be played again."""
+        """Deliver the records of a finished job and return the games to be played again."""
         try:
             records = future.result()
         except CancelledError:
@@ -152,6 +152,6 @@ def _pairs(games: Iterable[PlannedGame]) -> list[list[PlannedGame]]:
 
 
 def left_to_play(games: Iterable[PlannedGame], finished: Iterable[GameRecord]) -> list[PlannedGame]:
-    """The games whose record is not there yet."""
+    """Return the games without a record."""
     known = {record.id for record in finished}
     return [game for game in games if game.id not in known]

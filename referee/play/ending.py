@@ -1,4 +1,4 @@
-"""How a game ended: by the rules, by agreement of the bots' own scores, or by what a bot did or failed to do."""
+"""The ending of a game: by the rules, by adjudication, or by a failure or resignation of a bot."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 from referee.bot.seat import Seat
 from referee.game.failure import BotError
-from referee.game.history import Course
+from referee.game.history import GameHistory
 from referee.rules.core import SIDES, Outcome, Termination, Winner
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Who won (None: the game is void), why, and one sentence with the evidence where there is more to say.
+    """The winner (None: the game is void or drawn by `termination`), the reason, and one sentence of evidence.
 
-    `at_start`: it ended before play, as a bot did not get ready.
+    `at_start`: it ended before play because a bot did not get ready.
     """
 
     winner: Winner | None
@@ -24,23 +24,23 @@ class Ending:
 
 
 def by_outcome(outcome: Outcome) -> Ending:
-    """The end by the rules or by adjudication."""
+    """Return the ending by the rules or by adjudication."""
     return Ending(outcome.winner, outcome.reason)
 
 
-def by_resignation(course: Course, side: int) -> Ending:
-    """The bot of that side (0 first, 1 second) gave up."""
-    return Ending(SIDES[1 - side], Termination.RESIGNED, f"{SIDES[side]} resigned at ply {len(course.moves) + 1}")
+def by_resignation(history: GameHistory, side: int) -> Ending:
+    """Return the ending when the bot of that side (0 first, 1 second) resigned."""
+    return Ending(SIDES[1 - side], Termination.RESIGNED, f"{SIDES[side]} resigned at ply {len(history.moves) + 1}")
 
 
-def by_failure(course: Course, side: int, bot: Seat, error: BotError) -> Ending:
-    """The bot of that side failed; its process plays no other game."""
+def by_failure(history: GameHistory, side: int, bot: Seat, error: BotError) -> Ending:
+    """Return the ending when the bot of that side failed; its process plays no other game."""
     bot.condemn()
-    detail = f"{SIDES[side]} ({bot.spec.name}) lost at ply {len(course.moves) + 1}: {error.detail}"
+    detail = f"{SIDES[side]} ({bot.spec.name}) lost at ply {len(history.moves) + 1}: {error.detail}"
     return Ending(SIDES[1 - side], error.termination, detail)
 
 
-def by_illegal_move(course: Course, side: int, bot: Seat, text: str | None) -> Ending:
-    """The bot of that side answered with what is no legal move."""
+def by_illegal_move(history: GameHistory, side: int, bot: Seat, text: str | None) -> Ending:
+    """Return the ending when the bot of that side answered with an illegal move."""
     shown = "no move" if text is None else repr(text[:80])
-    return by_failure(course, side, bot, BotError(Termination.ILLEGAL_MOVE, f"{shown} in {course.position}"))
+    return by_failure(history, side, bot, BotError(Termination.ILLEGAL_MOVE, f"{shown} in {history.position}"))

@@ -1,7 +1,6 @@
-"""Makes bots ready to play by given rules: what each must be told, or why it cannot play them.
+"""Prepares bots for the rules of a game: which options each must be sent, or why it cannot play by them.
 
-The protocol knows what may be said and no family; this is where the rules of a game are put into its words.
-Refuses to know games, clocks and results.
+The protocol knows no family; here the rules of a game are translated into its options.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from referee.rules.core import Termination
 from referee.rules.rules import Ruleset
 
 _plans: WeakKeyDictionary[Seat, tuple[tuple[object, ...], Agreement | Ineligible]] = WeakKeyDictionary()
-"""What each bot was to be told last, with what that was found from: one that plays on is to be told the same."""
+"""The last plan of each bot with its inputs: a bot that plays on by the same rules needs the same options."""
 
 
 def negotiate(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement | Ineligible:
-    """What a bot that has shaken hands must be told to play by these rules, or why it cannot.
+    """Return the options a bot must be sent to play by these rules, or why it cannot. It has shaken hands.
 
-    `is_shown`: the start is shown as a position, so that no name of it need be told.
+    `is_shown`: the start is sent as a position, so that its name need not be sent.
     """
     options, startpos_only = bot.options, bot.capabilities.startpos_only
     asked = options, len(options), bot.families, ruleset, is_shown, startpos_only
@@ -44,9 +43,9 @@ def negotiate_options(
     is_shown: bool = False,
     startpos_only: bool = False,
 ) -> Agreement | Ineligible:
-    """The same of a bot that is not running, from what it announced when it last was.
+    """Return the same for a bot that is not running, from the options and families it announced earlier.
 
-    `startpos_only`: it cannot set up positions, so that no game may have to be shown to it as one.
+    `startpos_only`: it cannot set up positions, so that no game may start from one.
     """
     rules = ruleset.rules
     setup = "" if is_shown or ruleset.variant.is_dealt else ruleset.variant.name
@@ -82,12 +81,12 @@ def _differs_in_start_only(ruleset: Ruleset) -> bool:
 
 
 def prepare(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement:
-    """Tell a bot that has shaken hands of a new game by these rules, whose start it `is_shown` or told.
+    """Send a bot the options and `uginewgame` of a new game; `is_shown` as for `negotiate`.
 
-    It is not waited for: `Seat.ready` does that, when all are told.
-    Raises BotError: `handshake-failed` when it has not announced what they demand, else how it failed.
+    It does not wait: `Seat.ready` does, once all bots have been sent theirs. Raises BotError: `handshake-failed` if the
+    bot has not announced what the rules demand, else how it failed.
     """
-    if bot.spec.place == "person":  # who sees the board, and reads the rules beside it
+    if bot.spec.place == "person":  # a person sees the board and the rules
         return Agreement(())
     plan = negotiate(bot, ruleset, is_shown=is_shown)
     if isinstance(plan, Ineligible):
@@ -97,12 +96,12 @@ def prepare(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement
         bot.tell(SetOption("Family", ruleset.rules.family))
     for name, value in bot.spec.options:
         bot.tell(SetOption(name, value))
-    told = frozenset(setting.name for setting in plan.setoptions)
-    for name in sorted(bot.told - told):  # a process that has played by other rules still has them set
+    wanted = frozenset(setting.name for setting in plan.setoptions)
+    for name in sorted(bot.rule_options - wanted):  # a process that has played by other rules still has them set
         if (default := bot.options[name].default) is not None:
             bot.tell(SetOption(name, default))
     for setting in plan.setoptions:
         bot.tell(setting)
-    bot.told = told
+    bot.rule_options = wanted
     bot.new_game()
     return plan

@@ -1,4 +1,4 @@
-"""One bot at the board: what it has been told of the game, and what it is asked when it is its turn."""
+"""A bot in one game: the position line it gets, the arguments of its `go`, and its answer."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from protocol.capabilities import movetime_for, shortened
 from referee.bot.seat import Seat, Thought
-from referee.game.clock import Clock
+from referee.game.clock import GameClock
 from referee.game.failure import BotError
-from referee.game.history import Course
+from referee.game.history import GameHistory
 from referee.play.negotiation import prepare
 from referee.rules.core import Termination
 
@@ -16,43 +16,43 @@ from referee.rules.core import Termination
 class Player:
     """A bot that is ready for the game. Raises BotError when it cannot play by its rules, or fails getting ready.
 
-    `passes_phase`: the referee passes for it in the phase before play, and it sees the position after that.
+    `passes_phase`: the referee passes for it in the phase before regular play, and it gets the position after that.
     """
 
     __slots__ = ("_question", "_separator", "bot", "passes_phase")
 
-    def __init__(self, bot: Seat, course: Course) -> None:
-        plan = prepare(bot, course.ruleset, is_shown=course.spec.position is not None)
+    def __init__(self, bot: Seat, history: GameHistory) -> None:
+        plan = prepare(bot, history.ruleset, is_shown=history.spec.position is not None)
         self.bot = bot
         self.passes_phase = plan.passes_phase
         self._question = bytearray(b"position startpos")
         """`position … moves …` up to the present ply."""
         self._separator = b" moves "
-        if not plan.use_startpos or course.spec.position not in (None, course.ruleset.variant.position):
-            self._restart(course.start)
-        self._see_opening(course)
+        if not plan.use_startpos or history.spec.position not in (None, history.ruleset.variant.position):
+            self._restart(history.start)
+        self._see_opening(history)
 
     def _restart(self, position: str) -> None:
         self._question = bytearray(b"position fen " + position.encode())
         self._separator = b" moves "
 
-    def _see_opening(self, course: Course) -> None:
-        if self.passes_phase and course.starts_in_phase:
-            if not course.is_in_phase:
-                self._restart(course.position)
-        elif course.moves:
-            self._question += b" moves " + " ".join(course.moves).encode()
+    def _see_opening(self, history: GameHistory) -> None:
+        if self.passes_phase and history.starts_in_phase:
+            if not history.is_in_phase:
+                self._restart(history.position)
+        elif history.moves:
+            self._question += b" moves " + " ".join(history.moves).encode()
             self._separator = b" "
 
-    def follow(self, course: Course) -> None:
-        """Take in the ply just played; a bot that does not know the phase gets the position after it instead."""
+    def follow(self, history: GameHistory) -> None:
+        """Append the ply just played; a bot that does not implement the phase gets the position after it instead."""
         if self.passes_phase:
-            if course.was_in_phase and not course.is_in_phase:
-                self._restart(course.position)
+            if history.was_in_phase and not history.is_in_phase:
+                self._restart(history.position)
                 return
-            if course.is_in_phase:
+            if history.is_in_phase:
                 return
-        self._question += self._separator + course.moves[-1].encode()
+        self._question += self._separator + history.moves[-1].encode()
         self._separator = b" "
 
     @property
@@ -60,8 +60,8 @@ class Player:
         """The line `position …` of the present ply."""
         return bytes(self._question)
 
-    def ask(self, clock: Clock, side: int, known: Mapping[bytes, int]) -> Thought:
-        """Its answer to `position … go …`, as `Seat.think`; before and after it rests. Raises what that does."""
+    def ask(self, clock: GameClock, side: int, known: Mapping[bytes, int]) -> Thought:
+        """Return its answer to `position … go …`, with pondering limited before and after. Raises as `Seat.think`."""
         bot = self.bot
         bot.begin_turn(side)
         words, allowance_ms = self._words(clock, side), clock.allowance_ms(side)
@@ -76,7 +76,7 @@ class Player:
     def _ask_in_time(
         self, told_ms: int, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int]
     ) -> Thought:
-        """The answer of a bot that was told a move time: from it is learned how late it is."""
+        """Return the answer to a move time, and learn from it how late the bot is."""
         bot, is_first = self.bot, not self.bot.has_answered
         bot.has_answered = True
         try:
@@ -88,8 +88,8 @@ class Player:
         bot.overshoot.add(told_ms, thought.ms - thought.lag_ms, is_first=is_first)
         return thought
 
-    def _words(self, clock: Clock, side: int) -> bytes:
-        """The arguments of `go`: what is left on the clocks, or a move time that leaves room for its lateness."""
+    def _words(self, clock: GameClock, side: int) -> bytes:
+        """Return the arguments of `go`: the clocks, or a move time reduced by the bot's usual lateness."""
         control, bot = clock.controls[side], self.bot
         if control.kind == "movetime":
             return b"movetime %d" % shortened(control.base_ms, bot.overshoot.at_worst_ms(is_first=not bot.has_answered))

@@ -1,4 +1,4 @@
-"""Seats the bots of a slot for a game, keeps sound processes for the next one, ends the rest.
+"""Provides the bots of a slot for a game, keeps sound processes for the next one and ends the others.
 
 Only processes are kept: every other kind of seat is opened for one game.
 """
@@ -10,28 +10,28 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from referee.bot.bot import Bot, expected_of
+from referee.bot.bot import LocalBot, expected_of
 from referee.bot.overshoot import Overshoot
 from referee.bot.seat import Seat
-from referee.game.spec import BotSpec, Limits, Pondering
+from referee.game.spec import BotLimits, BotSpec, Pondering
 from referee.rules.core import UnknownNameError
 from referee.sandbox import Sandbox
 from referee.sandbox.reaper import children, sweep
 from referee.sandbox.watchdog import Watchdog
 
 _REMEMBERED = 64
-"""Of how many bots it is remembered how late they are."""
+"""Number of bots whose lateness is remembered."""
 
 
 IDLE_S = 60.0
-"""How long a bot is kept that waits for its next game."""
+"""Seconds after which an idle bot is ended."""
 
 
 class Roster:
     """The processes of one slot.
 
-    `is_reaper` says that every stray child of this process may be killed. `spare` idle bots beyond those of the last
-    game are kept running: good for bots that are slow to start. An idle bot is frozen while others play or nobody does
+    `is_reaper` means that every stray child of this process may be killed. `spare` idle bots beyond those of the last
+    game are kept running: good for bots that are slow to start. An idle bot is frozen while others play or no game runs
     (`end_idle`), and ended after `IDLE_S`. `number` is that of the slot on its machine.
     """
 
@@ -45,18 +45,20 @@ class Roster:
         """Called whenever a bot takes longer than a moment for its move."""
         self._is_reaper = is_reaper
         self._spare = spare
-        self.elsewhere: dict[str, Callable[[BotSpec, Limits], Seat]] = {}
-        """How seats are opened that are no process of this slot, by their place."""
-        self._idle: list[Bot] = []
-        self._idle_since: dict[Bot, float] = {}
+        self.elsewhere: dict[str, Callable[[BotSpec, BotLimits], Seat]] = {}
+        """Functions that open seats which are not processes of this slot, by place."""
+        self._idle: list[LocalBot] = []
+        self._idle_since: dict[LocalBot, float] = {}
         self._overshoots: dict[tuple[str, ...], Overshoot] = {}
-        """How late each bot is that played here lately: what was learned outlives its processes."""
+        """Lateness of bots that played here recently: it outlives their processes."""
         self._watchdog = Watchdog()
         self._others = children() if is_reaper else set()
-        """What this process had running before: none of the bots' doing."""
+        """Children this process had before: they are not bots'."""
 
-    def seat(self, specs: Sequence[BotSpec], limits: Limits) -> list[Seat]:
-        """A seat for each spec, running bots first; one playing itself gets two processes. Not yet started when new."""
+    def seat(self, specs: Sequence[BotSpec], limits: BotLimits) -> list[Seat]:
+        """Return a seat for each spec, running bots first; a bot that plays itself gets two processes. New ones are not
+        started.
+        """
         seated: list[Seat] = []
         for spec in specs:
             bot = next((bot for bot in self._idle if _can_be(bot, spec) and bot.limits == limits), None)
@@ -73,21 +75,21 @@ class Roster:
         self._freeze_idle()
         return seated
 
-    def _new(self, spec: BotSpec, limits: Limits) -> Seat:
+    def _new(self, spec: BotSpec, limits: BotLimits) -> Seat:
         if spec.place in self.elsewhere:
             return self.elsewhere[spec.place](spec, limits)
         if spec.place:
             return self._elsewhere(spec, limits)
         late = self._overshoot_of(spec)
-        bot = Bot(spec, limits, self.sandbox, stop_fd=self.stop_fd, watchdog=self._watchdog, overshoot=late)
+        bot = LocalBot(spec, limits, self.sandbox, stop_fd=self.stop_fd, watchdog=self._watchdog, overshoot=late)
         bot.on_wait = self.on_wait
         return bot
 
-    def _elsewhere(self, spec: BotSpec, limits: Limits) -> Seat:
-        """The seat of what is no process of this slot. Raises UnknownNameError for a place unknown here."""
+    def _elsewhere(self, spec: BotSpec, limits: BotLimits) -> Seat:
+        """Open the seat of a bot that is not a process of this slot. Raises UnknownNameError for an unknown place."""
         if spec.place != "remote":
             raise UnknownNameError("place of a bot", spec.place, ("remote",))
-        from referee.bot.remote.link import Link
+        from referee.bot.remote.link import LobbyLink
         from referee.bot.remote.seat import RemoteBot
 
         key = spec.command[-1]
@@ -95,11 +97,11 @@ class Roster:
             spec,
             limits,
             self._overshoot_of(spec),
-            lambda: Link(spec.folder or "", key, spec.name, self.stop_fd),
+            lambda: LobbyLink(spec.folder or "", key, spec.name, self.stop_fd),
         )
 
     def _overshoot_of(self, spec: BotSpec) -> Overshoot:
-        """How late a bot is, as far as this slot knows."""
+        """Return the known lateness of a bot."""
         overshoot = self._overshoots.pop(_key(spec), None) or expected_of(spec)
         self._remember(spec, overshoot)
         return overshoot
@@ -109,36 +111,38 @@ class Roster:
         if len(self._overshoots) > _REMEMBERED:
             del self._overshoots[next(iter(self._overshoots))]
 
-    def rename(self, bot: Bot, spec: BotSpec) -> None:
-        """Know a seated bot by the name that it has given meanwhile."""
+    def rename(self, bot: LocalBot, spec: BotSpec) -> None:
+        """Rename a seated bot after its handshake."""
         self._overshoots.pop(_key(bot.spec), None)
         bot.spec = spec
         self._remember(spec, bot.overshoot)
 
     @property
-    def idle(self) -> tuple[Bot, ...]:
+    def idle(self) -> tuple[LocalBot, ...]:
         """The bots that wait for their next game."""
         return tuple(self._idle)
 
     def begin(self, bots: Sequence[Seat], pondering: Pondering) -> None:
-        """The game of these bots begins. `pinned` takes two cores: where the slot has one, resting bots are frozen."""
+        """Start the game of these bots. `pinned` takes two cores: where the slot has one, bots are frozen."""
         cores = sorted(os.sched_getaffinity(0))
         is_pinned = pondering == "pinned" and len(cores) > 1
         for side, bot in enumerate(bots):
-            if isinstance(bot, Bot) and (rest := bot.process.rest):
+            if isinstance(bot, LocalBot) and (rest := bot.process.rest):
                 own = cores[(2 * self._number + side) % len(cores)]
                 rest.pin(frozenset({own}) if is_pinned else frozenset())
                 rest.start("frozen" if pondering == "pinned" and not is_pinned else pondering)
 
     def rouse(self, bots: Sequence[Seat]) -> tuple[float, float]:
-        """The game is over, both bots go on; the processor time in milliseconds that each used out of turn."""
+        """Lift the limits on pondering after a game; return the milliseconds of processor time each bot used out of
+        turn.
+        """
         first, second = (_roused_ms(bot) for bot in bots)
         return first, second
 
     def end_idle(self) -> float | None:
-        """There is no game now: freeze the idle bots, and end those that have been idle for `IDLE_S`.
+        """Freeze the idle bots between games, and end those that have been idle for `IDLE_S`.
 
-        In how many seconds the next one is due, None when none is.
+        Returns the seconds until the next one is due, None when none is.
         """
         self._freeze_idle()
         now = time.monotonic()
@@ -147,13 +151,13 @@ class Roster:
         return max(0.0, left) if self._idle else None
 
     def release(self, bots: Sequence[Seat]) -> None:
-        """Take bots back after a game: sound processes wait for the next, the others are killed.
+        """Take bots back after a game: sound processes wait for the next one, the others are killed.
 
-        If the next game follows at once, they need not be frozen: to stop a process and let it go on takes longer than
-        quick bots take for all their moves.
+        They are not frozen yet: if the next game follows at once, freezing and waking would take longer than the moves
+        of a quick game.
         """
         for bot in bots:
-            if isinstance(bot, Bot) and bot.is_reusable:
+            if isinstance(bot, LocalBot) and bot.is_reusable:
                 self._idle.append(bot)
                 self._idle_since[bot] = time.monotonic()
             else:
@@ -161,7 +165,7 @@ class Roster:
         self._sweep()
 
     def discard(self, bots: Sequence[Seat]) -> None:
-        """Kill bots without asking them to quit."""
+        """Kill bots without sending `quit`."""
         for bot in bots:
             bot.condemn()
             bot.close()
@@ -199,8 +203,8 @@ def _key(spec: BotSpec) -> tuple[str, ...]:
     return (spec.name, spec.version, *spec.command)
 
 
-def _can_be(bot: Bot, spec: BotSpec) -> bool:
-    """Whether a running bot is the bot of `spec`: its options are set anew before every game, if they are the same."""
+def _can_be(bot: LocalBot, spec: BotSpec) -> bool:
+    """Return whether a running bot can play as `spec`: options are set before every game."""
     if bot.spec == spec:
         return True
     named, asked = ([name for name, _ in options] for options in (bot.spec.options, spec.options))
@@ -208,7 +212,7 @@ def _can_be(bot: Bot, spec: BotSpec) -> bool:
 
 
 def _roused_ms(bot: Seat) -> float:
-    rest = bot.process.rest if isinstance(bot, Bot) else None
+    rest = bot.process.rest if isinstance(bot, LocalBot) else None
     if rest is None:
         return 0.0
     rest.end()

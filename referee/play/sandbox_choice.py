@@ -1,6 +1,6 @@
-"""Chooses the sandbox for bots of this machine, whose owner trusts them: the strongest in which all of them start.
+"""Chooses the sandbox for local bots, whose owner trusts them: the strongest in which all of them start.
 
-Programs of strangers are not for this module: they get the sandbox that was asked for, or none of them is run.
+Uploaded bots do not use it: they get the sandbox that was configured, or are not run.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from referee.bot.bot import Bot
+from referee.bot.bot import LocalBot
 from referee.game.failure import BotError, SandboxError
-from referee.game.spec import BotSpec, Limits
+from referee.game.spec import BotLimits, BotSpec
 from referee.machine.sample_warmup import SAMPLES
 from referee.sandbox import LEVELS, Sandbox, assess, open_sandbox
 from referee.sandbox.privilege import is_passable
@@ -25,19 +25,19 @@ _WORD = re.compile(r"[^\s'\"`:;,()\[\]<>]+")
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """Why a bot does not start in a sandbox: in a line, and all it wrote to standard error."""
+    """The reason why a bot does not start in a sandbox: one line, and its whole standard error."""
 
     reason: str
     log: str = ""
 
 
-def choose(name: str, specs: Sequence[BotSpec], limits: Limits) -> tuple[Sandbox, tuple[str, ...]]:
+def choose(name: str, specs: Sequence[BotSpec], limits: BotLimits) -> tuple[Sandbox, tuple[str, ...]]:
     """Return the sandbox of that name; for `auto` the strongest that works here and in which these bots start.
 
-    The bots belong to the person who started this process: they may open what that person may. Also returns notes for
-    people: which bot made it a weaker sandbox, and why. A bot that starts nowhere makes no difference, nor does one
-    that starts and does not answer. Raises ValueError with what to do where the sandbox of a name does not work; `auto`
-    always finds one, `none` at the last.
+    The bots belong to the person who started this process, and may open the same files. Also returns notes for people:
+    which bot required a weaker sandbox, and why. A bot that starts nowhere makes no difference, nor does one that
+    starts and does not answer. Raises ValueError with what to do where a named sandbox does not work; `auto` always
+    finds one, at the last `none`.
     """
     if name != "auto":
         return open_sandbox(name, is_own=True), ()
@@ -61,7 +61,7 @@ def choose(name: str, specs: Sequence[BotSpec], limits: Limits) -> tuple[Sandbox
 
 
 def _programs(specs: Sequence[BotSpec]) -> Iterable[BotSpec]:
-    """One bot of each program; the samples are one, for they need the same files."""
+    """Return one bot of each program; the samples count as one, since they need the same files."""
     found: dict[object, BotSpec] = {}
     for spec in specs:
         is_sample = spec.command[:2] == (sys.executable, "-m") and spec.command[2] in SAMPLES
@@ -69,9 +69,9 @@ def _programs(specs: Sequence[BotSpec]) -> Iterable[BotSpec]:
     return found.values()
 
 
-def why_not(spec: BotSpec, sandbox: Sandbox, limits: Limits) -> Complaint | None:
-    """Why a bot does not start in a sandbox; None when it does, or when it starts and says nothing."""
-    bot = Bot(spec, limits, sandbox)
+def why_not(spec: BotSpec, sandbox: Sandbox, limits: BotLimits) -> Complaint | None:
+    """Return why a bot does not start in a sandbox; None when it does, or when it starts and prints nothing."""
+    bot = LocalBot(spec, limits, sandbox)
     try:
         bot.start()
         bot.handshake()
@@ -89,21 +89,23 @@ def why_not(spec: BotSpec, sandbox: Sandbox, limits: Limits) -> Complaint | None
 
 
 def _advice(spec: BotSpec, complaint: Complaint) -> str:
-    """Which file the bot misses in a sandbox, as far as can be told, and how to show it."""
+    """Return advice on the file a bot misses in a sandbox, as far as it is known."""
     shown = (*look(spec.command, spec.folder).shown, *([spec.folder] if spec.folder else []))
     for path in _files(spec, complaint):
         if not any(path == place or path.startswith(place + "/") for place in shown):
             place = spec.folder and f"put it in {spec.folder}"
-            return f"{path} is not shown to it: {place or 'name the file in its command, or put it beside its program'}"
+            return (
+                f"{path} is not shown to it: {place or 'name the file in its command, or put it next to its program'}"
+            )
         if not _is_open(path):
             return (
                 f"{path} may be read by its owner alone: let every user read it (chmod a+r, a+x for folders above it)"
             )
-    return "show it what it needs: name the file in its command, or put it beside its program, readable by every user"
+    return "show it what it needs: name the file in its command, or put it next to its program, readable by every user"
 
 
 def _files(spec: BotSpec, complaint: Complaint) -> Iterator[str]:
-    """The files of this machine that the bot names in its complaint, then those of its command."""
+    """Yield the local files that the bot names in its complaint, then those of its command."""
     here = spec.folder or os.getcwd()
     for word in (*_WORD.findall(f"{complaint.log} {complaint.reason}"), *spec.command):
         path = os.path.normpath(os.path.join(here, word))
@@ -112,5 +114,5 @@ def _files(spec: BotSpec, complaint: Complaint) -> Iterator[str]:
 
 
 def _is_open(path: str) -> bool:
-    """Whether every user may read a file."""
+    """Return whether every user may read a file."""
     return bool(os.stat(path).st_mode & stat.S_IROTH) and is_passable(path)

@@ -1,7 +1,7 @@
 """A game slot: one process that plays one game after another with its own bots, and dies with its parent.
 
-It talks to its parent over one socket: jobs come in, results and events go out; "abort" or the end of the socket calls
-off the game being played. The same module gives Dask workers their slot. Refuses to know schedules and databases.
+It talks to its parent over one socket: jobs come in, results and events go out. "abort" or the end of the socket calls
+off the game being played. Dask workers get their slot from here too.
 """
 
 from __future__ import annotations
@@ -26,10 +26,9 @@ from referee.sandbox.reaper import become_subreaper
 Emit = Callable[[dict[str, Any]], None]
 
 TOGETHER_S = 0.05
-"""How long plies wait for others at most while bots answer at once."""
+"""Seconds that plies are batched at most while bots answer at once."""
 _SOON_S = 0.01
-"""A next job that comes as soon finds the bots as the last one left them: to stop and wake them takes longer than many
-plies."""
+"""Seconds to wait for the next job before the bots are frozen: freezing and waking take longer than many plies."""
 
 _roster: Roster | None = None
 _emit: Emit | None = None
@@ -53,19 +52,19 @@ def play_games(games: Sequence[PlannedGame], wants_plies: bool = False) -> list[
 
 
 def roster() -> Roster:
-    """The bots of this process's slot, for jobs that ask them something else than to play."""
+    """Return the bots of this process's slot, for jobs other than games."""
     assert _roster is not None, "this process has no slot; open_slot() first"
     return _roster
 
 
 @cache
 def _keep_for_good() -> None:
-    """Freeze what the first game has loaded: no collection of garbage has to look through it again."""
+    """Exclude the objects that the first game has loaded from garbage collection."""
     gc.freeze()
 
 
 def emit(event: dict[str, Any]) -> None:
-    """Tell whoever gave this slot its job what happens; nothing where nobody listens."""
+    """Send an event of the present job to the slot's parent, if it listens."""
     if _emit:
         _emit(event)
 
@@ -79,7 +78,7 @@ def _watch(game: str) -> Callable[[int, str, Ply], None]:
 
 
 def follows(before: dict[str, Any], event: dict[str, Any]) -> bool:
-    """Add an event to the one `before` it where both are plies of one game, one behind the other; whether they were."""
+    """Merge an event into the one `before` it if both are consecutive plies of one game; return whether they were."""
     is_next: bool = (
         before["event"] == event["event"] == "plies"
         and before["game"] == event["game"]
@@ -91,11 +90,11 @@ def follows(before: dict[str, Any], event: dict[str, Any]) -> bool:
     return is_next
 
 
-class Outbox:
-    """What is told while games are played, on its way to the parent: plies that follow one another fast go together,
-    in one event.
+class EventOutbox:
+    """Events on their way to the parent: plies that follow one another fast are batched into one event.
 
-    What waits is sent with whatever else is told, and at the latest when a bot takes longer than a moment.
+    Batched events are sent with the next event of another kind, and at the latest when a bot takes longer than a
+    moment.
     """
 
     def __init__(self, send: Callable[[tuple[str, list[dict[str, Any]]]], None]) -> None:
@@ -104,14 +103,14 @@ class Outbox:
         self._sent_s = 0.0
 
     def tell(self, event: dict[str, Any]) -> None:
-        """Send it, or let a ply wait for the next one."""
+        """Send an event, or let a ply wait for the next one."""
         if not self._waiting or not follows(self._waiting[-1], event):
             self._waiting.append(event)
         if event["event"] != "plies" or time.monotonic() - self._sent_s > TOGETHER_S:
             self.flush()
 
     def flush(self) -> None:
-        """Send what waits, now."""
+        """Send the batched events now."""
         if self._waiting:
             waiting, self._waiting = self._waiting, []
             self._send(("events", waiting))
@@ -127,7 +126,7 @@ def open_slot(
     *,
     is_own: bool = False,
 ) -> Roster:
-    """Make this process a game slot. Whoever opens it has tried the sandbox. Raises ValueError for an unknown one.
+    """Make this process a game slot. The caller has tried the sandbox. Raises ValueError for an unknown one.
 
     `is_own`: its bots belong to the person who started it.
     """
@@ -145,11 +144,11 @@ def main() -> None:
 
 
 def _serve_slot(socket: int, sandbox: str, core: int, spare: int, number: int, *, is_own: bool, is_heard: bool) -> None:
-    """Serve jobs; events are sent where they are heard. `is_own`: bots belong to the person who started the slot."""
+    """Serve jobs; events are sent if `is_heard`. `is_own`: bots belong to the person who started the slot."""
     connection = Connection(socket)
     if core >= 0:
         os.sched_setaffinity(0, {core})
-    outbox = Outbox(connection.send)
+    outbox = EventOutbox(connection.send)
     tell = outbox.tell if is_heard else None
     with open_slot(sandbox, connection.fileno(), tell, spare, number, is_own=is_own) as roster:
         roster.on_wait = outbox.flush
@@ -157,7 +156,7 @@ def _serve_slot(socket: int, sandbox: str, core: int, spare: int, number: int, *
     helper.leave()
 
 
-def _serve(connection: Connection, roster: Roster, outbox: Outbox) -> None:
+def _serve(connection: Connection, roster: Roster, outbox: EventOutbox) -> None:
     while True:
         try:
             if not connection.poll(_SOON_S) and not connection.poll(roster.end_idle()):

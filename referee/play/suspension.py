@@ -1,7 +1,4 @@
-"""Suspends bots that only ever fail to get ready: after so many games in a row they lose the others unplayed.
-
-Refuses to know who plays games and where records go.
-"""
+"""Suspends bots that repeatedly fail to get ready: after a number of games in a row they lose the others unplayed."""
 
 from __future__ import annotations
 
@@ -13,32 +10,32 @@ from referee.game.spec import PlannedGame
 from referee.game.unplayed import forfeit_record
 
 SUSPEND_AFTER = 5
-"""So many games in a row, unless told otherwise."""
+"""Default number of failed games in a row."""
 
 
 class Suspension:
-    """Which bots of an event are suspended: those that lost `limit` games in a row at the start (0: none ever).
+    """The suspended bots of an event: those that lost `limit` games in a row at the start (0: none is ever suspended).
 
-    `records` are those of the event so far, in the order in which they came. A game that the opponent lost at the start
-    says nothing of a bot: nobody knows what it would have done.
+    `records` are those of the event so far, in order of arrival. A game that the opponent lost at the start does not
+    count for or against a bot.
     """
 
     def __init__(self, limit: int, records: Iterable[GameRecord] = ()) -> None:
         self._limit = limit
         self._failed: Counter[str] = Counter()
-        """How many games in a row each bot has lost at the start."""
+        """Games in a row that each bot has lost at the start."""
         self.names: set[str] = set()
-        """Who is suspended."""
+        """The suspended bots."""
         for record in records:
             self.add(record)
 
     @property
     def why(self) -> str:
-        """The reason, as people read it."""
+        """The reason, for readers."""
         return f"it did not get ready {self._limit} times in a row"
 
     def add(self, record: GameRecord) -> str | None:
-        """Take in the next result; the name of the bot that it suspends, if any."""
+        """Add the next result; return the name of the bot that it suspends, if any."""
         if not record.at_start:
             for name in (record.first, record.second):
                 self._failed.pop(name, None)
@@ -51,7 +48,7 @@ class Suspension:
         return loser
 
     def forfeit(self, game: PlannedGame) -> GameRecord | None:
-        """The record of a game that a suspended bot was to play; None when it is to be played."""
+        """Return the record of a game that a suspended bot loses; None if the game is to be played."""
         for bot in (game.spec.first, game.spec.second):
             if bot.name in self.names:
                 return forfeit_record(game, bot.name, self.why)

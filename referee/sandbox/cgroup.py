@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from referee.game.spec import Limits
+from referee.game.spec import BotLimits
 from referee.sandbox.reaper import descendants
 
 PREFIX = "arena-bot"
@@ -101,7 +101,7 @@ class Place:
     folders: Mapping[str, str]
     is_unified: bool
 
-    def make(self, limits: Limits, overhead: int) -> Group:
+    def make(self, limits: BotLimits, overhead: int) -> Group:
         """A new group with these limits. Raises OSError."""
         _remove_left()
         name = f"{PREFIX}-{os.getpid()}-{next(_count)}"

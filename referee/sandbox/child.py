@@ -9,7 +9,7 @@ import select
 import signal
 import subprocess
 
-from referee.game.spec import Limits
+from referee.game.spec import BotLimits
 from referee.sandbox.launch import FILTER, Launch
 from referee.sandbox.reaper import PATIENCE_S, kill_descendants, kill_tree
 from referee.sandbox.rest import Rest
@@ -28,7 +28,7 @@ class Child:
     Raises OSError when the command cannot be executed.
     """
 
-    def __init__(self, launch: Launch, limits: Limits, watchdog: Watchdog) -> None:
+    def __init__(self, launch: Launch, limits: BotLimits, watchdog: Watchdog) -> None:
         self._launch = launch
         self._process = process = _spawn(launch)
         assert process.stdin

@@ -10,7 +10,7 @@ import contextlib
 import functools
 import os
 
-from referee.game.spec import Limits
+from referee.game.spec import BotLimits
 from referee.sandbox.rlimits import OPEN_FILES
 
 _MAPPING_BYTES = 320
@@ -23,7 +23,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 _CHUNK = 65_536
 
 
-def bound_bytes(limits: Limits) -> int:
+def bound_bytes(limits: BotLimits) -> int:
     """The most that a bot's sockets and pipes can hold while nobody looks; 0 where its processes are not bounded."""
     return limits.processes * OPEN_FILES * descriptor_bytes()
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from referee.game.spec import Limits
+from referee.game.spec import BotLimits
 from referee.rules.cache import cache_root
 from referee.sandbox import launcher
 
@@ -46,7 +46,7 @@ class Request:
 
     command: Sequence[str]
     folder: str | None
-    limits: Limits
+    limits: BotLimits
     groups: Sequence[str] = ()
     """The files by which it enters its control groups."""
     spare: int = 0

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from referee.game.spec import Limits
+from referee.game.spec import BotLimits
 from referee.sandbox import bwrap, landlock, rlimits
 from referee.sandbox.cgroup import Place
 from referee.sandbox.launch import ONE_THREAD, Launch, Request, supervised
@@ -47,7 +47,7 @@ class Sandbox:
     reads_all: bool = False
     """Whether a bot may open every file it is shown, whoever owns it: the files of the person who started the arena."""
 
-    def confine(self, command: Sequence[str], folder: str | None, limits: Limits) -> Launch:
+    def confine(self, command: Sequence[str], folder: str | None, limits: BotLimits) -> Launch:
         """The command with everything in front of it, to be run in `folder` (None: this process's). Raises OSError."""
         wrap = _WRAPS[self.name]
         request = Request(command, folder, limits, reads_all=self.reads_all)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 
-from referee.game.spec import Limits
+from referee.game.spec import BotLimits
 from referee.sandbox.launch import Launch, Request, environment, supervised
 from referee.sandbox.privilege import is_shared, pick_user
 
@@ -22,7 +22,7 @@ _CROWD = 16
 """How many bots' processes are counted together where they run as one user."""
 
 
-def bounds(limits: Limits, user: int | None, *, has_namespace: bool = False, spare: int = 0) -> dict[str, int]:
+def bounds(limits: BotLimits, user: int | None, *, has_namespace: bool = False, spare: int = 0) -> dict[str, int]:
     """The bounds by the kernel's names for them. `spare` processes more are allowed where somebody else counts them.
 
     The data segment may grow to twice the memory allowed: whoever watches the memory, control group or watchdog, is to
@@ -41,7 +41,7 @@ def bounds(limits: Limits, user: int | None, *, has_namespace: bool = False, spa
     return found
 
 
-def limit_line(limits: Limits, user: int | None, *, has_namespace: bool = False, spare: int = 0) -> tuple[str, ...]:
+def limit_line(limits: BotLimits, user: int | None, *, has_namespace: bool = False, spare: int = 0) -> tuple[str, ...]:
     """The program that sets the bounds and execs what follows. Raises OSError where there is none."""
     program = shutil.which("prlimit")
     if program is None:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from referee.game.spec import Limits
+from referee.game.spec import BotLimits
 from referee.sandbox.child import Child
 from referee.sandbox.level import Sandbox
 from referee.sandbox.privilege import is_root, is_shared, pick_user
@@ -27,7 +27,7 @@ STRONG = ("bwrap", "landlock")
 """Those that are to keep a program of unknown origin away from files, network and other processes."""
 PROCESSES = 10
 PATIENCE_S = 10.0
-_LIMITS = replace(Limits(), processes=PROCESSES, memory_bytes=2**28)
+_LIMITS = replace(BotLimits(), processes=PROCESSES, memory_bytes=2**28)
 
 
 def test(sandbox: Sandbox) -> str:
@@ -41,7 +41,7 @@ def test(sandbox: Sandbox) -> str:
     return reason
 
 
-def fault(sandbox: Sandbox, command: Sequence[str], folder: str | None, limits: Limits) -> str:
+def fault(sandbox: Sandbox, command: Sequence[str], folder: str | None, limits: BotLimits) -> str:
     """Why the sandbox of a bot that ended at once does not even run `true` in its place; empty when it does.
 
     What the bot itself did, printed or returned has no say in this.

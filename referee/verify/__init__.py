@@ -1,3 +1,1 @@
-"""Verifies finished games and installed families: a record is replayed by the rules, a family tested for its
-invariants.
-"""
+"""Verifies finished games by replaying them, and installed families by testing their invariants."""

@@ -1,4 +1,4 @@
-"""Looks whether a family keeps the laws that the rest of the program relies on: the same positions for a seed."""
+"""Tests whether a family keeps the invariants that the rest of the program relies on. A seed fixes the positions."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ LONGEST = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One law: at how many positions it was asked, and where it does not hold, in words; empty where it does."""
+class InvariantResult:
+    """The result of one invariant: positions tested, and the first violation in words; empty if there is none."""
 
     law: str
     asked: int
@@ -27,9 +27,9 @@ class Finding:
 
 
 def find(name: str) -> Rules:
-    """The rules of a family, or of a module that is to become one.
+    """Return the rules of a family, or of a module that is to become one.
 
-    Raises UnknownNameError for neither, FamilyPackageError, and whatever the module itself raises.
+    Raises UnknownNameError for neither, FamilyPackageError, and anything the module itself raises.
     """
     if family_named(name) in families():
         return load(name)
@@ -42,33 +42,35 @@ def find(name: str) -> Rules:
     return rules
 
 
-def certify(rules: Rules, positions: int, seed: int) -> Iterator[Finding]:
-    """Every law in turn, the positions spread over all variants and many options. A law ends where it is broken."""
+def certify(rules: Rules, positions: int, seed: int) -> Iterator[InvariantResult]:
+    """Test every invariant; the positions cover all variants and many options. An invariant ends at its first
+    violation.
+    """
     for record_law in RECORD_LAWS:
         yield _ask(record_law, [(rules,)])
     rng = random.Random(seed)
     try:
         places = [_place(rules, rng) for _ in range(positions)]
     except Exception as error:  # a family that is being written may fail in any way
-        yield Finding("games can be played at random", 0, f"{type(error).__name__}: {error}")
+        yield InvariantResult("games can be played at random", 0, f"{type(error).__name__}: {error}")
         return
     for law in LAWS:
         yield _ask(law, places)
 
 
-def _ask(law: Callable[..., None], given: Sequence[tuple[object, ...]]) -> Finding:
+def _ask(law: Callable[..., None], given: Sequence[tuple[object, ...]]) -> InvariantResult:
     name = law.__name__.replace("_", " ")
     for number, one in enumerate(given, 1):
         try:
             law(*one)
         except Exception as error:
             kind = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
-            return Finding(name, number, f"{kind}{error}" or "it does not hold")
-    return Finding(name, len(given))
+            return InvariantResult(name, number, f"{kind}{error}" or "it does not hold")
+    return InvariantResult(name, len(given))
 
 
 def _place(rules: Rules, rng: random.Random) -> tuple[Ruleset, State]:
-    """Rules and a position: mostly somewhere along a random game, else with its pieces shuffled."""
+    """Return rules and a position: mostly from a random game, otherwise with its pieces shuffled."""
     options: dict[str, Value] = {}
     if rng.random() < 0.5:
         options = {one.name: rng.choice(values(one)) for one in rules.options if rng.random() < 0.5}

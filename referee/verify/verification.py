@@ -1,6 +1,6 @@
-"""Verifies records: played again by the rules, judged again by the rulings, compared with what was planned.
+"""Verifies records: replays them by the rules, applies the adjudication again, and compares them with the plan.
 
-What cannot be computed again is not judged: clocks, crashes, who offered a draw. Refuses to know who asks.
+What cannot be recomputed is not judged: clocks, crashes, draw offers.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from referee.game.adjudication import Adjudicator
 from referee.game.move_text import move_texts
 from referee.game.record import GameRecord, RecordError, positions, read_record
-from referee.game.spec import LEAST_SCALE, MOST_SCALE, Adjudication, GameSpec
+from referee.game.spec import MAX_SCALE, MIN_SCALE, Adjudication, GameSpec
 from referee.rules import load
 from referee.rules.core import SIDES, Kind, Outcome, Side, Termination
 from referee.rules.history import LineOfPlay
@@ -20,15 +20,16 @@ from referee.rules.rules import Ruleset, State, Value
 _BY_SCORE_OR_LENGTH = (Termination.MAX_PLIES, Termination.DRAW_BY_SCORE, Termination.WIN_BY_SCORE)
 _BY_THE_MOVER = (Termination.RESIGNED, Termination.ILLEGAL_MOVE, Termination.TIME)
 """A bot that lost by these was to move; people may resign at any time."""
-_RULED = (*_BY_SCORE_OR_LENGTH, Termination.DRAW_AGREED)
+_ADJUDICATED = (*_BY_SCORE_OR_LENGTH, Termination.DRAW_AGREED)
 _MOST_STARTS = 10_000
 _PLANNED = ("family", "variant", "sequence", "round", "pair")
 
 
 def verify(record: GameRecord, spec: GameSpec | None = None) -> Position:
-    """Replay a whole record and compare what it claims; the final position. Raises RecordError.
+    """Replay a whole record, check its claims and return the final position. Raises RecordError.
 
-    With the game's `spec` also whether it is that game, judged by its rulings; else by those the record names, if any.
+    With the game's `spec` also check that it is that game and apply the spec's adjudication; otherwise the adjudication
+    that the record names, if any.
     """
     if spec is not None:
         _compare(record, spec, _Starts())
@@ -37,25 +38,25 @@ def verify(record: GameRecord, spec: GameSpec | None = None) -> Position:
     _judge(record, final.outcome, str(final))
     if spec is not None:
         _blame(record, final.side)
-    rulings = _rulings(record, spec)
-    if rulings is not None and record.kind is not Kind.VOID:
+    rule = _adjudication_of(record, spec)
+    if rule is not None and record.kind is not Kind.VOID:
         around = zip(line, line[1:], record.plies, strict=False)
         passed = [_is_passed(before, after, ply.ms) for before, after, ply in around]
-        _adjudicate(record, [position.side for position in line], passed, final.outcome, rulings)
+        _adjudicate(record, [position.side for position in line], passed, final.outcome, rule)
     return final
 
 
-class Verifier:
+class RecordVerifier:
     """Verifies many records with the verdicts of `problem_of`.
 
-    A game that is plainly right is played by codes looked up; whatever is not goes the long way, which says why.
+    A correct game is replayed by codes from a table; any other takes the slow way, which names the reason.
     """
 
     def __init__(self) -> None:
         self._starts = _Starts()
 
     def problem_of(self, line: str | bytes, spec: GameSpec | None = None, name: str | None = None) -> str:
-        """See `problem_of`."""
+        """Return the problem of a record; see the function `problem_of`."""
         try:
             record = read_record(line)
             if name in (None, record.id) and self._is_right(record, spec):
@@ -65,7 +66,7 @@ class Verifier:
         return problem_of(line, spec, name)
 
     def _is_right(self, record: GameRecord, spec: GameSpec | None) -> bool:
-        """Whether a record is right beyond doubt. Raises ValueError where it is not."""
+        """Return whether a record is certainly correct. Raises ValueError if it is not."""
         ruleset, start, _ = self._starts.find(record.family, record.variant, record.options, record.position)
         if ruleset.phase is not None:
             return False
@@ -77,16 +78,16 @@ class Verifier:
         _judge(record, played.outcome, ruleset.write(played.state))
         if spec is not None:
             _blame(record, played.side)
-        rulings = _rulings(record, spec)
-        if rulings is not None and record.kind is not Kind.VOID:
+        rule = _adjudication_of(record, spec)
+        if rule is not None and record.kind is not Kind.VOID:
             first = ruleset.rules.side(start, ruleset.config)
             sides = [SIDES[(first + ply) % 2] for ply in range(played.plies + 1)]  # sides alternate: a law
-            _adjudicate(record, sides, (), played.outcome, rulings)
+            _adjudicate(record, sides, (), played.outcome, rule)
         return True
 
 
 def _played(ruleset: Ruleset, start: State, moves: Sequence[str]) -> LineOfPlay | None:
-    """Return the game after moves in canonical text; None where one is written otherwise, or is not legal."""
+    """Return the game after moves in canonical text; None if one is not canonical or not legal."""
     line, texts = LineOfPlay(ruleset, start), move_texts(ruleset.rules.family)
     for move in moves:
         code = texts.code(move, line)
@@ -97,7 +98,7 @@ def _played(ruleset: Ruleset, start: State, moves: Sequence[str]) -> LineOfPlay 
 
 
 class _Starts:
-    """Rules and first positions by how records name them: most games of a tournament have them in common."""
+    """Rules and start positions by their names in records: most games of a tournament share them."""
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[Ruleset, State, str]] = {}
@@ -105,7 +106,7 @@ class _Starts:
     def find(
         self, family: str, variant: str, options: Mapping[str, Value], position: str | None
     ) -> tuple[Ruleset, State, str]:
-        """The rules, the start, and how that is written. Raises UnknownNameError, ParseError."""
+        """Return the rules, the start, and the start's text. Raises UnknownNameError, ParseError."""
         key = repr((family, variant, sorted(options.items()), position))
         found = self._found.get(key)
         if found is None:
@@ -118,7 +119,7 @@ class _Starts:
 
 
 def problem_of(line: str | bytes, spec: GameSpec | None = None, name: str | None = None) -> str:
-    """What is wrong with a record as JSON, of the game with that spec and id if given; empty when it is right."""
+    """Return the problem of a record as JSON, for the game with that spec and id if given; empty when it is correct."""
     try:
         record = read_record(line)
         verify(record, spec)
@@ -128,7 +129,7 @@ def problem_of(line: str | bytes, spec: GameSpec | None = None, name: str | None
 
 
 def _compare(record: GameRecord, spec: GameSpec, starts: _Starts) -> None:
-    """Whether a record is of the game that was planned. Raises RecordError, UnknownNameError, ParseError."""
+    """Check that a record is of the planned game. Raises RecordError, UnknownNameError, ParseError."""
 
     def refuse(what: str, claim: object, plan: object) -> None:
         raise RecordError(f"game {record.id}: {what} is {claim}, planned was {plan}")
@@ -143,8 +144,8 @@ def _compare(record: GameRecord, spec: GameSpec, starts: _Starts) -> None:
         refuse("the options", dict(record.options), dict(ruleset.overrides))
     if starts.find(spec.family, spec.variant, spec.options, record.position)[2] != start:
         refuse("the start", record.position, start)
-    if record.clock_scale != 1 and not (spec.scale_clocks and LEAST_SCALE <= record.clock_scale <= MOST_SCALE):
-        allowed = f"from {LEAST_SCALE:g} to {MOST_SCALE:g}" if spec.scale_clocks else "1"
+    if record.clock_scale != 1 and not (spec.scale_clocks and MIN_SCALE <= record.clock_scale <= MAX_SCALE):
+        allowed = f"from {MIN_SCALE:g} to {MAX_SCALE:g}" if spec.scale_clocks else "1"
         refuse("the scale of the clocks", record.clock_scale, allowed)
     opening = tuple(spec.opening)
     if record.termination is not Termination.SUSPENDED and record.moves[: len(opening)] != opening:
@@ -152,11 +153,11 @@ def _compare(record: GameRecord, spec: GameSpec, starts: _Starts) -> None:
 
 
 def _judge(record: GameRecord, outcome: Outcome | None, final: str) -> None:
-    """Compare with what the rules say of the last position, and how that is written. Raises RecordError."""
+    """Compare the record with the rules' verdict on the last position and its text. Raises RecordError."""
     claim = (record.winner, record.termination)
     if record.kind is Kind.RULES and record.termination is not Termination.MAX_PLIES:
         if outcome is None or (outcome.winner, outcome.reason) != claim:
-            found = f"{outcome.winner} by {outcome.reason}" if outcome else "a game that goes on"
+            found = f"{outcome.winner} by {outcome.reason}" if outcome else "no end of the game"
             raise RecordError(f"game {record.id}: claims {claim[0]} by {claim[1]}, the rules say {found} in {final}")
     elif outcome is not None and (outcome.winner, outcome.reason) != claim:
         raise RecordError(f"game {record.id}: claims {claim[1]}, but the rules ended it by {outcome.reason} in {final}")
@@ -165,13 +166,13 @@ def _judge(record: GameRecord, outcome: Outcome | None, final: str) -> None:
 
 
 def _blame(record: GameRecord, mover: Side) -> None:
-    """Whether who lost by a move was to move at the end. Raises RecordError."""
+    """Check that a side that lost by a move was to move. Raises RecordError."""
     if record.termination in _BY_THE_MOVER and record.loser != mover:
         raise RecordError(f"game {record.id}: {record.loser} lost by {record.termination} when it was not to move")
 
 
-def _rulings(record: GameRecord, spec: GameSpec | None) -> Adjudication | None:
-    """The rulings to judge by; None where nobody knows them. Raises RecordError."""
+def _adjudication_of(record: GameRecord, spec: GameSpec | None) -> Adjudication | None:
+    """Return the adjudication to apply; None if it is not known. Raises RecordError."""
     if spec is not None:
         return spec.adjudication
     if record.adjudication is None:
@@ -179,26 +180,26 @@ def _rulings(record: GameRecord, spec: GameSpec | None) -> Adjudication | None:
     try:
         return Adjudication(**record.adjudication)  # type: ignore[arg-type]
     except TypeError:
-        raise RecordError(f"game {record.id}: unknown rulings {dict(record.adjudication)}") from None
+        raise RecordError(f"game {record.id}: unknown adjudication settings {dict(record.adjudication)}") from None
 
 
 def _adjudicate(
-    record: GameRecord, sides: Sequence[Side], passed: Sequence[bool], outcome: Outcome | None, rulings: Adjudication
+    record: GameRecord, sides: Sequence[Side], passed: Sequence[bool], outcome: Outcome | None, rule: Adjudication
 ) -> None:
-    """Whether the rulings end the game where, and as, the record says. Raises RecordError.
+    """Check that the adjudication ends the game where the record says, with the same result. Raises RecordError.
 
-    `sides` made the plies, those `passed` without a choice; `outcome` is what the rules say of the last position.
+    `sides` made the plies, `passed` marks those without a choice; `outcome` is the rules' verdict on the last position.
     """
-    adjudicator = Adjudicator(rulings)
+    adjudicator = Adjudicator(rule)
     found: Outcome | None = None
     judged: dict[str, int] = {}
     """The last ply of each side that its bot chose, before the rules ended the game."""
-    is_asked = record.termination in _RULED or rulings.resign_moves or rulings.draw_moves or rulings.max_plies
+    is_asked = record.termination in _ADJUDICATED or rule.resign_moves or rule.draw_moves or rule.max_plies
     count = len(record.plies) if is_asked else 0
     for number, (side, ply) in enumerate(zip(sides, record.plies[:count], strict=False), 1):
         if found is not None:
             raise RecordError(
-                f"game {record.id}: its rulings ended it by {found.reason} after ply {number - 1}, but it goes on"
+                f"game {record.id}: its adjudication ended it by {found.reason} after ply {number - 1}, not here"
             )
         is_last = outcome is not None and number == count
         if not is_last and not ply.book and not (passed and passed[number - 1]):
@@ -206,23 +207,23 @@ def _adjudicate(
             found = adjudicator.ply(SIDES.index(side), number, ply.score, offers_draw=False)
     claim = (record.winner, record.termination)
     if record.termination is Termination.DRAW_AGREED:
-        if not rulings.draw_agreement or record.winner != "draw":
-            raise RecordError(f"game {record.id}: claims {claim[0]} by {claim[1]}, which its rulings do not allow")
+        if not rule.draw_agreement or record.winner != "draw":
+            raise RecordError(f"game {record.id}: claims {claim[0]} by {claim[1]}, which its adjudication forbids")
         if len(judged) < len(SIDES) or max(judged.values()) < len(record.moves):
             raise RecordError(f"game {record.id}: claims a draw agreed, but not with moves of both bots")
     elif record.termination in _BY_SCORE_OR_LENGTH and outcome is None:
         if found is None or (found.winner, found.reason) != claim:
-            said = f"{found.winner} by {found.reason}" if found else "a game that goes on"
+            said = f"{found.winner} by {found.reason}" if found else "no end of the game"
             plies = len(record.moves)
             raise RecordError(
-                f"game {record.id}: claims {claim[0]} by {claim[1]}, its rulings say {said} after {plies} plies"
+                f"game {record.id}: claims {claim[0]} by {claim[1]}, its adjudication says {said} after {plies} plies"
             )
     elif found is not None:
-        raise RecordError(f"game {record.id}: claims {claim[1]}, but its rulings ended it before by {found.reason}")
+        raise RecordError(f"game {record.id}: claims {claim[1]}, but its adjudication ended it by {found.reason}")
 
 
 def _is_passed(before: Position, after: Position, ms: float) -> bool:
-    """Whether the referee passed for a bot that does not know the phase before play: no adjudication looks at that."""
+    """Return whether the referee passed for a bot without the phase: adjudication ignores such plies."""
     phase, notation = before.ruleset.phase, before.ruleset.rules.notation
     is_in_phase = phase is not None and phase.holds(before.state, before.ruleset.config)
     return is_in_phase and ms == 0 and after.move == notation.pass_move

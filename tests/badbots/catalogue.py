@@ -6,11 +6,11 @@ import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from referee.game.spec import BotSpec, Limits, TimeControl
+from referee.game.spec import BotLimits, BotSpec, TimeControl
 
 HERE = Path(__file__).parent
 
-LIMITS = replace(Limits(), start_ms=8000, ready_ms=8000, quit_ms=150, grace_ms=200, output_bytes=2**21)
+LIMITS = replace(BotLimits(), start_ms=8000, ready_ms=8000, quit_ms=150, grace_ms=200, output_bytes=2**21)
 LONG = TimeControl("clock", 8000, 0)
 SHORT = TimeControl("clock", 300, 0)
 MEMORY = 100 * 2**20
@@ -28,7 +28,7 @@ class Fault:
     terminations: tuple[str, ...]
     limit_ms: int = 0
     words: tuple[str, ...] = ()
-    limits: Limits = LIMITS
+    limits: BotLimits = LIMITS
     time: TimeControl = LONG
     confined: tuple[str, ...] = ()
     evidence: str = ""

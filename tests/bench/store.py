@@ -31,7 +31,7 @@ from arena.store.games.commit import pack, unpack_line
 from referee.game.record import GameRecord
 from referee.game.spec import Adjudication, BotSpec, GameSpec, PlannedGame, spec_from_json
 from referee.rules import families
-from referee.verify.verification import Verifier, problem_of
+from referee.verify.verification import RecordVerifier, problem_of
 from tests.bench.figure import Figure
 from tests.bench.league import GAMES, PLIES, open_league, short_game
 
@@ -179,7 +179,7 @@ def _verified(rounds: int) -> Iterator[Figure]:
         spec = GameSpec(family, record.variant, *seats, adjudication=Adjudication(max_plies=PLIES))
         stored.append((pack(record), json.loads(json.dumps(spec.as_json()))))
     rates = []
-    for judge in (problem_of, Verifier().problem_of):
+    for judge in (problem_of, RecordVerifier().problem_of):
         for warm in (True, False):
             begin = time.process_time()
             for _ in range(1 if warm else rounds):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from referee.game.openings import Opening
-from referee.game.plan import Plan, schedule
+from referee.game.plan import TournamentPlan, schedule
 from referee.game.record import GameRecord
 from referee.game.spec import BotSpec
 from referee.ratings.bradley_terry import fit
@@ -71,7 +71,7 @@ def run(quick: bool) -> Iterator[Figure]:
     yield Figure("tables", "crosstable of 100 bots, 10,000 games", time.perf_counter() - begin, "s", goal="< 1")
     ruleset = load("loa").settle()
     bots = tuple(BotSpec(f"bot{number}", ("./bot",)) for number in range(500))
-    plan = Plan(ruleset, bots, (Opening("standard"),), 1)
+    plan = TournamentPlan(ruleset, bots, (Opening("standard"),), 1)
     seconds = best_seconds(lambda: schedule(plan), 3)
     yield Figure("tables", "round robin of 500 bots, 124,750 games", seconds, "s", goal="< 1")
     if not quick:

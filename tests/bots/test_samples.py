@@ -14,7 +14,7 @@ from bots.mcts import MonteCarlo
 from bots.random_mover import RandomMover
 from bots.sdk import Bot, Clock, families
 from protocol.messages import Go
-from referee.game.spec import Adjudication, BotSpec, GameSpec, Limits, PlannedGame, TimeControl
+from referee.game.spec import Adjudication, BotLimits, BotSpec, GameSpec, PlannedGame, TimeControl
 from referee.play.play import play
 from referee.play.roster import Roster
 from referee.rules import load
@@ -208,7 +208,7 @@ def test_a_thousand_milliseconds_and_fifty_more_a_move_are_enough() -> None:
         one,
         two,
         time=TimeControl("clock", 1000, 50),
-        limits=replace(Limits(), start_ms=60_000, ready_ms=200_000, margin_ms=0),
+        limits=replace(BotLimits(), start_ms=60_000, ready_ms=200_000, margin_ms=0),
         adjudication=Adjudication(max_plies=40),
     )
     with Roster(Sandbox("none")) as roster:

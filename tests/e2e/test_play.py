@@ -140,7 +140,7 @@ def test_a_bot_that_is_not_there_or_does_not_introduce_itself_stops_before_the_f
     assert "no such file: ./no-such-bot" in done.stderr
     out = ["--out", str(tmp_path / "run"), "--sandbox", "none"]
     done = arena("play", "mute=/bin/sh -c 'echo no book >&2'", f"c={c_bot}", "--family", "loa", *out, code=1)
-    assert "bot 'mute' did not introduce itself" in done.stderr
+    assert "bot 'mute' did not complete its handshake" in done.stderr
     assert "no book" in done.stderr
     assert not done.stdout
     assert not (tmp_path / "run" / "run.json").exists()

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from referee.bot.bot import Bot
+from referee.bot.bot import LocalBot
 from referee.check.check import check
-from referee.game.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl, read_time_control
+from referee.game.spec import BotLimits, BotSpec, GameSpec, PlannedGame, TimeControl, read_time_control
 from referee.play.play import play
 from referee.play.roster import Roster
 from referee.rules import load
@@ -71,7 +71,7 @@ class _Listening(Roster):
         super().__init__(Sandbox("none"))
         self.told: list[str] = []
 
-    def seat(self, specs: Sequence[BotSpec], limits: Limits) -> list[Bot]:
+    def seat(self, specs: Sequence[BotSpec], limits: BotLimits) -> list[LocalBot]:
         """The bots; the first of the two names is the engine that is listened to."""
         bots = super().seat(specs, limits)
         for bot in bots:

@@ -15,7 +15,7 @@ from referee.bot.bot import expected_of
 from referee.bot.seat import Thought
 from referee.game.failure import BotError
 from referee.game.record import GameRecord
-from referee.game.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl
+from referee.game.spec import BotLimits, BotSpec, GameSpec, PlannedGame, TimeControl
 from referee.play.play import play
 from referee.rules.core import Termination
 
@@ -75,14 +75,14 @@ class Modelled:
     used_ms: float = 0.0
 
     def __post_init__(self) -> None:
-        self.limits = Limits()
+        self.limits = BotLimits()
         self.capabilities = Capabilities(clocks=self.habit.has_clocks)
         self.overshoot = expected_of(self.spec)
         self.has_answered = self.has_moved = False
         self.options: dict[str, Any] = {}
         self.families: tuple[str, ...] = ()
         self.anomaly_count, self.log, self.network = 0, "", {}
-        self.told: frozenset[str] = frozenset()
+        self.rule_options: frozenset[str] = frozenset()
 
     def nothing(self, *_: Any) -> None:
         """What is said to it has no effect."""
@@ -124,7 +124,7 @@ class Table:
             spec = BotSpec(f"{habit.name} {number}", ("none",), capabilities=found)
             self.bots.append(Modelled(spec, habit, random.Random(number)))
 
-    def seat(self, specs: Sequence[BotSpec], limits: Limits) -> list[Modelled]:
+    def seat(self, specs: Sequence[BotSpec], limits: BotLimits) -> list[Modelled]:
         """The two."""
         for bot in self.bots:
             bot.limits = limits
@@ -139,10 +139,10 @@ class Table:
         """They do nothing out of turn."""
         return 0.0, 0.0
 
-    def play(self, time: TimeControl, limits: Limits | None = None) -> GameRecord:
+    def play(self, time: TimeControl, limits: BotLimits | None = None) -> GameRecord:
         """One game between them."""
         first, second = (bot.spec for bot in self.bots)
-        spec = GameSpec("pijersi", "standard", first, second, time=time, limits=limits or Limits())
+        spec = GameSpec("pijersi", "standard", first, second, time=time, limits=limits or BotLimits())
         return play(PlannedGame.of(spec), self)  # type: ignore[arg-type]
 
 

@@ -14,7 +14,7 @@ from referee.bot.file import read_bot_file, saved_capabilities
 from referee.check import ability
 from referee.check.check import check
 from referee.check.report import CheckReport
-from referee.game.spec import BotSpec, GameSpec, Limits, PlannedGame, read_time_control
+from referee.game.spec import BotLimits, BotSpec, GameSpec, PlannedGame, read_time_control
 from referee.play.play import play
 from referee.play.roster import Roster
 from referee.rules import load
@@ -22,7 +22,7 @@ from referee.rules.core import Termination
 from referee.sandbox import Sandbox
 
 HERE = Path(__file__).parent
-LIMITS = replace(Limits(), start_ms=8000, ready_ms=8000, quit_ms=300, grace_ms=150, margin_ms=40)
+LIMITS = replace(BotLimits(), start_ms=8000, ready_ms=8000, quit_ms=300, grace_ms=150, margin_ms=40)
 NONE = Sandbox("none")
 RULES = load("pijersi").settle()
 
@@ -43,7 +43,7 @@ def script(folder: Path, body: str, shebang: str = f"#!{sys.executable}") -> Bot
     return BotSpec("broken", (str(file),))
 
 
-def examined(spec: BotSpec, *variants: str, move_ms: int = 0, limits: Limits = LIMITS) -> CheckReport:
+def examined(spec: BotSpec, *variants: str, move_ms: int = 0, limits: BotLimits = LIMITS) -> CheckReport:
     rulesets = [load("pijersi").settle(name) for name in variants] or [RULES]
     return check(spec, rulesets, NONE, limits, move_ms=move_ms)
 

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from referee.bot.argument import refuse_doubles
-from referee.bot.bot import Bot
+from referee.bot.bot import LocalBot
 from referee.bot.file import read_bot_file, read_capabilities, write_bot_file
 from referee.check import ability
 from referee.check.check import check
-from referee.check.probe import Guest, IneligibleError, Terms, introduce
+from referee.check.probe import Candidate, GameConditions, IneligibleError, probe
 from referee.check.report import CheckReport
-from referee.game.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl, read_time_control
+from referee.game.spec import BotLimits, BotSpec, GameSpec, PlannedGame, TimeControl, read_time_control
 from referee.play.play import play
 from referee.play.roster import Roster
 from referee.rules import load
@@ -31,7 +31,7 @@ from tests.engines import board as own_board
 
 HERE = Path(__file__).parent
 ENGINES = ("natsel_rs", "natsel_cpp", "cmalo")
-LIMITS = replace(Limits(), start_ms=8000, ready_ms=8000, quit_ms=300, grace_ms=150, margin_ms=200)
+LIMITS = replace(BotLimits(), start_ms=8000, ready_ms=8000, quit_ms=300, grace_ms=150, margin_ms=200)
 NONE = Sandbox("none")
 RULES = load("pijersi").settle()
 
@@ -40,8 +40,8 @@ def engine(name: str) -> BotSpec:
     return BotSpec(name, (sys.executable, "-S", "-E", str(HERE / f"{name}.py")))
 
 
-def introduced(spec: BotSpec, control: str, limits: Limits = LIMITS) -> BotSpec:
-    return introduce(Guest(spec), Terms.of(RULES, limits, read_time_control(control)), NONE)
+def introduced(spec: BotSpec, control: str, limits: BotLimits = LIMITS) -> BotSpec:
+    return probe(Candidate(spec), GameConditions.of(RULES, limits, read_time_control(control)), NONE)
 
 
 @pytest.fixture(autouse=True)
@@ -138,7 +138,7 @@ def test_options_are_set_in_the_style_the_engine_takes(reports: Reports) -> None
 
 def transcript(spec: BotSpec) -> list[str]:
     """The lines up to the first move."""
-    bot = Bot(spec, LIMITS, NONE)
+    bot = LocalBot(spec, LIMITS, NONE)
     bot.wire.transcript = []
     try:
         bot.start()

@@ -11,7 +11,7 @@ from protocol.lines import LIMIT_BYTES
 from protocol.messages import BestMove, Info, SetPosition
 from protocol.options import TYPES
 from protocol.parser import parse_bot_line, parse_referee_line
-from referee.game.score import WIN_SCORE, hundredths
+from referee.game.score import WIN_SCORE, centipawns
 from referee.rules import load
 from referee.rules.core import Kind, Termination
 from referee.rules.position import Position
@@ -102,7 +102,7 @@ def test_scores_near_a_win_are_written_as_the_referee_reads_them():
         assert f"`{words}`" in SPEC
         info = parse_bot_line(f"info score {words}")
         assert isinstance(info, Info)
-        assert hundredths(info) == expected
+        assert centipawns(info) == expected
     assert f"{WIN_SCORE:,} − N hundredths".replace(",", " ") in SPEC
 
 

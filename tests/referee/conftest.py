@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from referee.game.record import GameRecord
-from referee.game.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl
+from referee.game.spec import BotLimits, BotSpec, GameSpec, PlannedGame, TimeControl
 from referee.play.roster import Roster
 from referee.play.slot import play_games  # noqa: F401 - imported here once, so that its cost is no test's
 from referee.sandbox import Sandbox
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 BLACK = ["b1b3", "d1a4", "e1c3"]
 WHITE = ["h4f2", "h2e2", "a5c3"]
 
-FAST = replace(Limits(), start_ms=5000, ready_ms=5000, move_ms=3000, quit_ms=2000)
+FAST = replace(BotLimits(), start_ms=5000, ready_ms=5000, move_ms=3000, quit_ms=2000)
 
 
 def scripted(name: str, *words: str) -> BotSpec:

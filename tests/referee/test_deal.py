@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from referee.game.openings import is_dealt, openings
-from referee.game.plan import Plan, pairs_of, schedule
+from referee.game.plan import TournamentPlan, pairs_of, schedule
 from referee.game.spec import BotSpec, PlannedGame
 from referee.play.play import play
 from referee.play.roster import Roster
@@ -26,7 +26,7 @@ def planned(ruleset: Ruleset, source: str, bots: int = 2, games: int = 4, **chan
     specs = tuple(scripted(f"bot{number}", "--echo", *KNOWS_SETUPS, "resign") for number in range(bots))
     count = pairs_of(bots, "round-robin", games) if is_dealt(ruleset, source) else (games + 1) // 2
     found = tuple(openings(ruleset, source, count, seed=1))
-    return schedule(Plan(ruleset, specs, found, games, limits=FAST, **changes))  # type: ignore[arg-type]
+    return schedule(TournamentPlan(ruleset, specs, found, games, limits=FAST, **changes))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_every_pair_of_games_gets_a_deal_of_its_own(source: str) -> None:
 
 
 def test_openings_of_a_book_are_the_same_for_every_pairing() -> None:
-    plan = Plan(
+    plan = TournamentPlan(
         STANDARD, tuple(BotSpec(name, ("./bot",)) for name in "abc"), tuple(openings(STANDARD, "auto", 2, 1)), 4
     )
     moves: dict[int, set[tuple[str, ...]]] = {}

@@ -17,7 +17,7 @@ from arena.events.messages import PlyNews
 from arena.pages.drawing import plot
 from arena.pages.drawing.scene import Scene, Scenes
 from arena.store.games.games import GameLine
-from referee.game.clock import Clock
+from referee.game.clock import GameClock
 from referee.game.record import GameRecord, Ply
 from referee.game.spec import GameSpec, read_time_controls
 from referee.rules import load
@@ -244,7 +244,7 @@ def _clocks(time: str, plies: Sequence[Ply], scenes: Sequence[Scene]) -> list[tu
         first, second = read_time_controls(time)
     except ParseError:
         return [(None, None)] * (len(plies) + 1)
-    clock = Clock(first, second=second)
+    clock = GameClock(first, second=second)
     is_shown = [control.kind == "clock" for control in clock.controls]
 
     def shown() -> tuple[float | None, float | None]:

@@ -17,7 +17,7 @@ from arena.pages.table import Column, arranged
 from arena.pages.view import page, redirect, run, takes
 from arena.tournaments import pace
 from referee.game.adjudication import LEVEL, LEVEL_FROM_PLY
-from referee.game.spec import Adjudication, Limits
+from referee.game.spec import Adjudication, BotLimits
 from referee.ratings import cycle, trueskill
 from referee.rules import families, load, terminations
 from referee.rules.core import Kind
@@ -30,7 +30,7 @@ TOPICS = {
     "first-bot": "Your first bot in ten minutes",
     "protocol": "The protocol",
     "reference": "All keys of tournament files and settings",
-    "limits": "Limits in numbers",
+    "limits": "BotLimits in numbers",
     "terminations": "How games end",
     "ratings": "Ratings",
     "analysis": "Analysis: chances, gaffes, accuracy",
@@ -167,7 +167,7 @@ def _limits(request: web.Request) -> web.Response:
     return page(
         request,
         "limits.html",
-        bot=arranged(request, _FIELDS, documented(Limits), parameter="bot"),
+        bot=arranged(request, _FIELDS, documented(BotLimits), parameter="bot"),
         adjudication=arranged(request, _FIELDS, documented(Adjudication), parameter="adjudication"),
         uploads=arranged(request, _UPLOADS, uploads, parameter="uploads", value=_part),
         rates=arranged(request, _RATES, rates, parameter="rates", value=_part),

@@ -1,19 +1,17 @@
-"""The link of a seat to the lobby, where remote bots are connected: a socket of this machine, a line of JSON a message.
+"""The link of a seat to the lobby, where remote bots are connected: a local socket, one JSON message a line.
 
-    to the lobby     {"key", "bot"}     who sits here, once and first
-                    {"open": true}     a fresh program, please; what the last one still says is dropped
-                    {"say": lines}     to the program
-                    {"check": ns}      how the connection is: answered when it has carried a message there and back
-    from the lobby  {"terms"}          what a connection is allowed, once and first
-                    {"up": true}       the program is being started
-                    {"down": ns}       there is no connection, since when nothing was heard; also unasked
-                    {"back": true}     there is one again
-                    {"line": text}     from the program
-                    {"gone": text}     the program has ended, and how
-                    {"latency": [usual, longest]}   of the last messages there and back, in milliseconds; unasked
-                    {"checked": ms}    the longest since the moment that was asked about
-
-Refuses to know what a line says.
+to the lobby     {"key", "bot"}     the seat's credentials, once and first
+                {"open": true}     start a fresh program; the last one's output is dropped
+                {"say": lines}     for the program
+                {"check": ns}      measure the connection; answered after a round trip
+from the lobby  {"terms"}          the connection's allowances, once and first
+                {"up": true}       the program is being started
+                {"down": ns}       the connection is lost, last message at that time; also unasked
+                {"back": true}     the connection is back
+                {"line": text}     from the program
+                {"gone": text}     the program has ended, and how
+                {"latency": [usual, longest]}   of recent round trips, in milliseconds; unasked
+                {"checked": ms}    the longest round trip since the moment in `check`
 """
 
 from __future__ import annotations
@@ -35,9 +33,9 @@ _CHUNK = 65_536
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """What a connection is allowed, in milliseconds: latency taken off each move and off all moves of a game, and how
-    long it may be lost in a game.
+class LinkAllowance:
+    """The allowances of a connection in milliseconds: latency per move and per game, and the time it may be lost in a
+    game.
     """
 
     move_ms: float = 300
@@ -45,8 +43,8 @@ class Terms:
     grace_ms: float = 30_000
 
 
-class LineLost(Exception):  # noqa: N818 - nobody erred yet
-    """The connection is lost; `since_ns`: when something was heard last, on the monotonic clock."""
+class LineLost(Exception):  # noqa: N818 - not an error yet
+    """The connection is lost; `since_ns` is the time of the last message, on the monotonic clock."""
 
     def __init__(self, since_ns: int) -> None:
         super().__init__("the connection is lost")
@@ -54,18 +52,18 @@ class LineLost(Exception):  # noqa: N818 - nobody erred yet
 
 
 class ProgramGone(Exception):  # noqa: N818 - a finding
-    """The program at the other end has ended; the message says how."""
+    """The remote program has ended; the message says how."""
 
 
-class Link:
-    """A seat's end. `latency_ms`: what a message usually takes there and back, `longest_ms`: what one lately took.
+class LobbyLink:
+    """The seat's end of the link. `latency_ms` is the usual round trip, `longest_ms` the longest recent one.
 
-    `stop_fd` as of `referee.bot.wire.Wire`. Every wait raises Stopped, and SandboxError when the lobby is gone: our
-    fault.
+    `stop_fd` as in `referee.bot.wire.Wire`. Every wait raises Stopped, and SandboxError when the lobby is gone (our
+    fault).
     """
 
     def __init__(self, place: str, key: str, bot: str, stop_fd: int | None) -> None:
-        self.terms = Terms()
+        self.terms = LinkAllowance()
         self.latency_ms = self.longest_ms = 0.0
         self.arrived_ns = 0
         self._lines: deque[tuple[bytes, int]] = deque()
@@ -101,7 +99,7 @@ class Link:
     # -- what is said --------------------------------------------------------------------------------------------------
 
     def open(self) -> None:
-        """Have a fresh program started. Raises LineLost."""
+        """Start a fresh program and wait until it runs. Raises LineLost."""
         self._lines.clear()
         self._gone, self._lost_ns, self._is_up = None, None, False
         self._send({"open": True})
@@ -115,7 +113,7 @@ class Link:
         self._send({"say": lines})
 
     def line(self, deadline_ns: int) -> bytes | None:
-        """The next line of the program; None at the deadline. Raises LineLost and ProgramGone."""
+        """Return the next line of the program; None at the deadline. Raises LineLost and ProgramGone."""
         while not self._lines:
             self._require_connection()
             if self._gone is not None:
@@ -126,9 +124,9 @@ class Link:
         return found
 
     def check(self, since_ns: int) -> float:
-        """How long the slowest message since then took there and back, in milliseconds. Raises LineLost.
+        """Return the longest round trip since that moment, in milliseconds. Raises LineLost.
 
-        What the program had said when that was asked has arrived afterwards.
+        Output of the program that precedes the check has arrived when this returns.
         """
         self._require_connection()
         self._checked_ms.clear()
@@ -143,7 +141,7 @@ class Link:
             raise LineLost(self._lost_ns)
 
     def returns(self, deadline_ns: int) -> bool:
-        """Whether the connection comes back until then."""
+        """Wait for the connection and return whether it came back before the deadline."""
         while not self._is_back:
             if not self._hear(deadline_ns):
                 return False
@@ -153,7 +151,7 @@ class Link:
     # -- what is heard -------------------------------------------------------------------------------------------------
 
     def _hear(self, deadline_ns: int | None) -> bool:
-        """Take what comes next from the lobby; False at the deadline."""
+        """Take the next messages from the lobby; return False at the deadline."""
         left_ms = None if deadline_ns is None else max(0, -((time.monotonic_ns() - deadline_ns) // _MS))
         events = self._poll.poll(left_ms)
         if any(descriptor == self._stop_fd for descriptor, _ in events):
@@ -190,4 +188,4 @@ class Link:
             case {"back": _}:
                 self._is_back = True
             case {"terms": terms}:
-                self.terms = Terms(**terms)
+                self.terms = LinkAllowance(**terms)

@@ -1,9 +1,9 @@
 """The seat of a bot that runs on its author's machine: the usual conversation, over a connection that may be lost.
 
-Same deadlines, same verdicts as for a process, with two differences. Of the time an answer took, what messages usually
-take there and back is not the bot's; before it loses on time the connection is asked whether it carried anything at
-all. And while there is no connection, its clock stands: within its grace it comes back, a fresh program is told the
-rules and the position again, and the game goes on with what was left. Only then it has lost: `disconnected`.
+Deadlines and verdicts are those of a process, with two differences. The usual round trip is not charged to the bot, and
+before it loses on time the connection is checked. While the connection is lost its clock stops: if it comes back within
+its grace period, a fresh program gets the rules and the position again, and the game continues with the time left.
+Otherwise the bot loses: `disconnected`.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from protocol.options import OptionDecl
 from protocol.session import RefereeSession
 from protocol.turn import Stray
 from referee.bot.overshoot import Overshoot
-from referee.bot.remote.link import LineLost, Link, ProgramGone
+from referee.bot.remote.link import LineLost, LobbyLink, ProgramGone
 from referee.bot.seat import Thought
 from referee.game.failure import BotError
-from referee.game.spec import BotSpec, Limits
+from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
 
 T = TypeVar("T")
@@ -43,31 +43,30 @@ _MS = 1_000_000
 _OWN_TIME = (re.compile(rb"(p1time )(\d+)"), re.compile(rb"(p2time )(\d+)"))
 _MOVE_TIME = re.compile(rb"(movetime )(\d+)")
 PING_MS = 1000.0
-"""How often the lobby sends a message there and back: what was lost between two of them is not seen exactly."""
+"""Interval of the lobby's round trips: an outage between two of them is not measured exactly."""
 
 
 class RemoteBot:
-    """A seat whose pipe is the network; `link` leads to the lobby that has the connection.
+    """A seat whose pipe is the network; `link` leads to the lobby that holds the connection."""
 
-    `network`: what the record says of it.
-    """
-
-    def __init__(self, spec: BotSpec, limits: Limits, overshoot: Overshoot, open_link: Callable[[], Link]) -> None:
+    def __init__(
+        self, spec: BotSpec, limits: BotLimits, overshoot: Overshoot, open_link: Callable[[], LobbyLink]
+    ) -> None:
         self.spec = spec
         self.limits = limits
         self.capabilities = Capabilities.default()
-        self.told: frozenset[str] = frozenset()
+        self.rule_options: frozenset[str] = frozenset()
         self.overshoot = overshoot
         self.has_answered = False
         self.anomaly_count = 0
         self.log = ""
         self._open_link = open_link
-        self._link: Link | None = None
+        self._link: LobbyLink | None = None
         self._session = RefereeSession()
         self._side = 0
         self._is_open = self._has_shaken_hands = self._is_ready = False
         self._said: list[RefereeMessage] = []
-        """What a fresh program is told again: the options and the beginning of the game."""
+        """Messages that a fresh program receives again: the options and the beginning of the game."""
         self._output_bytes = 0
         self._losses = 0
         self._paused_ns = 0.0
@@ -87,7 +86,7 @@ class RemoteBot:
 
     @property
     def network(self) -> dict[str, float]:
-        """Milliseconds, but for `losses`: how often the connection was lost."""
+        """Figures for the record in milliseconds; `losses` counts lost connections."""
         link = self._link
         if link is None:
             return {}
@@ -104,13 +103,13 @@ class RemoteBot:
     # -- the conversation ----------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Have the program started, where it is connected. Raises BotError, SandboxError, Stopped."""
+        """Start the program where it is connected. Raises BotError, SandboxError, Stopped."""
         if self._link is None:
             self._link = self._open_link()
             self._lasting(lambda: None)
 
     def handshake(self) -> None:
-        """`ugi` … `ugiok`. Raises as `referee.bot.bot.Bot.handshake`."""
+        """Shake hands, `ugi` … `ugiok`. Raises as `referee.bot.bot.Bot.handshake`."""
         if self._has_shaken_hands:
             return
         self._lasting(self._shake_hands)
@@ -118,32 +117,32 @@ class RemoteBot:
         self._has_shaken_hands = True
 
     def tell(self, message: RefereeMessage) -> None:
-        """Send a message that has no answer; a fresh program will be told as well."""
+        """Send a message that has no answer, and store it for a fresh program."""
         self._lasting(lambda: self._say(message))
         self._said.append(message)
 
     def new_game(self) -> None:
-        """`uginewgame`."""
+        """Send `uginewgame`."""
         if self.capabilities.newgame:
             self.tell(NewGame())
 
     def ready(self) -> None:
-        """`isready` … `readyok`. Raises BotError (`stalled`)."""
+        """Send `isready` and wait for `readyok`. Raises BotError (`stalled`)."""
         self._lasting(self._get_ready)
         self._is_ready = True
 
     def hear_offer(self) -> None:
-        """Bots are not told of offers."""
+        """Do nothing: bots do not receive draw offers."""
 
     def begin_turn(self, side: int) -> None:
-        """It is to move, as the first (0) or second side."""
+        """Start its turn as the first (0) or second (1) side."""
         self._side = side
 
     def end_turn(self, took_ms: float) -> None:
-        """It has moved."""
+        """Do nothing: pondering is not limited on the author's machine."""
 
     def announce(self, result: Result) -> None:
-        """Tell a bot that asked for it how the game ended; failures no longer matter."""
+        """Send the result of the game, if the bot asked for it; failures no longer matter."""
         if self._is_open and self.capabilities.result:
             try:
                 self._say(result)
@@ -151,7 +150,7 @@ class RemoteBot:
                 self._is_open = False
 
     def condemn(self) -> None:
-        """It plays no other game: no seat of this kind ever does."""
+        """Do nothing: a remote seat never plays a second game."""
 
     def close(self) -> None:
         """Hang up; the program is ended where it runs."""
@@ -182,7 +181,7 @@ class RemoteBot:
                 return thought
 
     def _ask(self, question: bytes, allowance_ms: float, *, is_timed: bool) -> Thought:
-        """One try at an answer. Raises LineLost."""
+        """Try once to get an answer. Raises LineLost."""
         link, info = self._linked, None
         self._session.ask()
         begin = time.monotonic_ns()
@@ -199,7 +198,7 @@ class RemoteBot:
                 return self._judged(message, begin, allowance_ms, info)
 
     def _judged(self, message: BestMove, begin_ns: int, allowance_ms: float, info: Info | None) -> Thought:
-        """The answer with its time. Raises BotError (`time`), LineLost."""
+        """Return the answer with its time. Raises BotError (`time`), LineLost."""
         link = self._linked
         elapsed_ms = (link.arrived_ns - begin_ns) / _MS
         allowed_ms = min(elapsed_ms, self._allowance_ms(link.latency_ms))
@@ -220,7 +219,7 @@ class RemoteBot:
         return Thought(message.move, message.offer, max(0.0, elapsed_ms - allowed_ms), 0.0, info)
 
     def _late(self, begin_ns: int, allowance_ms: float, *, is_timed: bool) -> Thought:
-        """The time is up: was the connection there, and does the answer come? Raises BotError, LineLost."""
+        """Handle a flag: check the connection and wait for a late answer. Raises BotError, LineLost."""
         longest_ms = self._linked.check(begin_ns)
         now = time.monotonic_ns()
         waited = f"no bestmove in {(now - begin_ns) / _MS:.0f} ms, {longest_ms:.0f} ms of them the network's at most"
@@ -236,14 +235,14 @@ class RemoteBot:
         raise self._failed(Termination.STALLED, waited)
 
     def _allowance_ms(self, latency_ms: float) -> float:
-        """What is taken off an answer for a network of that latency: so much a move, so much a game."""
+        """Return the allowance of one answer for this latency, bounded per move and per game."""
         terms = self._linked.terms
         return max(0.0, min(latency_ms, terms.move_ms, terms.game_ms - self._allowed_ms))
 
     # -- a connection that may be lost ---------------------------------------------------------------------------------
 
     @property
-    def _linked(self) -> Link:
+    def _linked(self) -> LobbyLink:
         assert self._link
         return self._link
 
@@ -252,7 +251,7 @@ class RemoteBot:
         return max(0.0, self._linked.terms.grace_ms - self._paused_ns / _MS)
 
     def _lasting(self, step: Callable[[], T]) -> T:
-        """Take a step of the conversation, as often as the connection is lost meanwhile."""
+        """Run a step of the conversation and repeat it whenever the connection was lost meanwhile."""
         while True:
             try:
                 if not self._is_open:
@@ -262,7 +261,9 @@ class RemoteBot:
                 self._wait_for_return(lost)
 
     def _wait_for_return(self, lost: LineLost) -> None:
-        """The clock stands. Raises BotError (`disconnected`) when the connection does not come back in its grace."""
+        """Stop the clock and wait. Raises BotError (`disconnected`) if the connection does not return in its grace
+        period.
+        """
         self._is_open = False
         self._losses += 1
         begin = min(lost.since_ns, time.monotonic_ns())
@@ -276,7 +277,7 @@ class RemoteBot:
             )
 
     def _restore(self) -> None:
-        """A fresh program, brought to where the last one was. Raises LineLost."""
+        """Start a fresh program and bring it to the present position. Raises LineLost."""
         self._linked.open()
         self._session = RefereeSession(Capabilities.from_json(self.spec.capabilities))
         self._is_open = True
@@ -318,7 +319,7 @@ class RemoteBot:
         raise self._failed(silent, f"no answer to {stage} in {deadline_ms / 1000:g} s")
 
     def _line(self, deadline_ns: int) -> bytes | None:
-        """The next line, within bounds. Raises BotError, LineLost."""
+        """Return the next line, within bounds. Raises BotError, LineLost."""
         try:
             line = self._linked.line(deadline_ns)
         except ProgramGone as gone:
@@ -348,7 +349,7 @@ class RemoteBot:
 
 
 def _with_less(question: bytes, side: int, used_ms: float) -> bytes:
-    """A question for a bot that has used some of its time before its connection was lost."""
+    """Return the question with less time, for a bot that had used some before its connection was lost."""
     if not used_ms:
         return question
 

@@ -15,7 +15,7 @@ from arena.cli.connect import Connection
 from arena.cli.exit import CommandError, Exit
 from arena.coordinator.lobby import Lobby
 from arena.tournaments.eligibility import judge
-from referee.bot.remote.link import Terms
+from referee.bot.remote.link import LinkAllowance
 from referee.game.spec import BotSpec
 from referee.rules import load
 from tests.arena.api.server import Server
@@ -26,7 +26,7 @@ KNOWN = "id family loa\nid family tablut\nugiok"
 
 @pytest.fixture(scope="module")
 def lobby(server: Server) -> Iterator[Lobby]:
-    found = Lobby(Terms())
+    found = Lobby(LinkAllowance())
     server.call(found.__aenter__())
     server.context.lobby = found
     yield found

@@ -11,7 +11,7 @@ import pytest
 
 from arena.cli import doctor, machine
 from arena.store.base.health import mark_of
-from referee.game.spec import Limits
+from referee.game.spec import BotLimits
 from referee.sandbox import assessment, kernel_memory
 from tests.port import free_port
 
@@ -80,7 +80,7 @@ def test_a_weaker_sandbox_says_why_and_what_to_do(
 def test_without_control_groups_the_kernels_memory_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "find_place", lambda: "none are mounted")
     monkeypatch.setattr(kernel_memory, "descriptor_bytes", lambda: 2**17)
-    assert kernel_memory.bound_bytes(Limits()) == 64 * 256 * 2**17
+    assert kernel_memory.bound_bytes(BotLimits()) == 64 * 256 * 2**17
     part = machine.groups()
     assert part.state == "weak"
     assert "its 64 processes can take at most 2.0 GiB" in part.detail

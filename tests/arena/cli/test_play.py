@@ -16,7 +16,7 @@ from arena.cli import local_run, output, play, remote, results
 from arena.cli.exit import Exit
 from arena.cli.pace import Pace
 from arena.cli.run import run
-from referee.check.probe import UnintroducedError
+from referee.check.probe import ProbeError
 from referee.game.record import GameRecord
 from referee.game.spec import BotSpec
 from referee.machine.run_folder import FolderError
@@ -95,7 +95,7 @@ def test_a_weaker_sandbox_is_looked_for_where_a_bot_does_not_introduce_itself_in
     def played(arguments: argparse.Namespace, *_: object) -> int:
         found.append(arguments.sandbox)
         if arguments.sandbox == "bwrap":
-            raise UnintroducedError("no library")
+            raise ProbeError("no library")
         return 0
 
     monkeypatch.setattr(play, "_play", played)

@@ -17,13 +17,13 @@ from arena.cli.exit import CommandError, Exit
 from arena.cli.parser import build
 from arena.cli.play_config import EXAMPLE, gather
 from arena.cli.run import run
-from referee.check.probe import Guest, IneligibleError, Terms, introduce
+from referee.check.probe import Candidate, GameConditions, IneligibleError, probe
 from referee.rules import load
 from referee.sandbox import Sandbox
 from tests.referee.conftest import FAST, scripted
 
 HASH = "option name Hash type spin default 16 min 1 max 99"
-LOA = Terms.of(load("loa").settle(), FAST, None)
+LOA = GameConditions.of(load("loa").settle(), FAST, None)
 
 
 def parsed(*words: str) -> argparse.Namespace:
@@ -130,17 +130,17 @@ def test_settings_of_all_bots_may_stand_in_a_word_each_with_bots_behind_them() -
 def test_an_option_of_all_bots_is_left_out_where_a_bot_does_not_have_it() -> None:
     each = (("Hash", "64"),)
 
-    def options(guest: Guest) -> dict[str, str]:
-        return dict(introduce(guest, LOA, Sandbox("none")).options)
+    def options(guest: Candidate) -> dict[str, str]:
+        return dict(probe(guest, LOA, Sandbox("none")).options)
 
     knows = replace(scripted("knows", "--option", HASH), options=each)
     lacks = replace(scripted("lacks"), options=each)
-    assert options(Guest(knows, (), each)) == {"Hash": "64"}
-    assert options(Guest(lacks, (), each)) == {}
+    assert options(Candidate(knows, (), each)) == {"Hash": "64"}
+    assert options(Candidate(lacks, (), each)) == {}
     with pytest.raises(IneligibleError, match="has no option 'Hash'"):
-        introduce(Guest(lacks, each, each), LOA, Sandbox("none"))
+        probe(Candidate(lacks, each, each), LOA, Sandbox("none"))
     with pytest.raises(IneligibleError, match="does not take '0'"):
-        introduce(Guest(knows, (), (("Hash", "0"),)), LOA, Sandbox("none"))
+        probe(Candidate(knows, (), (("Hash", "0"),)), LOA, Sandbox("none"))
 
 
 def test_a_match_from_a_file_is_played_with_the_settings_of_all_bots_and_continued(
@@ -180,7 +180,7 @@ json = true
     assert run(["play", "--config", file, "--each", "option.Hash=5"]) == Exit.USAGE
     assert "holds a run with another each;" in capsys.readouterr().err
     assert run(["play", "/bin/true", "/bin/cat", "--family=loa", "--each", "Hash=4"]) == Exit.USAGE
-    assert "--each: 'Hash=4' is no setting; write tc=10+0.1 or option.NAME=VALUE" in capsys.readouterr().err
+    assert "--each: 'Hash=4' is not a setting; write tc=10+0.1 or option.NAME=VALUE" in capsys.readouterr().err
 
 
 def test_bots_and_family_are_asked_for_without_a_parser_of_the_arena() -> None:

@@ -24,7 +24,7 @@ from arena.worker import BundlePlace
 from protocol.messages import Info
 from referee.bot.person import Hand, PersonSeat
 from referee.bot.seat import Thought
-from referee.game.spec import BotSpec, Limits
+from referee.game.spec import BotLimits, BotSpec
 from referee.rules import families, load
 from referee.rules.position import Position
 
@@ -34,7 +34,7 @@ WAIT_S = 60.0
 class InstantBot(PersonSeat):
     """The first legal move, at once."""
 
-    def __init__(self, spec: BotSpec, limits: Limits) -> None:
+    def __init__(self, spec: BotSpec, limits: BotLimits) -> None:
         super().__init__(spec, limits, Hand(), 1.0)
         self.families = families()
 

@@ -15,7 +15,7 @@ import pytest
 
 from arena.coordinator import lobby as module
 from arena.coordinator.lobby import Lobby
-from referee.bot.remote.link import Terms
+from referee.bot.remote.link import LinkAllowance
 from referee.game.record import GameRecord
 from referee.game.spec import Adjudication, BotSpec, GameSpec, PlannedGame, TimeControl
 from referee.play.play import play
@@ -25,7 +25,7 @@ from referee.rules.core import Kind, Termination
 from referee.rules.position import Position
 from referee.sandbox import open_sandbox
 
-TERMS = Terms(move_ms=300, game_ms=5000, grace_ms=60_000)
+TERMS = LinkAllowance(move_ms=300, game_ms=5000, grace_ms=60_000)
 PATIENCE_S = 60
 
 
@@ -134,7 +134,7 @@ def test_a_game_goes_on_after_a_lost_connection() -> None:
 
 def test_who_does_not_come_back_has_lost() -> None:
     async def scene() -> GameRecord:
-        async with Lobby(Terms(grace_ms=50)) as lobby:
+        async with Lobby(LinkAllowance(grace_ms=50)) as lobby:
             jobs = [
                 asyncio.ensure_future(Author(lobby, name, cuts_at=cut).attend()) for name, cut in (("a", 0), ("b", 2))
             ]

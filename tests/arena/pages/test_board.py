@@ -21,7 +21,7 @@ from arena.pages.drawing.scene import Scenes, piece_names
 from arena.pages.fields import documented
 from arena.pages.table import Column, choice, number, sorting
 from referee.game.record import Ply
-from referee.game.spec import Adjudication, GameSpec, Limits
+from referee.game.spec import Adjudication, BotLimits, GameSpec
 from referee.rules import families, load, terminations
 from referee.rules.core import Kind, Termination
 from referee.rules.rules import Rules
@@ -235,7 +235,7 @@ def test_charts_hold_their_lines() -> None:
 def test_every_termination_has_a_meaning_and_every_limit_a_text() -> None:
     assert all(filters.meaning(word) for word in terminations())
     assert filters.meaning("worn-out") == filters.meaning(None) == ""
-    for kind in (Limits, Adjudication):
+    for kind in (BotLimits, Adjudication):
         found = documented(kind)
         assert {one.name for one in found} == set(kind.__dataclass_fields__)
         assert all(one.value for one in found)

@@ -91,7 +91,7 @@ def test_a_family_that_does_not_hold_fails_the_version(desk: Desk) -> None:
     ],
 )
 def test_bad_bots_fail_with_the_reason(body: str, words: str, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("referee.check.check.Limits", quick_limits)
+    monkeypatch.setattr("referee.check.check.BotLimits", quick_limits)
     version = desk.check(program(body), "loa")
     assert version.state == "failed"
     assert words in version.problem
@@ -161,6 +161,6 @@ def test_a_bundle_that_is_away_is_no_verdict(desk: Desk, tmp_path: Path) -> None
 
 
 def quick_limits() -> object:
-    from referee.game.spec import Limits
+    from referee.game.spec import BotLimits
 
-    return Limits(start_ms=700)
+    return BotLimits(start_ms=700)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from referee.game.record import GameRecord
-from referee.game.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl
+from referee.game.spec import BotLimits, BotSpec, GameSpec, PlannedGame, TimeControl
 from referee.play.play import play
 from referee.play.roster import Roster
 from referee.sandbox import Sandbox
@@ -17,7 +17,7 @@ from tests.conftest import INTERPRETED
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
-LIMITS = replace(Limits(), start_ms=20_000, ready_ms=40_000, quit_ms=600, grace_ms=600, margin_ms=500)
+LIMITS = replace(BotLimits(), start_ms=20_000, ready_ms=40_000, quit_ms=600, grace_ms=600, margin_ms=500)
 
 
 def has_networks() -> bool:

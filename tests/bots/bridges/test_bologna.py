@@ -24,7 +24,7 @@ from bots.bridges.workplace import workplace
 from bots.clock import Clock
 from protocol.messages import Go, IsReady, Result, SetPosition, Ugi
 from referee.bot.argument import read_bot
-from referee.check.probe import Guest, IneligibleError, Terms, introduce
+from referee.check.probe import Candidate, GameConditions, IneligibleError, probe
 from referee.game.record import GameRecord
 from referee.game.spec import BotSpec, TimeControl
 from referee.rules import load
@@ -203,8 +203,8 @@ def test_two_clients_play_a_match_each_in_its_own_network() -> None:
 
 def test_no_other_variant_is_played() -> None:
     with pytest.raises(IneligibleError, match="Variant"):
-        introduce(Guest(bologna()), Terms.of(load("tablut").settle(), LIMITS, None), Sandbox("none"))
-    assert introduce(Guest(bologna()), Terms.of(ASHTON, LIMITS, None), Sandbox("none")).name == "bologna"
+        probe(Candidate(bologna()), GameConditions.of(load("tablut").settle(), LIMITS, None), Sandbox("none"))
+    assert probe(Candidate(bologna()), GameConditions.of(ASHTON, LIMITS, None), Sandbox("none")).name == "bologna"
 
 
 # Without a network of its own

@@ -13,7 +13,7 @@ import pytest
 from referee.bot.argument import read_bot, typed_options
 from referee.bot.file import at_home, read_bot_file, write_bot_file
 from referee.bot.settings import split_settings
-from referee.check.probe import Guest, IneligibleError, Terms, UnintroducedError, introduce
+from referee.check.probe import Candidate, GameConditions, IneligibleError, ProbeError, probe
 from referee.game.record_text import read_texts, write_text
 from referee.game.spec import BotSpec, GameSpec, PlannedGame, read_time_control
 from referee.play.play import play
@@ -28,7 +28,7 @@ from tests.referee.conftest import FAST, scripted
 from tests.referee.sandbox.levels import sandbox_or_skip
 
 PYTHON = sys.executable
-LOA = Terms.of(load("loa").settle(), FAST, None)
+LOA = GameConditions.of(load("loa").settle(), FAST, None)
 AGENT = "def choose(position, clock):\n    return position.moves[0]\n"
 
 
@@ -81,11 +81,13 @@ def test_the_python_of_the_arena_is_there_whatever_the_path(monkeypatch: pytest.
 )
 def test_a_bot_that_does_not_introduce_itself_is_found_out(command: tuple[str, ...], reason: str) -> None:
     limits = replace(FAST, start_ms=500)
-    with pytest.raises(UnintroducedError, match=reason) as error:
-        introduce(Guest(BotSpec("mute", command)), Terms.of(load("loa").settle(), limits, None), Sandbox("none"))
-    assert "bot 'mute' did not introduce itself" in str(error.value)
+    with pytest.raises(ProbeError, match=reason) as error:
+        probe(
+            Candidate(BotSpec("mute", command)), GameConditions.of(load("loa").settle(), limits, None), Sandbox("none")
+        )
+    assert "bot 'mute' did not complete its handshake" in str(error.value)
     assert "arena check" in str(error.value)
-    assert introduce(Guest(scripted("", "b1b3")), LOA, Sandbox("none")).name == "scripted"
+    assert probe(Candidate(scripted("", "b1b3")), LOA, Sandbox("none")).name == "scripted"
 
 
 # -- what a sandbox shows ----------------------------------------------------------------------------------------------
@@ -215,10 +217,10 @@ def test_settings_stand_behind_a_bot(text: str, bot: str, time: str | None, opti
     ("text", "message"),
     [
         ("./engine;tc=soon", "10+0.1"),
-        ("./engine;time=3", "'time=3' is no setting; write BOT;tc=10+0.1;option.NAME=VALUE"),
-        ("./engine;option.=3", "'option.=3' is no setting"),
-        ("./engine;option.Hash", "'option.Hash' is no setting"),
-        ("./engine;", "'' is no setting"),
+        ("./engine;time=3", "'time=3' is not a setting; write BOT;tc=10+0.1;option.NAME=VALUE"),
+        ("./engine;option.=3", "'option.=3' is not a setting"),
+        ("./engine;option.Hash", "'option.Hash' is not a setting"),
+        ("./engine;", "'' is not a setting"),
         ("./engine;tc=1;tc=2", "'tc=2' is set twice"),
         ("./engine;option.Hash=1;option.Hash=2", "'option.Hash=2' is set twice"),
         ("./engine;option.Hash=1\nquit", "one printable line"),
@@ -243,8 +245,8 @@ def test_what_is_typed_comes_before_what_the_file_says(place: Path) -> None:
     [
         ("Hsah", "64", "has no option 'Hsah'; it announced Hash"),
         ("Hash", "0", "does not take '0' for its option 'Hash': option name Hash type spin default 16 min 1 max 99"),
-        ("Variant", "zen", "is told 'Variant' by the referee"),
-        ("Rule.simultaneous", "draw", "is told 'Rule.simultaneous' by the referee"),
+        ("Variant", "zen", "gets 'Variant' from the referee"),
+        ("Rule.simultaneous", "draw", "gets 'Rule.simultaneous' from the referee"),
     ],
 )
 def test_an_option_that_the_bot_did_not_announce_is_refused_before_the_first_game(
@@ -252,15 +254,15 @@ def test_an_option_that_the_bot_did_not_announce_is_refused_before_the_first_gam
 ) -> None:
     spec = scripted("knows", "--option", "option name Hash type spin default 16 min 1 max 99")
     with pytest.raises(IneligibleError, match=re.escape(f"bot 'knows' {message}")):
-        introduce(Guest(spec, [(option, value)]), LOA, Sandbox("none"))
-    assert introduce(Guest(spec, [("Hash", "64")]), LOA, Sandbox("none")).name == "knows"
+        probe(Candidate(spec, [(option, value)]), LOA, Sandbox("none"))
+    assert probe(Candidate(spec, [("Hash", "64")]), LOA, Sandbox("none")).name == "knows"
 
 
 def test_a_bot_that_cannot_set_up_positions_is_not_asked_to() -> None:
     spec = replace(scripted("plain"), capabilities={"startpos_only": True})
     with pytest.raises(IneligibleError, match="cannot set up positions"):
-        introduce(Guest(spec), replace(LOA, is_shown=True), Sandbox("none"))
-    assert introduce(Guest(spec), LOA, Sandbox("none")).name == "plain"
+        probe(Candidate(spec), replace(LOA, is_shown=True), Sandbox("none"))
+    assert probe(Candidate(spec), LOA, Sandbox("none")).name == "plain"
 
 
 def test_time_odds_are_played_recorded_and_verified(roster: Roster) -> None:

@@ -9,7 +9,7 @@ import pytest
 from referee.bot.person import Decision, Hand, PersonSeat
 from referee.game.failure import BotError, Stopped
 from referee.game.record import Ply
-from referee.game.spec import NO_CLOCK, BotSpec, GameSpec, Limits, PlannedGame, TimeControl, read_time_controls
+from referee.game.spec import NO_CLOCK, BotLimits, BotSpec, GameSpec, PlannedGame, TimeControl, read_time_controls
 from referee.play.play import play
 from referee.play.roster import Roster
 from referee.rules.core import Termination
@@ -19,7 +19,7 @@ ANN, BEN = (BotSpec(name, (), place="person", time=NO_CLOCK) for name in ("@ann"
 
 
 def _seat(hand: Hand, idle_s: float = 60.0) -> PersonSeat:
-    return PersonSeat(ANN, Limits(), hand, idle_s)
+    return PersonSeat(ANN, BotLimits(), hand, idle_s)
 
 
 def test_a_decision_for_another_ply_is_not_taken() -> None:
@@ -71,7 +71,7 @@ def test_an_interrupted_game_goes_on_from_its_plies_and_clocks() -> None:
     control = TimeControl("clock", 1000, 0)
     spent = [("b1b3", Ply(995.0, 995.0)), ("a4c4", Ply(10.0, 10.0))]
     first, second = (BotSpec(name, (), place="person", time=control) for name in ("@ann", "@ben"))
-    record = _play({"@ann": [], "@ben": []}, spent, first=first, second=second, limits=Limits(margin_ms=0))
+    record = _play({"@ann": [], "@ben": []}, spent, first=first, second=second, limits=BotLimits(margin_ms=0))
     assert (record.winner, record.termination) == ("second", Termination.TIME)
     assert record.moves == ("b1b3", "a4c4")
     assert [ply.charged_ms for ply in record.plies] == [995.0, 10.0]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from referee.check import probe as introduction
-from referee.check.probe import Guest, IneligibleError, Terms, UnintroducedError, introduce_all
+from referee.check.probe import Candidate, GameConditions, IneligibleError, ProbeError, probe_all
 from referee.game.spec import BotSpec, GameSpec, PlannedGame, read_time_control
 from referee.play import slot
 from referee.play.play import play
@@ -16,7 +16,7 @@ from referee.rules import load
 from tests.referee.conftest import FAST, scripted
 
 CLOCKS = ("--option", "option name UGI_Clocks type check default true")
-LOA = Terms.of(load("loa").settle(), FAST, None)
+LOA = GameConditions.of(load("loa").settle(), FAST, None)
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def slot_of_this(roster: Roster, monkeypatch: pytest.MonkeyPatch) -> Roster:
 
 
 def test_the_bots_that_were_asked_play_the_first_game(slot_of_this: Roster) -> None:
-    found = introduce_all([Guest(scripted("", "b1b3", "resign")), Guest(scripted("", "h4f2"))], LOA)
+    found = probe_all([Candidate(scripted("", "b1b3", "resign")), Candidate(scripted("", "h4f2"))], LOA)
     assert isinstance(found, tuple)
     assert [bot.name for bot in found] == ["scripted", "scripted-2"]
     assert [bot.spec for bot in slot_of_this.idle] == list(found)
@@ -39,7 +39,7 @@ def test_the_bots_that_were_asked_play_the_first_game(slot_of_this: Roster) -> N
 
 
 def test_of_many_bots_the_last_two_wait(slot_of_this: Roster) -> None:
-    found = introduce_all([Guest(scripted(name, "b1b3")) for name in ("a", "b", "c", "d", "e")], LOA)
+    found = probe_all([Candidate(scripted(name, "b1b3")) for name in ("a", "b", "c", "d", "e")], LOA)
     assert isinstance(found, tuple)
     assert [bot.name for bot in found] == ["a", "b", "c", "d", "e"]
     assert [bot.spec.name for bot in slot_of_this.idle] == ["e"]
@@ -47,7 +47,7 @@ def test_of_many_bots_the_last_two_wait(slot_of_this: Roster) -> None:
 
 def test_a_bot_that_is_examined_starts_anew(slot_of_this: Roster) -> None:
     timed = replace(LOA, control=read_time_control("2+0"))
-    found = introduce_all([Guest(scripted("plain", "b1b3")), Guest(scripted("told", *CLOCKS, "b1b3"))], timed)
+    found = probe_all([Candidate(scripted("plain", "b1b3")), Candidate(scripted("told", *CLOCKS, "b1b3"))], timed)
     assert isinstance(found, tuple)
     assert [bot.spec.name for bot in slot_of_this.idle] == ["told"]
     assert not found[1].capabilities
@@ -56,11 +56,11 @@ def test_a_bot_that_is_examined_starts_anew(slot_of_this: Roster) -> None:
 def test_whoever_cannot_play_ends_it_for_all(slot_of_this: Roster) -> None:
     plain = scripted("plain", "b1b3")
     mute = BotSpec("mute", ("/bin/sh", "-c", "echo no book >&2"))
-    found = introduce_all([Guest(plain), Guest(mute)], LOA)
-    assert isinstance(found, UnintroducedError)
+    found = probe_all([Candidate(plain), Candidate(mute)], LOA)
+    assert isinstance(found, ProbeError)
     assert "no book" in str(found)
-    found = introduce_all([Guest(plain), Guest(BotSpec("ghost", ("/no/such/program",)))], LOA)
-    assert isinstance(found, UnintroducedError)
-    found = introduce_all([Guest(plain, [("Hash", "64")]), Guest(plain)], LOA)
+    found = probe_all([Candidate(plain), Candidate(BotSpec("ghost", ("/no/such/program",)))], LOA)
+    assert isinstance(found, ProbeError)
+    found = probe_all([Candidate(plain, [("Hash", "64")]), Candidate(plain)], LOA)
     assert isinstance(found, IneligibleError)
     assert not slot_of_this.idle

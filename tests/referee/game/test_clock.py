@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from referee.game.clock import Clock
+from referee.game.clock import GameClock
 from referee.game.spec import TimeControl
 
 MARGIN = 50
 
 
-def clock(base: int = 1000, increment: int = 100) -> Clock:
-    return Clock(TimeControl("clock", base, increment), MARGIN)
+def clock(base: int = 1000, increment: int = 100) -> GameClock:
+    return GameClock(TimeControl("clock", base, increment), MARGIN)
 
 
 def test_what_a_move_takes_comes_off_and_the_increment_is_added() -> None:
@@ -36,7 +36,7 @@ def test_the_margin_is_nobodys_time() -> None:
 
 
 def test_a_fixed_time_a_move_is_the_same_every_time() -> None:
-    found = Clock(TimeControl("movetime", 200), MARGIN)
+    found = GameClock(TimeControl("movetime", 200), MARGIN)
     for _ in range(3):
         assert found.allowance_ms(0) == found.allowance_ms(1) == 200 + MARGIN
         assert found.charge(0, 200 + MARGIN)
@@ -46,7 +46,7 @@ def test_a_fixed_time_a_move_is_the_same_every_time() -> None:
 
 @pytest.mark.parametrize("kind", ["depth", "nodes"])
 def test_a_search_limit_knows_no_time(kind: str) -> None:
-    found = Clock(TimeControl(kind, 0, 0, 7), MARGIN)  # type: ignore[arg-type]
+    found = GameClock(TimeControl(kind, 0, 0, 7), MARGIN)  # type: ignore[arg-type]
     assert found.allowance_ms(0) is None
     assert found.charge(0, 10**9)
     assert found.words(0) == f"{kind} 7".encode()
@@ -64,7 +64,7 @@ def test_both_sides_are_told_both_clocks_and_never_zero() -> None:
 
 
 def test_each_side_may_have_a_time_control_of_its_own() -> None:
-    found = Clock(TimeControl("clock", 1000, 100), MARGIN, second=TimeControl("clock", 200, 5))
+    found = GameClock(TimeControl("clock", 1000, 100), MARGIN, second=TimeControl("clock", 200, 5))
     assert found.words(0) == found.words(1) == b"p1time 1000 p2time 200 p1inc 100 p2inc 5"
     assert found.charge(0, 100)
     assert found.charge(1, 100)
@@ -81,18 +81,18 @@ def test_each_side_may_have_a_time_control_of_its_own() -> None:
     ],
 )
 def test_a_clock_against_something_else(own: TimeControl, words: bytes, allowance: float | None) -> None:
-    found = Clock(TimeControl("clock", 1000, 100), MARGIN, second=own)
+    found = GameClock(TimeControl("clock", 1000, 100), MARGIN, second=own)
     assert found.words(0) == b"p1time 1000 p2time 1000 p1inc 100 p2inc 100", "an opponent without a clock has one's own"
     assert (found.words(1), found.allowance_ms(1)) == (words, allowance)
     assert found.charge(1, 200)
     assert found.charge(1, 400) is (own.kind != "movetime")
-    turned = Clock(own, MARGIN, second=TimeControl("clock", 1000, 100))
+    turned = GameClock(own, MARGIN, second=TimeControl("clock", 1000, 100))
     assert turned.words(1) == b"p1time 1000 p2time 1000 p1inc 100 p2inc 100"
     assert (turned.words(0), turned.allowance_ms(1)) == (words, 1000 + MARGIN)
 
 
 def test_time_is_added_after_every_period_of_moves_of_a_side() -> None:
-    found = Clock(TimeControl("clock", 1000, 10, moves=2), MARGIN, second=TimeControl("clock", 500, 0))
+    found = GameClock(TimeControl("clock", 1000, 10, moves=2), MARGIN, second=TimeControl("clock", 500, 0))
     left = []
     for _ in range(4):
         assert found.charge(0, 300)
@@ -103,7 +103,7 @@ def test_time_is_added_after_every_period_of_moves_of_a_side() -> None:
 
 
 def test_periods_may_have_an_odd_number_of_moves() -> None:
-    found = Clock(TimeControl("clock", 1000, 0, moves=3), MARGIN)
+    found = GameClock(TimeControl("clock", 1000, 0, moves=3), MARGIN)
     left = []
     for _ in range(6):
         assert found.charge(1, 100)
@@ -113,7 +113,7 @@ def test_periods_may_have_an_odd_number_of_moves() -> None:
 
 
 def test_a_flag_falls_before_the_period_brings_time() -> None:
-    found = Clock(TimeControl("clock", 1000, 0, moves=2), MARGIN)
+    found = GameClock(TimeControl("clock", 1000, 0, moves=2), MARGIN)
     assert found.charge(0, 900)
     assert found.allowance_ms(0) == 100 + MARGIN
     assert not found.charge(0, 100 + MARGIN + 1)

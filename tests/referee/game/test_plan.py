@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from referee.game.openings import Opening, openings, random_openings
-from referee.game.plan import Plan, schedule
+from referee.game.plan import TournamentPlan, schedule
 from referee.game.spec import BotSpec
 from referee.ratings.pairings import berger, pairings
 from referee.rules import load
@@ -18,11 +18,11 @@ from referee.rules.position import Position
 RULES = load("loa").settle()
 
 
-def plan(bots: int, games: int, **changes: object) -> Plan:
+def plan(bots: int, games: int, **changes: object) -> TournamentPlan:
     """A plan of that many bots and games per pairing."""
     specs = tuple(BotSpec(f"bot{number}", ("./bot",)) for number in range(bots))
     found = tuple(openings(RULES, "auto", (games + 1) // 2, seed=3))
-    return Plan(RULES, specs, found, games, **changes)  # type: ignore[arg-type]
+    return TournamentPlan(RULES, specs, found, games, **changes)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("players", range(2, 24))
@@ -131,7 +131,7 @@ def test_the_lot_draws_the_side_of_single_games_and_who_opens() -> None:
     bots = tuple(BotSpec(name, ("./bot",)) for name in ("one", "two"))
     drawn, opened = set(), set()
     for seed in range(12):
-        one = Plan(tablut, bots, tuple(openings(tablut, "none", 1, 0)), 1, seed=seed, first="lot")
+        one = TournamentPlan(tablut, bots, tuple(openings(tablut, "none", 1, 0)), 1, seed=seed, first="lot")
         (game,) = schedule(one)
         assert [game.id for game in schedule(one)] == [game.id]
         drawn.add(game.spec.first.name)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.game.adjudication import Adjudicator, answered_for, read_draw_rule, read_resign_rule
-from referee.game.clock import Clock
+from referee.game.clock import GameClock
 from referee.game.spec import (
     Adjudication,
     BotSpec,
@@ -124,7 +124,7 @@ def test_any_text_is_a_time_control_or_a_parse_error(text: str) -> None:
 
 
 def test_a_clock_counts_down_and_up_and_flags_behind_the_margin() -> None:
-    clock = Clock(TimeControl("clock", 1000, 100), margin_ms=20)
+    clock = GameClock(TimeControl("clock", 1000, 100), margin_ms=20)
     assert clock.words(0) == b"p1time 1000 p2time 1000 p1inc 100 p2inc 100"
     assert clock.charge(0, 400)
     assert clock.left_ms == [700, 1000]
@@ -132,8 +132,8 @@ def test_a_clock_counts_down_and_up_and_flags_behind_the_margin() -> None:
     assert clock.charge(1, 1010)
     assert clock.left_ms == [700, 100]
     assert not clock.charge(1, 121)
-    assert Clock(TimeControl("nodes", 0, 0, 9)).allowance_ms(0) is None
-    assert Clock(TimeControl("movetime", 500, 0)).words(0) == b"movetime 500"
+    assert GameClock(TimeControl("nodes", 0, 0, 9)).allowance_ms(0) is None
+    assert GameClock(TimeControl("movetime", 500, 0)).words(0) == b"movetime 500"
 
 
 def test_a_draw_by_score_needs_both_sides_calm_for_long() -> None:

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[3]
 
 def digest_in(folder: Path) -> tuple[str, dict[str, str]]:
     """The digest and its parts as a process finds them that has the sources from there."""
-    code = "from referee import source; print(source.digest()); print(dict(source.parts()))"
+    code = "from referee.machine import source; print(source.digest()); print(dict(source.parts()))"
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
     digest, parts = done.stdout.splitlines()
     return digest, eval(parts)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.bot.bot import Bot
+from referee.bot.bot import LocalBot
 from referee.game.record import GameRecord, Ply, RecordError, read_record
 from referee.game.record_text import read_texts, write_text
 from referee.game.spec import Adjudication, PlannedGame, TimeControl
@@ -305,13 +305,13 @@ def test_both_bots_get_ready_at_the_same_time(
 ) -> None:
     told: list[tuple[str, str]] = []
     for name in ("new_game", "ready"):
-        really = getattr(Bot, name)
+        really = getattr(LocalBot, name)
 
-        def noted(bot: Bot, name: str = name, really: Callable[[Bot], None] = really) -> None:
+        def noted(bot: LocalBot, name: str = name, really: Callable[[LocalBot], None] = really) -> None:
             told.append((name, bot.spec.name))
             really(bot)
 
-        monkeypatch.setattr(Bot, name, noted)
+        monkeypatch.setattr(LocalBot, name, noted)
     play(game(["resign"], []), roster)
     assert told == [("new_game", "one"), ("new_game", "two"), ("ready", "one"), ("ready", "two")]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from referee.bot.argument import SAMPLES, read_bot
-from referee.game.spec import BotSpec, Limits
+from referee.game.spec import BotLimits, BotSpec
 from referee.play import sandbox_choice
 from referee.play.sandbox_choice import Complaint, choose
 from referee.sandbox import LEVELS, Assessment, Sandbox
@@ -22,7 +22,7 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.append(name)
         return Assessment(name, works=True)
 
-    def why_not(spec: BotSpec, sandbox: Sandbox, limits: Limits) -> Complaint | None:
+    def why_not(spec: BotSpec, sandbox: Sandbox, limits: BotLimits) -> Complaint | None:
         found.append(f"{spec.name or spec.command[2]} in {sandbox.name}")
         return Complaint("no library") if spec is TOOL and sandbox.name in ("bwrap", "landlock") else None
 
@@ -34,14 +34,14 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_samples_are_one_program_and_weaker_sandboxes_are_left_alone(tried: list[str]) -> None:
     samples = [read_bot(f"sample:{name}", "loa") for name in SAMPLES]
-    sandbox, notes = choose("auto", samples, Limits())
+    sandbox, notes = choose("auto", samples, BotLimits())
     assert (sandbox.name, notes) == (LEVELS[0], ())
     assert tried == ["bwrap", "bots.random_mover in bwrap"]
 
 
 def test_each_other_program_is_tried_until_it_starts(tried: list[str]) -> None:
     other = BotSpec("other", ("/opt/other",))
-    sandbox, notes = choose("auto", [other, TOOL, other, read_bot("sample:mcts", "loa")], Limits())
+    sandbox, notes = choose("auto", [other, TOOL, other, read_bot("sample:mcts", "loa")], BotLimits())
     assert sandbox.name == "rlimits"
     assert len(notes) == 1
     assert "'tool' runs in rlimits: it does not start in bwrap (no library)" in notes[0]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from referee.play.slot import TOGETHER_S, Outbox
+from referee.play.slot import TOGETHER_S, EventOutbox
 
 START = {"event": "start", "game": "g"}
 
@@ -27,7 +27,7 @@ def at(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 def test_plies_that_follow_fast_go_together_in_one_event(at: list[float]) -> None:
     sent: list[tuple[str, Any]] = []
-    outbox = Outbox(sent.append)
+    outbox = EventOutbox(sent.append)
     outbox.tell(plies(1))
     assert sent == [("events", [plies(1)])]  # the first one for long goes at once
     outbox.tell(plies(2))
@@ -40,7 +40,7 @@ def test_plies_that_follow_fast_go_together_in_one_event(at: list[float]) -> Non
 
 def test_plies_of_another_game_and_with_a_gap_between_are_told_apart(at: list[float]) -> None:
     sent: list[tuple[str, Any]] = []
-    outbox = Outbox(sent.append)
+    outbox = EventOutbox(sent.append)
     outbox.tell(plies(1))
     for event in (plies(2), plies(2), plies(3, game="h"), plies(5, game="h"), plies(6, game="h")):
         outbox.tell(event)
@@ -50,7 +50,7 @@ def test_plies_of_another_game_and_with_a_gap_between_are_told_apart(at: list[fl
 
 def test_nothing_waits_for_plies_and_nothing_is_sent_twice(at: list[float]) -> None:
     sent: list[tuple[str, Any]] = []
-    outbox = Outbox(sent.append)
+    outbox = EventOutbox(sent.append)
     outbox.tell(plies(1))
     outbox.tell(plies(2))
     outbox.tell(START)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from referee.game.record import GameRecord
-from referee.game.spec import BotSpec, GameSpec, Limits, PlannedGame, TimeControl
+from referee.game.spec import BotLimits, BotSpec, GameSpec, PlannedGame, TimeControl
 from referee.play.play import play
 from referee.play.roster import Roster
 from referee.sandbox import Sandbox
@@ -24,7 +24,7 @@ from tests.referee.sandbox.levels import sandbox_or_skip
 
 ATTACKS = Path(__file__).parent / "attacks"
 LIMITS = replace(
-    Limits(), start_ms=8000, ready_ms=8000, quit_ms=150, grace_ms=200, processes=24, memory_bytes=150 * 2**20
+    BotLimits(), start_ms=8000, ready_ms=8000, quit_ms=150, grace_ms=200, processes=24, memory_bytes=150 * 2**20
 )
 Attack = Callable[..., tuple[GameRecord, dict[str, Any]]]
 

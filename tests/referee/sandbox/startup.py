@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
-from referee.game.spec import Limits
+from referee.game.spec import BotLimits
 from referee.sandbox import LEVELS, Launch, Sandbox, assess, open_sandbox
 from referee.sandbox.child import Child
 from referee.sandbox.watchdog import Watchdog
@@ -43,8 +43,8 @@ class Cost:
 def start_ms(sandbox: Sandbox | None) -> float:
     """Start once; all the work from the command to the first line. None: the command alone."""
     begin = time.perf_counter()
-    launch = sandbox.confine(_BOT, None, Limits()) if sandbox else Launch(_BOT)
-    child = Child(launch, Limits(), Watchdog())
+    launch = sandbox.confine(_BOT, None, BotLimits()) if sandbox else Launch(_BOT)
+    child = Child(launch, BotLimits(), Watchdog())
     try:
         poll = select.poll()
         poll.register(child.stdout, select.POLLIN)

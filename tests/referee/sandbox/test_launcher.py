@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.game.spec import Limits
+from referee.game.spec import BotLimits
 from referee.sandbox import LEVELS
 from referee.sandbox.child import Child
 from referee.sandbox.reaper import become_subreaper, children, descendants, sweep
@@ -28,9 +28,9 @@ from referee.sandbox import open_sandbox
 from referee.sandbox.child import Child
 from referee.sandbox.reaper import become_subreaper
 from referee.sandbox.watchdog import Watchdog
-from referee.game.spec import Limits
+from referee.game.spec import BotLimits
 become_subreaper()
-limits = Limits()
+limits = BotLimits()
 launch = open_sandbox(sys.argv[1], is_own=True).confine(("/bin/sh", "-c", sys.argv[2]), None, limits)
 child = Child(launch, limits, Watchdog())
 import os, select
@@ -52,7 +52,7 @@ def strays() -> Iterator[None]:
 
 
 def start(name: str, script: str) -> Child:
-    limits = Limits()
+    limits = BotLimits()
     return Child(sandbox_or_skip(name).confine(("/bin/sh", "-c", script), None, limits), limits, Watchdog())
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.game.spec import BotSpec, GameSpec, Limits, PlannedGame
+from referee.game.spec import BotLimits, BotSpec, GameSpec, PlannedGame
 from referee.play import sandbox_choice
 from referee.play.play import play
 from referee.play.roster import Roster
@@ -215,7 +215,7 @@ def test_confined_kernels_come_from_the_cache_and_do_not_go_there(
     command = [sys.executable, str(program), "twice"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "[0]\n"
     before = {path: path.stat().st_mtime_ns for path in cache.rglob("*")}
-    launch = sandbox_or_skip("bwrap", uses_groups=False).confine((*command, "thrice"), None, Limits())
+    launch = sandbox_or_skip("bwrap", uses_groups=False).confine((*command, "thrice"), None, BotLimits())
     line = [word for word in launch.line if word not in ("--seccomp", "{filter}")]
     found = subprocess.run(line, capture_output=True, text=True, check=False, env=launch.environment)
     assert found.stdout == "[1, 0]\n", found.stderr
@@ -244,7 +244,7 @@ def test_a_group_of_version_2_is_asked_to_hand_its_controllers_down(tmp_path: Pa
     assert place == Place({"memory": str(own), "pids": str(own)}, is_unified=True)
     assert (own / "arena-referee" / "cgroup.procs").read_text() == str(os.getpid())
     assert unified_place(str(own / "arena-referee")).folders == place.folders, "a slot finds it done"
-    group = place.make(Limits(memory_bytes=2**28, processes=12), overhead=2)
+    group = place.make(BotLimits(memory_bytes=2**28, processes=12), overhead=2)
     folder = Path(group.folders["memory"])
     bounds = {name: (folder / name).read_text() for name in ("memory.max", "memory.swap.max", "pids.max")}
     assert bounds == {"memory.max": str(2**28), "memory.swap.max": "0", "pids.max": "14"}
@@ -277,7 +277,7 @@ def test_a_group_in_which_somebody_dies_slowly_is_removed_later(
 ) -> None:
     monkeypatch.setattr(cgroup, "_PATIENCE_S", 0.0)
     monkeypatch.setattr(Group, "_kill", lambda self: None)
-    unbounded = replace(Limits(), memory_bytes=0, processes=0)
+    unbounded = replace(BotLimits(), memory_bytes=0, processes=0)
     place = Place({"memory": str(tmp_path), "pids": str(tmp_path)}, is_unified=True)
     slow = place.make(unbounded, 0)
     dying = Path(slow.folders["pids"]) / "dying"

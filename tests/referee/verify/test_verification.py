@@ -1,4 +1,4 @@
-"""Records verified: by the rules, by the rulings of their plan, against the plan."""
+"""Records verified: by the rules, by the adjudication of their plan, against the plan."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import Any
 
 import pytest
 
-from referee.game.history import Course
+from referee.game.history import GameHistory
 from referee.game.record import GameRecord, Ply, RecordError, read_record
 from referee.game.record_text import read_texts, write_text
 from referee.game.spec import Adjudication, GameSpec
 from referee.rules import families, load
 from referee.rules.core import Termination
 from referee.rules.position import Position
-from referee.verify.verification import Verifier, problem_of, verify
+from referee.verify.verification import RecordVerifier, problem_of, verify
 from tests.referee.conftest import BLACK, WHITE, a_record, scripted
 
 MOVES = [move for pair in zip(BLACK, WHITE, strict=True) for move in pair]
 
 
-def planned(rulings: Adjudication = Adjudication(), **changes: Any) -> GameSpec:  # noqa: B008 - frozen
+def planned(adjudication: Adjudication = Adjudication(), **changes: Any) -> GameSpec:  # noqa: B008 - frozen
     """A game of Lines of Action."""
-    spec = GameSpec("loa", "standard", scripted("one"), scripted("two"), adjudication=rulings, sequence=1, pair=1)
+    spec = GameSpec("loa", "standard", scripted("one"), scripted("two"), adjudication=adjudication, sequence=1, pair=1)
     return replace(spec, **changes)
 
 
@@ -32,7 +32,7 @@ def record_of(
     spec: GameSpec, termination: Termination, winner: str, plies: int, scores: Sequence[int | None] = (), **changes: Any
 ) -> GameRecord:
     """A record that claims to be of that game: so many plies, with these scores."""
-    course = Course(replace(spec, opening=()))
+    course = GameHistory(replace(spec, opening=()))
     for number, move in enumerate(MOVES[:plies]):
         score = scores[number] if number < len(scores) else None
         course.push_text(move, Ply(5.0, score=score, book=number < len(spec.opening)))
@@ -52,12 +52,12 @@ def record_of(
 
 
 def refused(record: GameRecord, spec: GameSpec, words: str) -> None:
-    """It is wrong, by the plan and by what it says of its own rulings."""
+    """It is wrong, by the plan and by what it says of its own adjudication."""
     for given in (spec, None):
         with pytest.raises(RecordError, match=words):
             verify(record, given)
         assert words in problem_of(record.line(), given)
-        assert Verifier().problem_of(record.line(), given) == problem_of(record.line(), given)
+        assert RecordVerifier().problem_of(record.line(), given) == problem_of(record.line(), given)
 
 
 def test_a_game_ends_by_its_length_where_its_plan_says() -> None:
@@ -65,37 +65,39 @@ def test_a_game_ends_by_its_length_where_its_plan_says() -> None:
     right = record_of(spec, Termination.MAX_PLIES, "draw", 4)
     for given in (spec, None):
         verify(right, given)
-    refused(record_of(spec, Termination.MAX_PLIES, "draw", 3), spec, "rulings say a game that goes on after 3 plies")
-    refused(record_of(spec, Termination.MAX_PLIES, "draw", 5), spec, "by max-plies after ply 4, but it goes on")
-    refused(record_of(spec, Termination.MAX_PLIES, "first", 4), spec, "rulings say draw by max-plies")
-    refused(record_of(spec, Termination.STALLED, "first", 4), spec, "ended it before by max-plies")
-    refused(record_of(planned(), Termination.MAX_PLIES, "draw", 4), planned(), "goes on after 4 plies")
+    refused(record_of(spec, Termination.MAX_PLIES, "draw", 3), spec, "says no end of the game after 3 plies")
+    refused(record_of(spec, Termination.MAX_PLIES, "draw", 5), spec, "by max-plies after ply 4, not here")
+    refused(record_of(spec, Termination.MAX_PLIES, "first", 4), spec, "adjudication says draw by max-plies")
+    refused(record_of(spec, Termination.STALLED, "first", 4), spec, "ended it by max-plies")
+    refused(record_of(planned(), Termination.MAX_PLIES, "draw", 4), planned(), "no end of the game after 4")
 
 
 def test_plies_of_the_opening_are_not_adjudicated() -> None:
     spec = planned(Adjudication(max_plies=2), opening=tuple(MOVES[:3]))
     verify(record_of(spec, Termination.MAX_PLIES, "draw", 4), spec)
-    refused(record_of(spec, Termination.MAX_PLIES, "draw", 3), spec, "goes on after 3 plies")
+    refused(record_of(spec, Termination.MAX_PLIES, "draw", 3), spec, "no end of the game after 3 plies")
 
 
 def test_scores_are_counted_again() -> None:
     spec = planned(Adjudication(resign_moves=2, resign_score=600))
     scores = [-900, 900, -900, 900, -900, 900]
     verify(record_of(spec, Termination.WIN_BY_SCORE, "second", 5, scores), spec)
-    refused(record_of(spec, Termination.WIN_BY_SCORE, "first", 5, scores), spec, "rulings say second by win-by-score")
-    refused(record_of(spec, Termination.WIN_BY_SCORE, "second", 4, scores), spec, "goes on after 4 plies")
-    refused(record_of(spec, Termination.WIN_BY_SCORE, "second", 5, [-900, 900, -500]), spec, "goes on")
+    refused(record_of(spec, Termination.WIN_BY_SCORE, "first", 5, scores), spec, "says second by win-by-score")
+    refused(record_of(spec, Termination.WIN_BY_SCORE, "second", 4, scores), spec, "no end of the game after 4")
+    refused(record_of(spec, Termination.WIN_BY_SCORE, "second", 5, [-900, 900, -500]), spec, "no end of the game")
     even = planned(Adjudication(draw_moves=2, draw_score=10, draw_after_ply=1))
     verify(record_of(even, Termination.DRAW_BY_SCORE, "draw", 4, [0] * 6), even)
-    refused(record_of(even, Termination.DRAW_BY_SCORE, "draw", 4, [0, 0, 11, 0]), even, "goes on after 4 plies")
+    refused(
+        record_of(even, Termination.DRAW_BY_SCORE, "draw", 4, [0, 0, 11, 0]), even, "no end of the game after 4 plies"
+    )
 
 
 def test_a_draw_is_agreed_only_where_it_may_be() -> None:
     spec = planned()
     verify(record_of(spec, Termination.DRAW_AGREED, "draw", 4), spec)
-    refused(record_of(spec, Termination.DRAW_AGREED, "first", 4), spec, "do not allow")
+    refused(record_of(spec, Termination.DRAW_AGREED, "first", 4), spec, "forbids")
     forbidden = planned(Adjudication(draw_agreement=False))
-    refused(record_of(forbidden, Termination.DRAW_AGREED, "draw", 4), forbidden, "do not allow")
+    refused(record_of(forbidden, Termination.DRAW_AGREED, "draw", 4), forbidden, "forbids")
 
 
 @pytest.mark.parametrize(("book", "plies", "is_right"), [(0, 2, True), (2, 4, True), (2, 3, False), (2, 2, False)])
@@ -114,11 +116,11 @@ def test_who_agrees_to_a_draw_has_chosen_the_last_move() -> None:
     refused(passed, planned(), "not with moves of both bots")
 
 
-def test_a_record_that_names_no_rulings_is_judged_by_the_rules_alone() -> None:
+def test_a_record_that_names_no_adjudication_is_judged_by_the_rules_alone() -> None:
     spec = planned()
     record = record_of(spec, Termination.MAX_PLIES, "draw", 4)
     verify(replace(record, adjudication=None))
-    with pytest.raises(RecordError, match="unknown rulings"):
+    with pytest.raises(RecordError, match="unknown adjudication settings"):
         verify(replace(record, adjudication={"coin": 1}))
     assert "adjudication" not in replace(record, adjudication=None).as_json()
 
@@ -158,7 +160,7 @@ def test_a_bot_errs_when_it_is_to_move(termination: Termination) -> None:
     verify(record)  # people resign when they like
 
 
-def test_what_a_record_says_of_its_rulings_survives() -> None:
+def test_what_a_record_says_of_its_adjudication_survives() -> None:
     record = replace(
         record_of(planned(Adjudication(max_plies=4, resign_both=False)), Termination.MAX_PLIES, "draw", 4),
         at_start=True,
@@ -187,7 +189,7 @@ FAULTS: dict[str, Any] = {
         "winner": "first",
     },
     "another final position": lambda r: {"final_position": r.position},
-    "other rulings": lambda r: {"adjudication": {"max_plies": len(r.moves) - 1}},
+    "other adjudication": lambda r: {"adjudication": {"max_plies": len(r.moves) - 1}},
     "other bots": lambda r: {"first": r.second},
     "another variant": lambda r: {"variant": "none such"},
     "an opening": lambda r: {"plies": (replace(r.plies[0], book=True), *r.plies[1:])},
@@ -197,7 +199,7 @@ FAULTS: dict[str, Any] = {
 
 @pytest.mark.parametrize("family", families())
 def test_many_records_are_judged_as_one_is(family: str) -> None:
-    verifier = Verifier()
+    verifier = RecordVerifier()
     verdicts = set()
     for seed in range(3):
         right = _random_game(family, seed)
@@ -241,6 +243,6 @@ def _random_game(family: str, seed: int) -> GameRecord:
 
 @pytest.mark.parametrize("family", families())
 def test_a_game_that_is_plainly_right_is_not_judged_the_long_way(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    verifier, line = Verifier(), _random_game(family, 1).line()
+    verifier, line = RecordVerifier(), _random_game(family, 1).line()
     monkeypatch.setattr("referee.verify.verification.verify", lambda *_: pytest.fail("the long way"))
     assert verifier.problem_of(line) == ""

@@ -12,10 +12,10 @@ import pytest
 from protocol.messages import SetOption
 from referee.bot.overshoot import Overshoot
 from referee.bot.remote import seat
-from referee.bot.remote.link import LineLost, ProgramGone, Terms
+from referee.bot.remote.link import LineLost, LinkAllowance, ProgramGone
 from referee.bot.remote.seat import RemoteBot
 from referee.game.failure import BotError
-from referee.game.spec import BotSpec, Limits
+from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
 
 _MS = 1_000_000
@@ -37,8 +37,8 @@ def _no_time_passes_but_the_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
 class Script:
     """Stands for a link: answers a program gives to each `go`, in turn; everything said is kept."""
 
-    def __init__(self, *answers: Answer, terms: Terms | None = None, comes_back: bool = True) -> None:
-        self.terms = terms or Terms(move_ms=300, game_ms=500, grace_ms=30_000)
+    def __init__(self, *answers: Answer, terms: LinkAllowance | None = None, comes_back: bool = True) -> None:
+        self.terms = terms or LinkAllowance(move_ms=300, game_ms=500, grace_ms=30_000)
         self.latency_ms = self.longest_ms = 100.0
         self.checked_ms = 100.0
         self.arrived_ns = 0
@@ -93,7 +93,7 @@ class Script:
 
 def seated(script: Script, **limits: int) -> RemoteBot:
     link: Callable[[], Any] = lambda: script  # noqa: E731
-    bot = RemoteBot(BotSpec("far", ("remote",), place="remote"), Limits(**limits), Overshoot(0, 0), link)
+    bot = RemoteBot(BotSpec("far", ("remote",), place="remote"), BotLimits(**limits), Overshoot(0, 0), link)
     bot.start()
     bot.handshake()
     bot.tell(SetOption("Depth", "3"))
@@ -135,7 +135,7 @@ def test_an_answer_that_the_network_held_up_does_not() -> None:
 
 
 def test_an_outage_that_is_longer_than_the_grace_does_not_help() -> None:
-    script = Script(("bestmove b1b3", 3100), terms=Terms(300, 500, 500))
+    script = Script(("bestmove b1b3", 3100), terms=LinkAllowance(300, 500, 500))
     script.checked_ms = 2500
     with pytest.raises(BotError) as caught:
         seated(script, grace_ms=2500).think(QUESTION, 1000)
