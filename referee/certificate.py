@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from referee.rules import families, family_named, load
 from referee.rules.core import UnknownNameError
-from referee.rules.laws import LAWS, RECORD_LAWS
+from referee.rules.invariants import INVARIANTS, RECORD_INVARIANTS
 from referee.rules.rules import Rules, Ruleset, State, Value
 from referee.rules.walk import shuffled, values, walk
 
@@ -18,10 +18,10 @@ LONGEST = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class InvariantResult:
     """One law: at how many positions it was asked, and where it does not hold, in words; empty where it does."""
 
-    law: str
+    invariant: str
     asked: int
     problem: str = ""
 
@@ -42,29 +42,29 @@ def find(name: str) -> Rules:
     return rules
 
 
-def certify(rules: Rules, positions: int, seed: int) -> Iterator[Finding]:
+def check_conformance(rules: Rules, positions: int, seed: int) -> Iterator[InvariantResult]:
     """Every law in turn, the positions spread over all variants and many options. A law ends where it is broken."""
-    for record_law in RECORD_LAWS:
+    for record_law in RECORD_INVARIANTS:
         yield _ask(record_law, [(rules,)])
     rng = random.Random(seed)
     try:
         places = [_place(rules, rng) for _ in range(positions)]
     except Exception as error:  # a family that is being written may fail in any way
-        yield Finding("games can be played at random", 0, f"{type(error).__name__}: {error}")
+        yield InvariantResult("games can be played at random", 0, f"{type(error).__name__}: {error}")
         return
-    for law in LAWS:
+    for law in INVARIANTS:
         yield _ask(law, places)
 
 
-def _ask(law: Callable[..., None], given: Sequence[tuple[object, ...]]) -> Finding:
+def _ask(law: Callable[..., None], given: Sequence[tuple[object, ...]]) -> InvariantResult:
     name = law.__name__.replace("_", " ")
     for number, one in enumerate(given, 1):
         try:
             law(*one)
         except Exception as error:
             kind = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
-            return Finding(name, number, f"{kind}{error}" or "it does not hold")
-    return Finding(name, len(given))
+            return InvariantResult(name, number, f"{kind}{error}" or "it does not hold")
+    return InvariantResult(name, len(given))
 
 
 def _place(rules: Rules, rng: random.Random) -> tuple[Ruleset, State]:

@@ -167,7 +167,7 @@ def read_file(path: Path) -> dict[str, Any]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
-        raise ValueError(f"{path}: not JSON; it should hold one object as `arena rules check` reads it") from None
+        raise ValueError(f"{path}: not JSON; it should hold one object as `arena rules vectors` reads it") from None
     if not isinstance(data, dict) or not isinstance(data.get("game"), str):
         raise ValueError(f'{path}: no vector file; write an object with "game", the family')
     for key in CHECKS:

@@ -241,7 +241,7 @@ def moves_are_entered_by_clicks(ruleset: Ruleset, state: State) -> None:
         assert len(set(shown)) == len(shown) <= 8, named(ruleset, state, way, "may mean", shown)
 
 
-LAWS = (
+INVARIANTS = (
     moves_ascend,
     count_is_number_of_moves,
     position_text_round_trips,
@@ -328,5 +328,5 @@ def page_names_everything(rules: Rules) -> None:
     assert not missing, f"RULES.md does not name {', '.join(missing)}"
 
 
-RECORD_LAWS = (record_is_sound, phase_is_begun_by_its_rule, kernel_is_sound, page_names_everything)
+RECORD_INVARIANTS = (record_is_sound, phase_is_begun_by_its_rule, kernel_is_sound, page_names_everything)
 """Of the family as a whole."""
