@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from referee.rules.cache import IS_COMPILED
-from referee.rules.clicks import ways_of
 from referee.rules.core import Kind, ParseError, Termination
 from referee.rules.draw import draw
 from referee.rules.history import LineOfPlay
+from referee.rules.move_input import ways_of
 from referee.rules.position import Position, outcome_of
 from referee.rules.rules import GameText, Rules, Ruleset, State
 from referee.rules.walk import after, legal, named
@@ -223,7 +223,7 @@ def line_of_play_agrees(ruleset: Ruleset, state: State) -> None:
         position = position.play(move)
 
 
-def moves_are_entered_by_clicks(ruleset: Ruleset, state: State) -> None:
+def moves_are_entered_by_cells(ruleset: Ruleset, state: State) -> None:
     """Every legal move is reached by picking cells of the board; moves picked alike look different as people write."""
     position = Position(ruleset, state)
     board = position.board
@@ -258,7 +258,7 @@ INVARIANTS = (
     texts_are_read_or_refused,
     games_round_trip,
     line_of_play_agrees,
-    moves_are_entered_by_clicks,
+    moves_are_entered_by_cells,
 )
 """Of one position each."""
 

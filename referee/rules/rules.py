@@ -321,7 +321,7 @@ class Board:
 
 
 @dataclass(frozen=True, slots=True)
-class Placing:
+class PositionSetup:
     """How position texts are written of pieces that somebody puts on a board: rows of cells, empty ones as numbers.
 
     `tails` are what stands behind the board where first and second are to move and nothing was played.
@@ -330,7 +330,7 @@ class Placing:
     tails: tuple[str, str]
     is_from_top: bool = True
     """Whether the uppermost row is written first."""
-    most: int = 1
+    max_pieces: int = 1
     """So many pieces stand on a cell at most."""
     width: int = 1
     """The letters of a cell that is not empty, filled up with `-`."""
@@ -465,7 +465,7 @@ class Rules:
     draw_probability: float = 0.10
     """The prior chance of a draw between equals: it sets how much a draw tells of them."""
     summary: str = ""
-    clicks: Callable[[int, State], tuple[tuple[str, ...], ...]] | None = None
+    move_input: Callable[[int, State], tuple[tuple[str, ...], ...]] | None = None
     """The ways to enter a legal move by picking cells; None: by those that its canonical text names, in order."""
     explain: Callable[[int, State, Config], str] | None = None
     """What a move does besides moving, in words (`leaps over the pincer on d5`); empty for nothing."""
@@ -476,7 +476,7 @@ class Rules:
     the order of `sides`, and it must be a combo."""
     setups: Setups | None = None
     """Numbered set-ups, where the family has such."""
-    placing: Placing | None = None
+    position_setup: PositionSetup | None = None
     """How positions are set up by hand; None: by their text alone."""
     words: Words = field(default_factory=Words)
     """The same in the languages of those who play it."""

@@ -74,7 +74,7 @@ def effect(code: int, before: State, after: State, config: Config) -> Effect:
     return Effect(f"{said}, {NAMES[row[-1]]} goes over the edge" if ejected else said, names, ejected)
 
 
-def clicks(code: int, state: State) -> tuple[tuple[str, ...], ...]:
+def move_input(code: int, state: State) -> tuple[tuple[str, ...], ...]:
     """An inline move: its rearmost marble, the cell ahead of it. A broadside: one end of the row, the other, and where
     the end picked first goes."""
     ahead, line = NEIGHBOURS[code_direction(code)], code_line(code)

@@ -6,14 +6,14 @@ from typing import Final
 
 from referee.rules.abalone.features import FEATURES
 from referee.rules.abalone.gametext import FORMATS
-from referee.rules.abalone.layout import EMBLEM, MARKS, PIECES, board, clicks, effect
+from referee.rules.abalone.layout import EMBLEM, MARKS, PIECES, board, effect, move_input
 from referee.rules.abalone.notation import NOTATION
 from referee.rules.abalone.start import VARIANTS, resolve
 from referee.rules.abalone.state import side
 from referee.rules.abalone.symmetry import SYMMETRY
 from referee.rules.abalone.words import WORDS
 from referee.rules.core import Termination
-from referee.rules.rules import Option, Placing, Rules
+from referee.rules.rules import Option, PositionSetup, Rules
 
 EJECTIONS = Termination.by_rules("ejections", "enough marbles were pushed off the board")
 NO_EJECTION = Termination.by_rules("no-ejection", "too many plies without an ejection")
@@ -63,9 +63,9 @@ RULES: Final = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
-    placing=Placing(("0 0 b 0 1", "0 0 w 0 1")),
+    position_setup=PositionSetup(("0 0 b 0 1", "0 0 w 0 1")),
     effect=effect,
-    clicks=clicks,
+    move_input=move_input,
     marks=MARKS,
     emblem=EMBLEM,
     board=board,

@@ -11,7 +11,7 @@ from referee.rules.baroque.state import side
 from referee.rules.baroque.symmetry import SYMMETRY
 from referee.rules.baroque.words import WORDS
 from referee.rules.core import Termination
-from referee.rules.rules import Option, Placing, Rules
+from referee.rules.rules import Option, PositionSetup, Rules
 
 CHECKMATE = Termination.by_rules("checkmate", "the king is attacked and cannot be saved")
 STALEMATE = Termination.by_rules("stalemate", "the side to move has no move and its king is not attacked")
@@ -87,7 +87,7 @@ RULES = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
-    placing=Placing(("w 0 1", "b 0 1")),
+    position_setup=PositionSetup(("w 0 1", "b 0 1")),
     effect=effect,
     marks=MARKS,
     emblem=EMBLEM,

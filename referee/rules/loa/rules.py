@@ -11,7 +11,7 @@ from referee.rules.loa.start import VARIANTS
 from referee.rules.loa.state import side
 from referee.rules.loa.symmetry import SYMMETRY
 from referee.rules.loa.words import WORDS
-from referee.rules.rules import Option, Placing, Rules
+from referee.rules.rules import Option, PositionSetup, Rules
 
 SIMULTANEOUS_CONNECTION = Termination.by_rules("simultaneous-connection", "a move connected both sides at once")
 CONNECTION = Termination.by_rules("connection", "all pieces of one side are connected")
@@ -72,7 +72,7 @@ RULES = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
-    placing=Placing(("b - 1", "w - 1")),
+    position_setup=PositionSetup(("b - 1", "w - 1")),
     marks=MARKS,
     emblem=EMBLEM,
     board=board,

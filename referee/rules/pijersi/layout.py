@@ -69,7 +69,7 @@ def effect(code: int, before: State, after: State, config: Config) -> Effect:
     return Effect(first if end == mid else f"{first}, {landing(f'unstacks to {end}', end)}")
 
 
-def clicks(code: int, state: State) -> tuple[tuple[str, ...], ...]:
+def move_input(code: int, state: State) -> tuple[tuple[str, ...], ...]:
     """Every cell of the turn. Of a stack that goes one way only, and of a cube taken off it, start and end: which of
     them is meant is asked."""
     if code >= SWAP:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from referee.rules.core import Termination
 from referee.rules.pijersi.features import FEATURES
 from referee.rules.pijersi.gametext import FORMATS
-from referee.rules.pijersi.layout import EMBLEM, MARKS, PIECES, board, clicks, effect
+from referee.rules.pijersi.layout import EMBLEM, MARKS, PIECES, board, effect, move_input
 from referee.rules.pijersi.notation import NOTATION, write_setup
 from referee.rules.pijersi.start import PHASE, VARIANTS, draw, numbers, permutations_of, resolve
 from referee.rules.pijersi.state import side
 from referee.rules.pijersi.symmetry import SYMMETRY
 from referee.rules.pijersi.words import WORDS
-from referee.rules.rules import Option, Placing, Rules, Setups
+from referee.rules.rules import Option, PositionSetup, Rules, Setups
 
 GOAL = Termination.by_rules("goal", "a piece reached its goal")
 
@@ -53,9 +53,9 @@ RULES = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
-    placing=Placing(("w 0 1", "b 0 1"), most=2, width=2),
+    position_setup=PositionSetup(("w 0 1", "b 0 1"), max_pieces=2, width=2),
     effect=effect,
-    clicks=clicks,
+    move_input=move_input,
     marks=MARKS,
     emblem=EMBLEM,
     board=board,

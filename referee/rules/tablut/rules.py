@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from referee.rules.core import Termination
-from referee.rules.rules import Changes, Option, Placing, Rules
+from referee.rules.rules import Changes, Option, PositionSetup, Rules
 from referee.rules.tablut.features import FEATURES
 from referee.rules.tablut.gametext import FORMATS
 from referee.rules.tablut.layout import EMBLEM, MARKS, PIECES, announce, board, effect
@@ -147,7 +147,7 @@ RULES = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
-    placing=Placing(("a 0 0", "d 0 0"), is_from_top=False),
+    position_setup=PositionSetup(("a 0 0", "d 0 0"), is_from_top=False),
     effect=effect,
     marks=MARKS,
     emblem=EMBLEM,

@@ -1,6 +1,6 @@
 """Moves as people make them on a board: by picking one cell after another.
 
-A way to enter a move is the cells to pick, in order. A family says its own by `Rules.clicks`; for others it is the
+A way to enter a move is the cells to pick, in order. A family says its own by `Rules.move_input`; for others it is the
 cells that the canonical text names. Refuses to know screens.
 """
 
@@ -46,8 +46,8 @@ def cells_named(text: str, board: Board) -> Way:
 def ways_of(position: Position, code: int, board: Board) -> tuple[Way, ...]:
     """The ways to enter a legal move in a position that looks like `board`."""
     rules = position.ruleset.rules
-    if rules.clicks:
-        return rules.clicks(code, position.state)
+    if rules.move_input:
+        return rules.move_input(code, position.state)
     return (cells_named(rules.notation.write_move(code), board),)
 
 
