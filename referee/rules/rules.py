@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from referee.rules.core import SIDES, Side, Termination, UnknownNameError
 from referee.rules.names import fold
-from referee.rules.symmetry import Symmetry
 
 _MOST_SETTLED = 1000
 """Rulesets of a family that are remembered."""
@@ -26,6 +25,9 @@ _MOST_SETTLED = 1000
 State: TypeAlias = npt.NDArray[Any]
 """One position as a 1-D array of fixed length and dtype, both the family's choice. Its first `KEY_SIZE` elements are
 what repetition compares (board, side to move, rights); the counters (plies, quiet plies, move number) follow."""
+
+States: TypeAlias = npt.NDArray[Any]
+"""Several positions as a 2-D array, one state per row."""
 
 Config: TypeAlias = npt.NDArray[np.int64]
 """The rule options of a game as int64: the values of `Rules.options` in order (combo: index into `values`, check: 0/1,
@@ -374,6 +376,29 @@ class Words:
     sides: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     terms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """One map of a board onto itself: cell `i` goes to cell `cells[i]`, symbol `s` becomes `symbols[s]`."""
+
+    cells: tuple[int, ...]
+    symbols: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Symmetry:
+    """The contents of a family's positions and the board images under which they count as the same position.
+
+    Every image keeps the side to move and all rules: a move of a position has its image among the moves of the image.
+    """
+
+    contents: Callable[[States, Config], npt.NDArray[np.uint8]]
+    """Return the symbol on each cell, shape (states, cells)."""
+    rest: Callable[[States, Config], npt.NDArray[np.int64]]
+    """Return one number per state for all other differences (side to move, phase, board); images keep it."""
+    images: Callable[[Config], tuple[Image, ...]]
+    """Return all images of the board of a config, the identity included. Equal boards get the same object."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,43 +8,16 @@ know any family. Plain numpy, many positions at a time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from referee.rules.rules import Config, Ruleset
+from referee.rules.rules import Image, Ruleset, States
 
 Keys: TypeAlias = npt.NDArray[np.uint64]
-States: TypeAlias = npt.NDArray[Any]
-"""Several states, one a row."""
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """One way to map a board onto itself: cell `i` goes to cell `cells[i]`, symbol `s` becomes `symbols[s]`."""
-
-    cells: tuple[int, ...]
-    symbols: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Symmetry:
-    """What a family's positions are made of, and the images that are the same position to who plays it.
-
-    Every image keeps who is to move and all rules: what follows from a position is the image of what follows from it.
-    """
-
-    contents: Callable[[States, Config], npt.NDArray[np.uint8]]
-    """What stands on each cell, a row of symbols for each state."""
-    rest: Callable[[States, Config], npt.NDArray[np.int64]]
-    """What else makes positions different (side to move, phase, board) as one number for each state; images keep it."""
-    images: Callable[[Config], tuple[Image, ...]]
-    """All images of the board of a config, the identity among them. The same object for equal boards."""
 
 
 def images_of(

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from referee.rules.abalone.state import BLACK, SIDE, WHITE
 from referee.rules.abalone.tables import PLACES
-from referee.rules.rules import Config
-from referee.rules.symmetry import Image, States, Symmetry, bits_of, images_of
+from referee.rules.rules import Config, Image, States, Symmetry
+from referee.rules.symmetry import bits_of, images_of
 
 _CELLS = list(PLACES)
 

@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from referee.rules.pijersi.state import BOTTOMS, PHASE, ROLES, TOPS
 from referee.rules.pijersi.tables import CELL_COUNT, coordinates
-from referee.rules.rules import Config
-from referee.rules.symmetry import Image, States, Symmetry, bits_of, images_of
+from referee.rules.rules import Config, Image, States, Symmetry
+from referee.rules.symmetry import bits_of, images_of
 
 _TOP = 2 * len(ROLES) + 1
 """A symbol is the top cube (0 none, 1..4 White's, 5..8 Black's) plus `_TOP` times the role below it (0 none, 1..4)."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from referee.rules.rules import Config
-from referee.rules.symmetry import SQUARE, Image, States, Symmetry, images_of
+from referee.rules.rules import Config, Image, States, Symmetry
+from referee.rules.symmetry import SQUARE, images_of
 from referee.rules.tablut.state import KING, SIDE
 from referee.rules.tablut.tables import CELLS, LINES, SIZE
 
