@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from referee.rules.rules import GameFormat, GameText, Option, Rules, Ruleset
-    from referee.rules.vectors import Report
+    from referee.rules.vectors import VectorReport
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -211,7 +211,7 @@ def _moves(arguments: argparse.Namespace) -> int:
 # vectors
 
 
-def _report(report: Report, family: str) -> None:
+def _report(report: VectorReport, family: str) -> None:
     verdict = output.styled("FAILED", "bold", "red") if report.failed else output.styled("ok", "green")
     output.text(f"{verdict} {report.file}: {report.checked} checked, {report.failed} failed, {report.skipped} skipped")
     for failure in report.failures:

@@ -1,6 +1,6 @@
-"""Positions set up by hand: pieces on cells and a side to move, written as the family's position text.
+"""Writes pieces that a person put on cells, and a side to move, as a position string of the family.
 
-What may stand where is said by the family's reader of positions, which checks the text. Refuses to know any family.
+The family's own reader checks which positions are valid.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ from referee.rules.rules import Cell, PositionSetup, Ruleset
 
 
 class PositionSetupError(ValueError):
-    """Something stands where nothing can: no such cell, no such piece, too many on one cell."""
+    """An impossible setup: an unknown cell, an unknown piece, or too many pieces on one cell."""
 
 
 def compose(ruleset: Ruleset, pieces: Mapping[str, str], side: Side) -> str:
-    """The text of a position with these pieces on cells, bottom first, and nothing played yet; the family has not
-    checked it. Raises PositionSetupError, also for a family whose positions are not set up so.
+    """Return the position string for these pieces, bottom first on each cell, before any move; it is not checked.
+
+    Raise PositionSetupError for unknown cells or pieces, and for a family without `Rules.position_setup`.
     """
     setup = ruleset.rules.position_setup
     if setup is None:
-        raise PositionSetupError(f"positions of {ruleset.rules.title} are set up by their text alone")
+        raise PositionSetupError(
+            f"positions of {ruleset.rules.title} cannot be set up by pieces; write a position string"
+        )
     cells = Position.start(ruleset).board.cells
     _check(setup, cells, {piece.symbol for piece in ruleset.rules.pieces}, pieces)
     rows: dict[float, list[Cell]] = defaultdict(list)
@@ -41,15 +44,15 @@ def _check(setup: PositionSetup, cells: tuple[Cell, ...], symbols: set[str], pie
     names = {cell.name for cell in cells}
     for name, held in pieces.items():
         if name not in names:
-            raise PositionSetupError(f"no cell {name[:20]!r}")
+            raise PositionSetupError(f"unknown cell {name[:20]!r}")
         if unknown := set(held) - symbols:
-            raise PositionSetupError(f"no piece {min(unknown)!r}")
+            raise PositionSetupError(f"unknown piece {min(unknown)!r}")
         if len(held) > setup.max_pieces:
-            raise PositionSetupError(f"{len(held)} pieces on {name}: {setup.max_pieces} at most")
+            raise PositionSetupError(f"{len(held)} pieces on {name}: at most {setup.max_pieces} allowed")
 
 
 def _row(held: list[str], setup: PositionSetup) -> str:
-    """What stands on the cells of a row; so many empty ones in a run as a number."""
+    """Return the text of a row: the pieces of its cells, runs of empty cells as numbers."""
     found = []
     for is_empty, run in groupby(held, key=lambda symbols: not symbols):
         symbols = list(run)
