@@ -64,12 +64,12 @@ def _conformance(arguments: argparse.Namespace) -> int:
         found.append(one)
         if not arguments.json:
             verdict = "BROKEN" if one.problem else "holds "
-            output.text(f"{verdict}  {one.invariant}" + (f" ({one.asked} positions)" if one.asked > 1 else ""))
+            output.text(f"{verdict}  {one.invariant}" + (f" ({one.positions} positions)" if one.positions > 1 else ""))
             if one.problem:
                 output.text(f"        {one.problem}")
     broken = [one.invariant for one in found if one.problem]
     if arguments.json:
-        laws = [{"law": one.invariant, "asked": one.asked, "problem": one.problem} for one in found]
+        laws = [{"law": one.invariant, "asked": one.positions, "problem": one.problem} for one in found]
         output.document({"family": rules.family, "seed": arguments.seed, "laws": laws, "broken": len(broken)})
     elif broken:
         output.text(f"{rules.family}: {len(broken)} of {len(found)} invariants are broken")

@@ -80,7 +80,7 @@ def _depths(text: str, brackets: str) -> Iterator[tuple[str, int]]:
 
 
 def _without_headings(text: str, rules: Rules, brackets: str) -> str:
-    """Overwrite column titles and the rules below them with blanks; all other characters keep their place."""
+    """Replace column titles and the rules below them by blanks; all other characters keep their place."""
     found, is_below = [], False
     for line, depth in _depths(text, brackets):
         is_below = depth == 0 and (gametable.is_heading(line, rules) or (is_below and gametable.is_ruled(line)))

@@ -167,7 +167,7 @@ class Option:
     excluded: tuple[int, ...] = ()
 
     def read(self, value: Value) -> Value:
-        """Convert `value` (from JSON or text) to the option's own type. Raise UnknownNameError with the legal values."""
+        """Convert `value` (from JSON or text) to the option's own type. Raise UnknownNameError with legal values."""
         text = str(value).strip().lower() if not isinstance(value, str) else value.strip()
         if self.type == "check":
             found = {"true": True, "1": True, "false": False, "0": False}.get(text.lower())
