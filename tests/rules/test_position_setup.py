@@ -47,6 +47,10 @@ def test_the_family_says_what_may_not_stand_there(family: str, pieces: dict[str,
 
 def test_what_is_no_cell_and_no_piece_is_refused() -> None:
     ruleset = load("loa").settle()
-    for pieces, problem in (({"z9": "b"}, "unknown cell"), ({"a1": "q"}, "unknown piece"), ({"a1": "bw"}, "2 pieces on a1")):
+    for pieces, problem in (
+        ({"z9": "b"}, "unknown cell"),
+        ({"a1": "q"}, "unknown piece"),
+        ({"a1": "bw"}, "2 pieces on a1"),
+    ):
         with pytest.raises(PositionSetupError, match=problem):
             compose(ruleset, pieces, "first")

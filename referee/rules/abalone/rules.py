@@ -1,4 +1,4 @@
-"""The `Rules` record of Abalone: options, starts, pieces and what reads and writes its texts."""
+"""The `Rules` record of Abalone: options, starts, pieces and text formats."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ OPTIONS: Final = (
 
 
 REASONS: Final = (EJECTIONS, Termination.NO_MOVES, Termination.REPETITION, NO_EJECTION, Termination.MAX_PLIES)
-"""In the order of the kernel's numbers."""
+"""Terminations in the order of the kernel's numbers."""
 
 RULES: Final = Rules(
     family="abalone",
@@ -81,8 +81,8 @@ RULES: Final = Rules(
     summary=(
         "Two sides with usually fourteen marbles each on a hexagon of 61 cells. A turn moves one, two or three own "
         "marbles of one straight line by one cell, along the line or broadside. Moving along the line, more marbles "
-        "push fewer: three push two or one, two push one. A marble pushed over the edge is ejected; who ejects six "
-        "wins. An own marble never leaves the board, and pushing is never compulsory."
+        "push fewer: three push two or one, two push one. A marble pushed over the edge is ejected. The side that "
+        "ejects six wins. An own marble never leaves the board, and pushing is never compulsory."
     ),
     words=WORDS,
 )

@@ -55,7 +55,6 @@ def _swappable(state: Any) -> Any:
 
 @jit
 def legal(state: Any, config: Any, moves: Any) -> Any:
-    """See `Kernel.legal`."""
     if is_won(state):
         return 0
     n = 0
@@ -89,7 +88,6 @@ def legal(state: Any, config: Any, moves: Any) -> Any:
 
 @jit
 def count(state: Any, config: Any) -> Any:
-    """See `Kernel.count`."""
     if is_won(state):
         return 0
     if state[PHASE] & SWAPPING:
@@ -105,7 +103,6 @@ def count(state: Any, config: Any) -> Any:
 
 @jit
 def play(state: Any, config: Any, move: Any, out: Any) -> Any:
-    """See `Kernel.play`."""
     play_turn(state, move, out)
 
 
@@ -164,7 +161,6 @@ def _random_turn(state: Any, rng: Any, starts: Any, thirds: Any) -> Any:
 
 @jit
 def playout(state: Any, config: Any, rng: Any, max_plies: Any) -> Any:
-    """See `Kernel.playout`."""
     starts = np.empty(MAX_PAIRS, dtype=np.int64)
     thirds = np.empty(MAX_PAIRS, dtype=np.int64)
     now = state.copy()

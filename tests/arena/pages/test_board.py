@@ -123,7 +123,7 @@ def test_a_push_shows_its_row_and_what_went_over_the_edge() -> None:
     row = thrown.effect.line
     assert len(row) >= 3
     assert thrown.trail == (row,)  # the arrow goes over all of it
-    assert "goes over the edge" in thrown.said
+    assert "is ejected" in thrown.said
     assert row[-1] in thrown.said
     assert "score" in thrown.said
     drawn = parsed(board.svg(rules, thrown, label=""))
