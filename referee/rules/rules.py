@@ -101,7 +101,7 @@ class Tactics(Protocol):
         self,
         state: State,
         config: Config,
-        prices: npt.NDArray[np.int64],
+        values: npt.NDArray[np.int64],
         moves: npt.NDArray[np.int64],
         gains: npt.NDArray[np.int64],
     ) -> int:
@@ -110,7 +110,7 @@ class Tactics(Protocol):
         Return their number. Both arrays have length MAX_MOVES.
         """
 
-    def quiet_eval(self, state: State, config: Config, prices: npt.NDArray[np.int64]) -> int:
+    def quiet_eval(self, state: State, config: Config, values: npt.NDArray[np.int64]) -> int:
         """Return a static score for the side to move that ignores possible captures, which the search tries itself.
 
         The score is linear in the piece values: each is multiplied by a count of the position.

@@ -21,7 +21,7 @@ from referee.rules.baroque.kernel import (
     WORTH,
     captures,
     in_check,
-    prize,
+    best_gain,
     quiet_eval,
 )
 from referee.rules.baroque.rules import STALEMATE
@@ -189,7 +189,7 @@ def compare(position: Position) -> None:
     assert (kernel.result(position.state, config, 1, 0) in NO_MOVES) == (not wanted), position
     takes = [twin.captures(a, b) for a in twin.board if twin.owns(side, a) for b in twin.destinations(a)]
     values = [sum(WORTH_OF[twin.board[square].upper()] for square in taken) for taken in takes]
-    assert prize(position.state, config) == max(values, default=0), position
+    assert best_gain(position.state, config) == max(values, default=0), position
     moves, gains = np.zeros((2, kernel.MAX_MOVES), dtype=np.int64)
     found = captures(position.state, config, ASKED, moves, gains)
     text = RULES.notation.write_move
@@ -834,7 +834,7 @@ def test_a_king_that_could_be_taken_at_once() -> None:
     ruleset = load("baroque").settle()
     board = "8/8/8/3kQ3/8/8/8/7K"
     assert Position.start(ruleset, f"{board} b").outcome is None
-    with pytest.raises(ParseError, match="Black's king could be taken at once, and Black is not to move") as caught:
+    with pytest.raises(ParseError, match="Black's king is in check although Black is not to move") as caught:
         ruleset.read(f"{board} w 0 1")
     assert caught.value.index == len(board) + 1
     frozen = "8/8/8/3kQm2/8/8/8/7K"  # a frozen piece gives no check

@@ -1,4 +1,4 @@
-"""The eight symmetries of the square: no piece of Baroque chess knows forwards, and none is promoted."""
+"""The eight symmetries of the square: no rule of Baroque chess depends on a direction."""
 
 from __future__ import annotations
 

@@ -25,8 +25,7 @@ FIRST, SECOND, NEUTRAL, SIDE, BAN, PLIES, NUMBER = 0, 3, 6, 7, 8, 9, 10
 STATE_SIZE, KEY_SIZE = 11, 9
 
 SIMULTANEOUS, NO_MOVES, REPETITION, REPETITION_RESULT, MAX_PLIES, SIZE, HOLE, ZEN = range(8)
-"""Indices in a `Config`: five options, then board size, hole square (-1 = none), 1 for a neutral piece.
-"""
+"""Indices in a `Config`: five options, then board size, hole square (-1 = none), 1 for a neutral piece."""
 
 PASS = 256 * 256
 

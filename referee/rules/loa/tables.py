@@ -47,8 +47,7 @@ LINE_MASK = _line_masks()
 
 LINES8 = 46
 OFFSET = [0, *(sum(3**length for length in range(1, stop)) for stop in range(1, 10))]
-"""First index of the lines of each length (1..8) in the tables of ternary lines; the last entry is the table size.
-"""
+"""First index of the lines of each length (1..8) in the tables of ternary lines; the last entry is the table size."""
 TERNARY = OFFSET[9]
 
 
