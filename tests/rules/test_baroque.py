@@ -19,9 +19,9 @@ from referee.rules import load
 from referee.rules.baroque.kernel import (
     BY_STALEMATE,
     WORTH,
+    best_gain,
     captures,
     in_check,
-    best_gain,
     quiet_eval,
 )
 from referee.rules.baroque.rules import STALEMATE

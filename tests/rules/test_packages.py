@@ -99,7 +99,7 @@ def test_a_package_is_part_of_what_a_machine_plays_by(site: Path, monkeypatch: p
     [
         ("loa", "", "brings a family 'loa', which the arena itself has as well; uninstall one"),
         ("Mine", "", "a name is lower case letters and digits"),
-        ("mine", "RULES = 7\n", "mine.RULES is not the family "mine""),
+        ("mine", "RULES = 7\n", 'mine.RULES is not the family "mine"'),
         ("mine", "import nothing_of_the_kind\n", "ModuleNotFoundError: No module named 'nothing_of_the_kind'"),
         ("mine", "", "AttributeError"),
     ],

@@ -21,7 +21,7 @@ OPTIONS = (
         "spin",
         20,
         "limits",
-        "drawn after that many plies without a capture; 0 = no limit",
+        "plies without a capture after which the game is drawn; 0 = no limit",
     ),
     Option(
         "repetition",
@@ -42,7 +42,7 @@ OPTIONS = (
 
 
 REASONS = (GOAL, Termination.NO_CAPTURE, Termination.NO_MOVES, Termination.REPETITION)
-"""In the order of the kernel's numbers."""
+"""Terminations in the order of the kernel's numbers."""
 
 RULES = Rules(
     family="pijersi",
@@ -71,8 +71,8 @@ RULES = Rules(
     summary=(
         "Rocks, papers, scissors and wise cubes on 45 hexagons, singly or stacked in twos. A turn moves one cube one "
         "cell, or a stack one or two cells, or does one after the other with the same cube; rock takes scissors, "
-        "scissors take paper, paper takes rock. Whoever ends a turn with a rock, paper or scissors on the far row "
-        "wins. The two rows of each side stand in fixed, numbered or random order."
+        "scissors take paper, paper takes rock. The side that ends a turn with a rock, paper or scissors on the "
+        "far row wins. The two rows of each side have a fixed, numbered or random order."
     ),
     setups=Setups(write_setup, numbers, permutations_of),
     words=WORDS,

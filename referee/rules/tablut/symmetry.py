@@ -1,4 +1,4 @@
-"""The eight symmetries of the Tablut board: bases, throne and goals lie alike on all four sides."""
+"""The eight symmetries of the Tablut board: bases, throne and goals are the same on all four sides."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FILES, _PLACES = range(SIZE, LINES), np.arange(SIZE)
 
 
 def _contents(states: States, config: Config) -> npt.NDArray[np.uint8]:
-    """0 nothing, 1 an attacker, 2 a defender, 3 the king."""
+    """Return 0 for an empty cell, 1 for an attacker, 2 for a defender, 3 for the king."""
     lines = [states[:, [start + file for file in _FILES]] for start in (0, LINES)]
     attackers, defenders = (
         (found[:, :, np.newaxis] >> _PLACES & 1).reshape(len(states), CELLS).astype(np.uint8) for found in lines
