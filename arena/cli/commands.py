@@ -29,6 +29,9 @@ class Command:
         return self.module_name or f"arena.cli.{self.name}"
 
 
+RENAMED = {"arena rules certify": "conformance", "arena rules check": "vectors"}
+"""Subcommands by their former full name: the present name, which the error message suggests."""
+
 GROUPS = {
     "rules": "rules (no server, no database)",
     "local": "playing on this machine (no server)",
@@ -43,7 +46,7 @@ COMMANDS: tuple[Command, ...] = (
         (
             "arena rules list",
             'arena rules moves loa --moves "b1b3 h5f5"',
-            "arena rules check tests/data/vectors/*.json",
+            "arena rules vectors tests/data/vectors/*.json",
             "arena rules convert loa --from loa --to record < game.txt",
         ),
     ),

@@ -1,4 +1,4 @@
-"""`arena rules certify|new`: families of one's own, begun and examined."""
+"""`arena rules conformance|new`: create a family as a package and test whether it conforms."""
 
 from __future__ import annotations
 
@@ -13,57 +13,68 @@ from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
 
 _TEMPLATE = "template"
-"""The name of the family in the files that a new one begins with."""
+"""Family name in the template files, replaced by the name of the new family."""
 
 
 def add(actions: Actions) -> None:
-    """Declare both."""
-    certifying = actions.add(
-        "certify",
-        _certify,
-        "whether a family keeps the laws the arena relies on",
-        "arena rules certify loa",
-        "arena rules certify mypackage --positions 1000 --seed 7",
-        description="FAMILY is a family that is installed, or a module with RULES in this folder or on the path. "
-        "A law that is broken is shown with the position it is broken in.",
+    """Declare both subcommands."""
+    conformance = actions.add(
+        "conformance",
+        _conformance,
+        "test whether a family keeps the invariants that the arena relies on",
+        "arena rules conformance loa",
+        "arena rules conformance mypackage --positions 1000 --seed 7",
+        description="Checks every invariant at positions of random games and prints a position where one is broken.",
     )
-    certifying.add_argument("family", metavar="FAMILY")
-    certifying.add_argument("--positions", metavar="N", type=choice.positive, default=200, help="default: %(default)s")
-    certifying.add_argument("--seed", metavar="S", type=int, default=1, help="other positions (default: %(default)s)")
-    certifying.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    conformance.add_argument(
+        "family",
+        metavar="FAMILY",
+        help="an installed family, or a module with RULES in this folder or on the Python path",
+    )
+    conformance.add_argument(
+        "--positions",
+        metavar="COUNT",
+        type=choice.positive,
+        default=200,
+        help="number of positions to check (default: %(default)s)",
+    )
+    conformance.add_argument(
+        "--seed", metavar="SEED", type=int, default=1, help="seed of the random positions (default: %(default)s)"
+    )
+    conformance.add_argument("--json", action="store_true", help="print one JSON document")
 
-    beginning = actions.add(
+    new = actions.add(
         "new",
         _new,
-        "begin a family of games as a package of your own",
+        "create a family of games as a package of your own",
         "arena rules new othello arena-othello",
-        description="Writes a small playable family with its tests into DIR, which must not be there yet.",
+        description="Writes a small playable family with its tests into DIR.",
     )
-    beginning.add_argument("name", metavar="NAME", help="the family's name: lower case letters and digits")
-    beginning.add_argument("folder", metavar="DIR", type=Path)
+    new.add_argument("name", metavar="NAME", help="name of the family: lower-case letters and digits")
+    new.add_argument("folder", metavar="DIR", type=Path, help="folder to create; it must not exist yet")
 
 
-def _certify(arguments: argparse.Namespace) -> int:
-    from referee.verify.conformance import certify, find
+def _conformance(arguments: argparse.Namespace) -> int:
+    from referee.verify.conformance import check_conformance, find
 
     sys.path.insert(0, os.getcwd())
     rules = find(arguments.family)
     found = []
-    for one in certify(rules, arguments.positions, arguments.seed):
+    for one in check_conformance(rules, arguments.positions, arguments.seed):
         found.append(one)
         if not arguments.json:
             verdict = "BROKEN" if one.problem else "holds "
-            output.text(f"{verdict}  {one.law}" + (f" ({one.asked} positions)" if one.asked > 1 else ""))
+            output.text(f"{verdict}  {one.invariant}" + (f" ({one.positions} positions)" if one.positions > 1 else ""))
             if one.problem:
                 output.text(f"        {one.problem}")
-    broken = [one.law for one in found if one.problem]
+    broken = [one.invariant for one in found if one.problem]
     if arguments.json:
-        laws = [{"law": one.law, "asked": one.asked, "problem": one.problem} for one in found]
+        laws = [{"law": one.invariant, "asked": one.positions, "problem": one.problem} for one in found]
         output.document({"family": rules.family, "seed": arguments.seed, "laws": laws, "broken": len(broken)})
     elif broken:
-        output.text(f"{rules.family}: {len(broken)} of {len(found)} laws are broken")
+        output.text(f"{rules.family}: {len(broken)} of {len(found)} invariants are broken")
     else:
-        output.text(f"{rules.family} keeps all {len(found)} laws")
+        output.text(f"{rules.family} keeps all {len(found)} invariants")
     return Exit.FAILED if broken else Exit.DONE
 
 
@@ -73,11 +84,14 @@ def _new(arguments: argparse.Namespace) -> int:
 
     name, folder = arguments.name, arguments.folder
     if not is_name(name) or name == _TEMPLATE:
-        raise CommandError(f"{name!r} cannot be the name of a family: lower case letters and digits, a letter first")
+        raise CommandError(
+            f'invalid family name "{name}": expected 2 to 31 lower-case letters and digits, a letter first, '
+            f"and not {_TEMPLATE}"
+        )
     if name in homes():
-        raise CommandError(f"there is a family {name!r} already; choose another name")
+        raise CommandError(f'the family "{name}" already exists; choose another name')
     if folder.exists():
-        raise CommandError(f"{folder} is there already; name a folder that is not")
+        raise CommandError(f"{folder} already exists; choose another folder")
     places = {"family": f"arena_{name}", "tests": "tests"}
     source = Path(family_template.__file__).parent
     for file in sorted(source.rglob("*")):
@@ -88,9 +102,7 @@ def _new(arguments: argparse.Namespace) -> int:
         target = folder.joinpath(*parts).with_name(_named(inside.name.removesuffix(".txt"), name))
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(_named(file.read_text(encoding="utf-8"), name), encoding="utf-8")
-    output.text(
-        f"{folder}: the family {name}, three pawns a side to begin with; {folder / 'README.md'} says how to go on"
-    )
+    output.text(f"created {folder}: the family {name}, three pawns a side; next: read {folder / 'README.md'}")
     return Exit.DONE
 
 

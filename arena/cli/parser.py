@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from arena.cli.actions import examples, run_action
-from arena.cli.commands import COMMANDS, GROUPS, Command
+from arena.cli.commands import COMMANDS, GROUPS, RENAMED, Command
 from arena.cli.exit import CommandError
 from arena.errors import did_you_mean, near
 
@@ -95,6 +95,9 @@ class Parser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         known = [str(one) for one in action.choices]
+        renamed = RENAMED.get(f"{self.prog} {value}")
+        if action is self._actions_of and renamed:
+            raise CommandError(f'unknown subcommand {shown(value)} of "{self.prog}"; {did_you_mean([renamed])}')
         found = near(str(value), known)
         advice = f"{did_you_mean(found)} There are {', '.join(known)}" if found else f"there are {', '.join(known)}"
         if action is self._actions_of:

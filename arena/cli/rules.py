@@ -1,4 +1,4 @@
-"""`arena rules list|moves|check|convert|setup|certify|new`: the rules without any bot, server or database."""
+"""`arena rules list|moves|vectors|convert|setup|conformance|new`: the rules without a bot, server or database."""
 
 from __future__ import annotations
 
@@ -16,65 +16,72 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from referee.rules.rules import GameFormat, GameText, Option, Rules, Ruleset
-    from referee.rules.vectors import Report
+    from referee.rules.vectors import VectorReport
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the sub-commands."""
     actions = Actions(parser)
 
-    listing = actions.add("list", _list, "all families with their variants and options")
-    listing.add_argument("families", metavar="FAMILY", type=choice.family, nargs="*", help="only these (default: all)")
+    listing = actions.add("list", _list, "list families with their variants and options")
+    listing.add_argument("families", metavar="FAMILY", type=choice.family, nargs="*", help="default: all")
 
     moves = actions.add(
         "moves",
         _moves,
-        "the legal moves of a position",
+        "show the legal moves of a position",
         'arena rules moves loa --moves "b1b3 h5f5"',
         'arena rules moves loa --position "8/8/2wb4/8/2b2w2/8/8/8 b - 36"',
     )
     choice.add_rules(moves)
     choice.add_position(moves)
-    moves.add_argument("--moves", metavar='"M1 M2 …"', default="", help="moves to play first")
+    moves.add_argument("--moves", metavar="MOVES", default="", help="moves to play first, separated by spaces")
 
-    check = actions.add(
-        "check",
-        _check,
-        "run files of test vectors",
-        "arena rules check tests/data/vectors/loa.json",
-        "arena rules check --only perft --max-nodes 100000 FILE",
+    vectors = actions.add(
+        "vectors",
+        _vectors,
+        "check files of test vectors",
+        "arena rules vectors tests/data/vectors/loa.json",
+        "arena rules vectors --only perft --max-nodes 100000 FILE",
     )
-    check.add_argument("files", metavar="FILE", nargs="+", type=Path)
-    check.add_argument("--only", metavar="KIND", help="only entries of this kind: perft, positions, games, ...")
-    check.add_argument("--max-nodes", metavar="N", type=choice.positive, help="skip perft entries above N nodes")
+    vectors.add_argument("files", metavar="FILE", nargs="+", type=Path, help="JSON file of test vectors")
+    vectors.add_argument("--only", metavar="KIND", help="check one kind of entry: perft, positions, games, ...")
+    vectors.add_argument(
+        "--max-nodes", metavar="COUNT", type=choice.positive, help="skip perft entries above this number of nodes"
+    )
 
     convert = actions.add(
         "convert",
         _convert,
-        "translate game texts from stdin",
+        "convert game texts from stdin",
         "arena rules convert loa --from loa --to record < game.txt",
-        description='Game texts from stdin to stdout. The format "record" is the arena\'s own: one JSON object per '
-        "game and line. A family's other formats: arena rules list --json.",
+        description='Reads game texts from stdin and writes them to stdout. The format "record" is the arena\'s '
+        "own: one JSON object per line and game. List a family's other formats with: arena rules list --json.",
     )
     choice.add_rules(convert)
-    convert.add_argument("--from", dest="source", metavar="FORMAT", required=True, help="auto: what reads most")
-    convert.add_argument("--to", dest="target", metavar="FORMAT", required=True)
+    convert.add_argument(
+        "--from",
+        dest="source",
+        metavar="FORMAT",
+        required=True,
+        help="format of stdin; auto: detect it",
+    )
+    convert.add_argument("--to", dest="target", metavar="FORMAT", required=True, help="format to write")
 
     setup = actions.add(
         "setup",
         _setup,
-        "a set-up's numbers, names and equals",
+        "show the numbers and permutations of a setup",
         "arena rules setup pijersi --name pijersi-8100#17",
         'arena rules setup pijersi --position "a16:RPSRPS / b17:PSR(WW)SRP / f17:prs(ww)rsp / g16:sprspr"',
     )
-    setup.add_argument("family", metavar="FAMILY", type=choice.family, help="a family with numbered set-ups")
+    setup.add_argument("family", metavar="FAMILY", type=choice.family, help="family with numbered setups")
     which = setup.add_mutually_exclusive_group()
-    which.add_argument("--position", metavar="P", help="a position string, or cells and pieces as people write them")
-    which.add_argument("--name", metavar="NAME", help="a variant, such as one with a number (default: the first)")
+    which.add_argument("--position", metavar="POSITION", help="position string, or setup notation")
+    which.add_argument("--name", metavar="NAME", help="variant, which may be numbered (default: the first)")
 
     family.add(actions)
-    for command in (listing, moves, check, setup):
-        command.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    for command in (listing, moves, vectors, setup):
+        command.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 # list
@@ -201,10 +208,10 @@ def _moves(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-# check
+# vectors
 
 
-def _report(report: Report, family: str) -> None:
+def _report(report: VectorReport, family: str) -> None:
     verdict = output.styled("FAILED", "bold", "red") if report.failed else output.styled("ok", "green")
     output.text(f"{verdict} {report.file}: {report.checked} checked, {report.failed} failed, {report.skipped} skipped")
     for failure in report.failures:
@@ -215,10 +222,10 @@ def _report(report: Report, family: str) -> None:
             variant = f" --variant {failure.variant}" if failure.variant else ""
             position = f' --position "{failure.position}"' if failure.position else ""
             depth = failure.problem.removeprefix("perft ").partition(":")[0]
-            output.text(f"    to find it: arena perft {family}{variant}{options}{position} --divide --depth {depth}")
+            output.text(f"    to locate it: arena perft {family}{variant}{options}{position} --divide --depth {depth}")
 
 
-def _check(arguments: argparse.Namespace) -> int:
+def _vectors(arguments: argparse.Namespace) -> int:
     from referee.bot.input_file import refuse_special
     from referee.rules.core import UnknownNameError
     from referee.rules.vectors import CHECKS, check_file, read_file
@@ -226,7 +233,7 @@ def _check(arguments: argparse.Namespace) -> int:
     if arguments.only and arguments.only not in CHECKS:
         raise UnknownNameError("kind of entry", arguments.only, tuple(CHECKS))
     families = []
-    for path in arguments.files:  # all are read before the first is run: a slip costs no waiting
+    for path in arguments.files:  # read all files first, so that a typo is reported before the checks start
         refuse_special(path)
         try:
             families.append(read_file(path)["game"])
@@ -257,11 +264,11 @@ def _format(rules: Rules, name: str) -> GameFormat:
 
 
 AUTO = "auto"
-"""In place of a format: the one that reads most."""
+"""Value of `--from` that selects the format which reads most moves."""
 
 
 def _read_any(text: str, ruleset: Ruleset) -> tuple[str, Sequence[GameText]]:
-    """The format that reads most moves of a text, and its games. Raises ParseError."""
+    """Return the name of the format that reads most moves of a text, and its games. Raise ParseError if none does."""
     from arena.collections.record_format import RECORD
 
     found: list[tuple[str, Sequence[GameText]]] = []
@@ -283,7 +290,7 @@ def _convert(arguments: argparse.Namespace) -> int:
     text = source.read_text("-")
     name, games = (given.name, given.read(text, ruleset)) if given else _read_any(text, ruleset)
     if not games:
-        raise CommandError(f"no game of the format {name} on stdin; pipe a file into this command")
+        raise CommandError(f"no game in format {name} on stdin; pipe a file into this command")
     for game in games:
         output.text(target.write(game, ruleset).rstrip("\n"))
         if target.name != "record":
@@ -300,7 +307,7 @@ def _setup(arguments: argparse.Namespace) -> int:
 
     rules = load(arguments.family)
     if rules.setups is None:
-        raise CommandError(f"{rules.family} has no numbered set-ups; its variants: arena rules list {rules.family}")
+        raise CommandError(f"{rules.family} has no numbered setups; try: arena rules list {rules.family}")
     ruleset = rules.settle(arguments.name)
     state = ruleset.read(arguments.position)
     position = ruleset.write(state)
@@ -318,7 +325,7 @@ def _setup(arguments: argparse.Namespace) -> int:
         return Exit.DONE
     output.text(f"position {position}", f"notation {rules.setups.write(state)}")
     names = [f"{family}#{number}" for family, found in numbers.items() for number in found]
-    output.text("numbers  " + (" ".join(names) or "none: no numbered set-up"))
+    output.text("numbers  " + (" ".join(names) or "none: not a numbered setup"))
     for place, other in enumerate(permutations[1:]):
         found = [f"{family}#{one}" for family, ones in rules.setups.numbers(other).items() for one in ones]
         output.text(f"{'equals' if place == 0 else '':8} {other}  {' '.join(found)}".rstrip())

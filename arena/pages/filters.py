@@ -222,7 +222,7 @@ def path_part(text: str) -> str:
 
 
 def ending(termination: str | None, loser: str = "a bot") -> str:
-    """How a game ended as a clause of its own: `zeta v3 gave up`, `a position came again too often`."""
+    """How a game ended as a clause of its own: `zeta v3 resigned`, `a position was repeated too often`."""
     text = meaning(termination) or (termination or "").replace("-", " ")
     return text.replace("a bot", loser, 1) if text.startswith("a bot") else text
 

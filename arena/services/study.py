@@ -8,10 +8,10 @@ from functools import lru_cache
 
 from arena.store import BadValueError
 from referee.rules import load
-from referee.rules.clicks import LegalMove, legal_moves
 from referee.rules.core import Outcome, ParseError, Side, UnknownNameError
-from referee.rules.placing import PlacingError, placed
+from referee.rules.move_input import LegalMove, legal_moves
 from referee.rules.position import IllegalMoveError, Position
+from referee.rules.position_setup import PositionSetupError, compose
 from referee.rules.rules import Ruleset
 
 MOST_MOVES = 1000
@@ -85,8 +85,8 @@ def set_up(ruleset: Ruleset, pieces: str, side: Side) -> Study:
     """The position with `pieces` on cells, `a1=b` with commas between them. Raises BadValueError with the reason."""
     pairs = [part.partition("=") for part in pieces.split(",") if part]
     try:
-        text = placed(ruleset, {cell: held for cell, _, held in pairs if held}, side)
-    except PlacingError as error:
+        text = compose(ruleset, {cell: held for cell, _, held in pairs if held}, side)
+    except PositionSetupError as error:
         raise BadValueError(str(error), field="pieces") from None
     return read(ruleset, text, ())
 

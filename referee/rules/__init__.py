@@ -1,4 +1,7 @@
-"""The rules of every family, one folder or one installed package each. No IO, no clock, no protocol."""
+"""The rules of every family, each in a folder here or in an installed package, compiled from plain Python.
+
+They do no I/O and read no clock: the same position, options and move always give the same result.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +17,17 @@ from referee.rules.rules import Rules
 
 @cache
 def families() -> tuple[str, ...]:
-    """The names of all families, sorted. Raises FamilyPackageError."""
+    """Return the names of all families, sorted. Raise FamilyPackageError if an installed family is invalid."""
     return tuple(homes())
 
 
 def load(family: str) -> Rules:
-    """The rules of a family, by any of its names. Raises UnknownNameError, FamilyPackageError."""
-    found = family_named(family)
-    if found not in families():
+    """Return the rules of a family, by any of its names. Raise UnknownNameError or FamilyPackageError."""
+    folder = family_named(family)
+    if folder not in families():
         others = {name: load(name).words.family for name in families()}
         raise UnknownNameError("family", family, families(), others)
-    return _rules(found)
+    return _rules(folder)
 
 
 def _rules(family: str) -> Rules:
@@ -35,21 +38,21 @@ def _rules(family: str) -> Rules:
         if module.startswith(f"{__name__}."):
             raise
         raise FamilyPackageError(
-            f"the family {family!r} cannot be loaded from {module}: {type(error).__name__}: {error}; "
-            "mend or uninstall that package"
+            f'cannot load family "{family}" from {module}: {type(error).__name__}: {error}; '
+            "fix or uninstall that package"
         ) from error
     if not isinstance(rules, Rules) or rules.family != family:
-        raise FamilyPackageError(f"{module}.RULES is not the family {family!r}; mend or uninstall that package")
+        raise FamilyPackageError(f'{module}.RULES is not the family "{family}"; fix or uninstall that package')
     return rules
 
 
 def family_named(name: str) -> str:
-    """The family of any of its names; the text itself where it is none."""
+    """Return the family that has this name in any language; return the text itself if no family has it."""
     return name if name in families() else _family_names().get(fold(name), name)
 
 
 def _family_names() -> Mapping[str, str]:
-    """Every name of a family, folded, and the name of its folder."""
+    """Map every name of a family, folded, to its folder."""
     found: dict[str, str] = {}
     for family in families():
         rules = load(family)
@@ -60,12 +63,12 @@ def _family_names() -> Mapping[str, str]:
 
 @cache
 def terminations() -> Mapping[str, Termination]:
-    """Every way a game can end, by its word: those of the families in their order, then the rest of the referee's own.
+    """Map each word to its termination: those of the families in their order, then the others of the referee.
 
-    Where two families have the same word, it is the first one's.
+    If two families use the same word, the first family's termination counts.
     """
     by_rules = (reason for family in families() for reason in load(family).reasons)
     found: dict[str, Termination] = {}
-    for one in (*by_rules, *Termination):
-        found.setdefault(one.value, one)
+    for reason in (*by_rules, *Termination):
+        found.setdefault(reason.value, reason)
     return found

@@ -1,4 +1,4 @@
-"""Whether kernels are compiled, and where they are kept: known without what compiles them."""
+"""The compilation switch and the folder of compiled code, available without importing numba."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ IS_COMPILED: bool = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
 class NumbaVersionError(ImportError):
-    """The numba that is installed keeps compiled code in another way than those that were tested."""
+    """The installed numba stores compiled code in another way than the tested versions."""
 
 
 def cache_root() -> Path:
-    """The folder of all compiled kernels: `NUMBA_CACHE_DIR`, else `bot-arena/numba` under the user's cache folder."""
+    """Return the folder of all compiled kernels: `NUMBA_CACHE_DIR`, or `bot-arena/numba` in the user's cache."""
     given = os.environ.get("NUMBA_CACHE_DIR")
     if given:
         return Path(given)
@@ -23,7 +23,7 @@ def cache_root() -> Path:
 
 
 def is_writable(folder: Path) -> bool:
-    """Return whether files can be made in a folder; it is made if need be."""
+    """Return whether files can be created in a folder. Create the folder if it does not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

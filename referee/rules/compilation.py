@@ -1,6 +1,6 @@
-"""Says which function is being compiled, for whoever shows that to somebody who waits.
+"""Reports which function is being compiled, for progress output.
 
-Apart from `referee.rules.jit`, whose every change makes all compiled code stale.
+It is separate from `referee.rules.jit` because every change there invalidates all compiled code.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from typing import Any
 from referee.rules.cache import IS_COMPILED
 
 
-def when_compiling(tell: Callable[[str], None], packages: tuple[str, ...]) -> None:
-    """From now on call `tell` with the name of each function of `packages` as its compilation begins in this process.
+def when_compiling(report: Callable[[str], None], packages: tuple[str, ...]) -> None:
+    """Call `report` with the name of each function of `packages` whose compilation starts in this process from now on.
 
-    What is loaded from the cache is not told of.
+    Functions loaded from the cache are not reported.
     """
     if not IS_COMPILED:
         return
     from numba.core import event
 
-    class Told(event.Listener):  # type: ignore[misc]
+    class Listener(event.Listener):  # type: ignore[misc]
         def on_start(self, event: Any) -> None:
             function = event.data["dispatcher"].py_func
             if function.__module__.partition(".")[0] in packages:
-                tell(function.__name__)
+                report(function.__name__)
 
         def on_end(self, event: Any) -> None:
             pass
 
-    event.register("numba:compile", Told())
+    event.register("numba:compile", Listener())

@@ -1,7 +1,4 @@
-"""The words every part shares: sides, terminations, outcomes, and the error of a text that cannot be read.
-
-Refuses to know any family, any process and any file.
-"""
+"""Core types of all rules: sides, terminations, outcomes, and the errors of invalid text."""
 
 from __future__ import annotations
 
@@ -19,12 +16,12 @@ SIDES: tuple[Side, Side] = ("first", "second")
 
 
 def other(side: Side) -> Side:
-    """The side that is not `side`."""
+    """Return the side that is not `side`."""
     return "second" if side == "first" else "first"
 
 
 class Kind(enum.StrEnum):
-    """What a termination rests on."""
+    """The basis of a termination."""
 
     RULES = "rules"
     ADJUDICATION = "adjudication"
@@ -33,15 +30,15 @@ class Kind(enum.StrEnum):
 
 
 class Termination(enum.StrEnum):
-    """Why a game ended: the word that records, pages and the protocol use, what it rests on, and a sentence for people.
+    """The reason why a game ended: a word used in records, pages and the protocol, its kind, and a sentence for people.
 
-    The members are the referee's own and those that families share. What only one family knows is made by that family
-    with `by_rules` and stands among the `reasons` of its `Rules`; `Termination(word)` finds it there. There is one
-    object to a word, so `is` compares.
+    The members are the referee's own and those that several families share. A family adds its own with `by_rules` and
+    lists it in the `reasons` of its `Rules`, where `Termination(word)` finds it. Each word has one object, so `is`
+    compares.
     """
 
     kind: Kind
-    """Rules, adjudication, forfeit (a bot's fault) or void (nobody's: not rated, played again)."""
+    """Rules, adjudication, forfeit (a bot's fault) or void (no bot's fault: unrated and replayed)."""
     sentence: str
     """What happened, in plain words."""
 
@@ -51,44 +48,44 @@ class Termination(enum.StrEnum):
         return found
 
     NO_MOVES = "no-moves", Kind.RULES, "the side to move has no legal move"
-    REPETITION = "repetition", Kind.RULES, "a position came again too often"
+    REPETITION = "repetition", Kind.RULES, "a position was repeated too often"
     NO_CAPTURE = "no-capture", Kind.RULES, "too many plies without a capture"
-    MAX_PLIES = "max-plies", Kind.RULES, "the game reached its longest permitted length"
+    MAX_PLIES = "max-plies", Kind.RULES, "the game reached its maximum length"
 
-    DRAW_BY_SCORE = "draw-by-score", Kind.ADJUDICATION, "both bots saw an even game for long enough"
+    DRAW_BY_SCORE = "draw-by-score", Kind.ADJUDICATION, "both bots scored the game as even for long enough"
     WIN_BY_SCORE = "win-by-score", Kind.ADJUDICATION, "the bots agreed for long enough on who was winning"
     DRAW_AGREED = "draw-agreed", Kind.ADJUDICATION, "one bot offered a draw and the other accepted"
 
-    RESIGNED = "resigned", Kind.FORFEIT, "a bot gave up"
+    RESIGNED = "resigned", Kind.FORFEIT, "a bot resigned"
     ILLEGAL_MOVE = "illegal-move", Kind.FORFEIT, "a bot sent a move that is not legal"
-    TIME = "time", Kind.FORFEIT, "a bot answered after its time was over"
+    TIME = "time", Kind.FORFEIT, "a bot exceeded its time"
     STALLED = "stalled", Kind.FORFEIT, "a bot did not answer at all"
     CRASHED = "crashed", Kind.FORFEIT, "a bot's process ended"
-    PROTOCOL_ERROR = "protocol-error", Kind.FORFEIT, "a bot said something that cannot be understood at that point"
-    MEMORY_LIMIT = "memory-limit", Kind.FORFEIT, "a bot took more memory than it may"
-    OUTPUT_LIMIT = "output-limit", Kind.FORFEIT, "a bot wrote more than it may, or a line that is too long"
-    PROCESS_LIMIT = "process-limit", Kind.FORFEIT, "a bot started more processes than it may"
-    HANDSHAKE_FAILED = "handshake-failed", Kind.FORFEIT, "a bot did not get ready to play"
-    DISCONNECTED = "disconnected", Kind.FORFEIT, "a bot's connection was lost for longer than it may be"
-    SUSPENDED = "suspended", Kind.FORFEIT, "a bot was suspended: it did not get ready too many times in a row"
+    PROTOCOL_ERROR = "protocol-error", Kind.FORFEIT, "a bot sent a line that is invalid at that point"
+    MEMORY_LIMIT = "memory-limit", Kind.FORFEIT, "a bot used more memory than allowed"
+    OUTPUT_LIMIT = "output-limit", Kind.FORFEIT, "a bot wrote more than allowed, or a line that is too long"
+    PROCESS_LIMIT = "process-limit", Kind.FORFEIT, "a bot started more processes than allowed"
+    HANDSHAKE_FAILED = "handshake-failed", Kind.FORFEIT, "a bot did not complete the handshake"
+    DISCONNECTED = "disconnected", Kind.FORFEIT, "a bot's connection was lost for longer than allowed"
+    SUSPENDED = "suspended", Kind.FORFEIT, "a bot was suspended: it failed to start too many times in a row"
 
-    WORKER_LOST = "worker-lost", Kind.VOID, "the machine that played the game was lost"
-    WORKER_WRONG = "worker-wrong", Kind.VOID, "the machine that played the game was shut out: a record of it was wrong"
+    WORKER_LOST = "worker-lost", Kind.VOID, "the worker that played the game was lost"
+    WORKER_WRONG = "worker-wrong", Kind.VOID, "the worker that played the game was quarantined: it sent a wrong record"
     SANDBOX_FAILED = "sandbox-failed", Kind.VOID, "the sandbox could not be set up"
-    STOPPED = "stopped", Kind.VOID, "the game was called off by the referee"
+    STOPPED = "stopped", Kind.VOID, "the referee aborted the game"
 
     def __reduce_ex__(self, _protocol: object) -> tuple[type[Termination], tuple[str]]:
-        """By its word: Python before 3.11.4 goes by the name, which finds no family's own."""
+        # Pickle by word: Python before 3.11.4 pickles by member name, which finds no family's own termination.
         return Termination, (str(self.value),)
 
     @classmethod
     def by_rules(cls, word: str, sentence: str) -> Termination:
-        """A family's own, of the kind `rules`, in words of lower case letters and hyphens.
+        """Create a family's own termination of the kind `rules`; `word` has lower-case letters and hyphens.
 
-        Raises ValueError for a word that is the referee's.
+        Raise ValueError for a word that the referee uses.
         """
         if word in cls._value2member_map_:
-            raise ValueError(f"the termination {word!r} is the referee's own; choose another word")
+            raise ValueError(f'invalid termination "{word}": the referee uses it; choose another word')
         found = str.__new__(cls, word)
         found._name_ = word.replace("-", "_").upper()
         found._value_, found.kind, found.sentence = word, Kind.RULES, sentence
@@ -103,14 +100,14 @@ class Termination(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a game ended by the rules: who won (or `draw`), and why."""
+    """The end of a game by the rules: the winner (or `draw`) and the reason."""
 
     winner: Winner
     reason: Termination
 
 
 class ParseError(ValueError):
-    """A text that cannot be read.
+    """An invalid text.
 
     `problem` says what is wrong, `index` (0-based) where in `text`, `hint` what to write instead.
     """
@@ -126,9 +123,9 @@ class ParseError(ValueError):
 
 
 class UnknownNameError(ValueError):
-    """A family, variant, option or value that does not exist; `near` lists those that may have been meant.
+    """An unknown family, variant, option or value; `near` lists similar known names.
 
-    `others` are further names of the known ones, in other languages: a slip of one of these is known as well.
+    `others` maps known names to their names in other languages, in which typos are found too.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Draws a `Board` as lines of text, for terminals and playthrough files: one character column per half cell.
 
-Works for any family from the layout alone. No colour codes: `paint` gets every word with what it stands for and may
-wrap it. Refuses to know any game and any terminal.
+It needs the layout alone, so it works for any family. It writes no colour codes: `paint` gets each piece of text with
+its kind and may wrap it.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Literal, TypeAlias
 from referee.rules.rules import Board, Cell, Piece
 
 Word: TypeAlias = Literal["first", "second", "neutral", "cell", "label", "note"]
-"""What a piece of text stands for: a piece's owner, an empty cell, a coordinate, or a line below the board."""
+"""The kind of a piece of text: a piece by its owner, an empty cell, a coordinate, or a line below the board."""
 
 Paint: TypeAlias = Callable[[str, Word], str]
 
 _SPECIAL = "+*x%=&@~^"
-"""The characters of empty special cells, dealt to the kinds in alphabetical order. A hole is a hole: nothing."""
+"""The characters of empty special cells, assigned to their kinds in alphabetical order. A hole is a blank."""
 
-_LISTED = 16
-"""A mark on more cells than this is not listed below the board: it would say nothing."""
+_MAX_LISTED = 16
+"""A label on more cells than this is not listed below the board: the list would not help."""
 
 
 def _plain(text: str, word: Word) -> str:
@@ -30,14 +30,14 @@ def _plain(text: str, word: Word) -> str:
 
 
 def special_cells(board: Board) -> dict[str, str]:
-    """The character of each kind of special cell of a board."""
+    """Return the character of each kind of special cell of a board."""
     kinds = sorted({cell.kind for cell in board.cells} - {"plain", "hole"})
     found = {kind: _SPECIAL[number % len(_SPECIAL)] for number, kind in enumerate(kinds)}
     return {"plain": ".", "hole": " "} | found
 
 
 def rows(board: Board) -> list[list[Cell]]:
-    """The cells in rows, top row first, each from left to right."""
+    """Return the cells in rows, top row first, each from left to right."""
     found: dict[float, list[Cell]] = defaultdict(list)
     for cell in board.cells:
         found[round(cell.y, 3)].append(cell)
@@ -50,7 +50,7 @@ def _row_label(row: Sequence[Cell], columns: Mapping[float, str] | None) -> str:
 
 
 def _columns(lines: Sequence[Sequence[Cell]]) -> dict[float, str] | None:
-    """What the names of each column share (`a` of a1, a2, ...) where every column shares something, else None."""
+    """Return the common part of the names in each column (`a` of a1, a2, ...); None if a column has no common part."""
     names: dict[float, list[str]] = defaultdict(list)
     for row in lines:
         for cell in row:
@@ -78,15 +78,15 @@ def _legend(board: Board) -> list[str]:
     for cell in board.cells:
         for mark in board.marks.get(cell.name, ()):
             marked[mark].append(cell.name)
-    lists = [f"{mark}: {' '.join(names)}" for mark, names in sorted(marked.items()) if len(names) <= _LISTED]
+    lists = [f"{mark}: {' '.join(names)}" for mark, names in sorted(marked.items()) if len(names) <= _MAX_LISTED]
     return ([", ".join(found)] if found else []) + lists
 
 
 def draw(board: Board, pieces: Sequence[Piece], paint: Paint = _plain) -> str:
-    """The board as text without a final newline: coordinates, pieces by symbol, then marks and notes.
+    """Return the board as text without a final newline: coordinates, pieces by symbol, then labels and notes.
 
-    A square board has its files below and its ranks at the left; on a hexagonal one each row begins and ends with the
-    name of its outermost cell. `pieces` tells whose a symbol is.
+    A square board has its files below and its ranks at the left. On a hexagonal board each row begins and ends with the
+    name of its outermost cell. `pieces` gives the owner of each symbol.
     """
     lines = rows(board)
     columns = _columns(lines) if board.shape == "square" else None

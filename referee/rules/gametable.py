@@ -1,6 +1,6 @@
-"""Tables of games: a row for each pair of moves, its number before it, the names of the sides above.
+"""Tables of games: one row per pair of moves, its number first, with the names of the sides above.
 
-What a cell holds, and what else stands in a game's text, is for each notation to say.
+Each notation decides what a cell contains and what else a game's text has.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from referee.rules.names import fold
 from referee.rules.rules import Rules
 
 Row = tuple[str, ...]
-"""A number, the move of the side that begins, the other's, and perhaps more."""
+"""A number, the move of the side that begins, the other side's move, and optional further cells."""
 
 NO_MOVE: Final = "..."
-"""What holds the place of a move that is not there."""
+"""Placeholder for a missing move."""
 _TITLES: Final = frozenset(
     {"n", "no", "nr", "number", "numero", "coup", "coups", "tour", "move", "moves", "ply", "turn", "score"}
 )
-"""What may stand above a column besides the names of the sides."""
+"""Titles of columns other than the names of the sides."""
 _RULED: Final = re.compile(r"[\s|:+=_─-]*")
 _NARROW, _WIDE = 10, 24
 
 
 def rows(words: Sequence[str], number: int, side: int) -> list[Row]:
-    """The moves in rows, the first of them `number`; `side` (1: the second) is the one that begins."""
+    """Arrange the moves in rows, the first one with this `number`; `side` is the side that begins (1: the second)."""
     cells = [NO_MOVE] * side + list(words)
     pairs = zip_longest(cells[::2], cells[1::2], fillvalue="") if words else ()
     return [(f"{number + place}.", *pair) for place, pair in enumerate(pairs)]
 
 
 def lines(titles: Sequence[str], table: Sequence[Row]) -> list[str]:
-    """The lines of a table, its columns under each other as far as they are no wider than usual."""
+    """Return the lines of a table; cells of usual width are aligned in columns."""
     shown = [("", *titles), *table]
     widths = [
         min(_WIDE, max([_NARROW, *(len(cell) for cell in column if len(cell) <= _WIDE)]))
@@ -47,7 +47,7 @@ def lines(titles: Sequence[str], table: Sequence[Row]) -> list[str]:
 
 
 def is_heading(line: str, rules: Rules) -> bool:
-    """Whether a line is the titles of a table's columns: names of sides, and words for numbers and scores."""
+    """Return whether a line consists of column titles: names of sides, and words for numbers and scores."""
     sides, is_named = rules.folded_sides, False
     for word in re.split(r"[\s|]+", line.strip(" \t\r\n|")):
         column = fold(word)
@@ -59,5 +59,5 @@ def is_heading(line: str, rules: Rules) -> bool:
 
 
 def is_ruled(line: str) -> bool:
-    """Whether a line only draws one."""
+    """Return whether a line contains only a horizontal rule."""
     return bool(line.strip()) and _RULED.fullmatch(line) is not None

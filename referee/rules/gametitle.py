@@ -1,6 +1,6 @@
-"""Titles above games: lines of words such as `Marguerite irlandaise`, which may name a variant, wherever games begin.
+"""Titles above games: lines such as `Marguerite irlandaise`, which may name a variant, before any game of a text.
 
-A reader of a notation made `titled` takes texts as they stand on pages and in files. Refuses to know any notation.
+`titled` extends the reader of a notation so that it accepts texts as pages and files contain them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from referee.rules.rules import GameText, Rules, Ruleset
 Reader: TypeAlias = Callable[[str, Ruleset], Sequence[GameText]]
 
 TITLE: Final = "Title"
-"""The tag that keeps a title; more lines of it stand one behind the other."""
+"""Tag for the title of a game; several lines are joined."""
 NUMBER: Final = "Number"
-"""The tag of a game's number in its collection, which titles say too."""
+"""Tag for the number of a game in its collection, which titles may contain too."""
 LONGEST: Final = 200
 
 _CELL: Final = re.compile(r"(?<![^\W_A-Z])[A-La-l](?:1[0-2]|[1-9])(?![0-9])")
@@ -34,7 +34,7 @@ _LEADING: Final = re.compile(r"(?:(?:n[or]?\s*[°º.]?|#|№)\s*)?([0-9]{1,9})(?
 
 
 def looks_like_title(line: str) -> bool:
-    """Whether a line is made of words: it begins with a capital and has no cell, tag, comment or column in it."""
+    """Return whether a line consists of words: it starts with a capital and has no cell, tag, comment or column."""
     words_of_it = line.strip().lstrip("«»“”\"' ")
     if not words_of_it[:1].isupper() or len(words_of_it) > LONGEST or _LABEL.match(words_of_it):
         return False
@@ -42,7 +42,10 @@ def looks_like_title(line: str) -> bool:
 
 
 def variant_in(title: str, rules: Rules) -> str:
-    """The variant that a title names: alone, as one of its parts, or with two words or more anywhere; else nothing."""
+    """Return the variant that a title names, or "".
+
+    The name must be the title, one of its parts, or consist of several words anywhere in it.
+    """
     for part in (title, *_PART.split(title)):
         if named := rules.variant_named(part):
             return named
@@ -58,7 +61,7 @@ def variant_in(title: str, rules: Rules) -> str:
 
 @dataclass
 class _Section:
-    """Titles, and the text below them up to the next ones: from `start` to `end` of the whole."""
+    """Titles and the text below them, up to the next titles: from `start` to `end` of the whole text."""
 
     start: int
     end: int = 0
@@ -66,7 +69,7 @@ class _Section:
 
 
 def _depths(text: str, brackets: str) -> Iterator[tuple[str, int]]:
-    """Each line, and within how many brackets it begins."""
+    """Yield each line with the number of brackets open at its start."""
     depth, signs = 0, set(brackets)
     for line in text.splitlines(keepends=True):
         yield line, depth
@@ -77,7 +80,7 @@ def _depths(text: str, brackets: str) -> Iterator[tuple[str, int]]:
 
 
 def _without_headings(text: str, rules: Rules, brackets: str) -> str:
-    """The text with blanks for the titles of columns and the lines drawn below them; nothing else moves."""
+    """Replace column titles and the rules below them by blanks; all other characters keep their place."""
     found, is_below = [], False
     for line, depth in _depths(text, brackets):
         is_below = depth == 0 and (gametable.is_heading(line, rules) or (is_below and gametable.is_ruled(line)))
@@ -89,7 +92,7 @@ def _sections(text: str, rules: Rules, moves: tuple[str, ...], brackets: str, *,
     section, is_free, at = _Section(0), True, 0
     lines = list(_depths(text, brackets))
     for (line, depth), (below, _) in zip_longest(lines, lines[1:], fillvalue=("", 0)):
-        # Above a table stand the titles of its columns: of other titles an empty line tells them.
+        # Column titles precede a table directly; an empty line separates other titles from it.
         is_alone = is_free and not (is_table and below.strip())
         is_below = bool(section.titles) and not text[section.start : at].strip()
         if depth == 0 and ((is_below and is_number(line)) or _is_title(line, rules, moves, is_free=is_alone)):
@@ -108,7 +111,7 @@ def _sections(text: str, rules: Rules, moves: tuple[str, ...], brackets: str, *,
 
 
 def _is_title(line: str, rules: Rules, moves: tuple[str, ...], *, is_free: bool) -> bool:
-    """Whether a line is a title here; `is_free`: any may stand here, else only one that names a variant."""
+    """Return whether a line is a title here. Unless `is_free`, only a line that names a variant is one."""
     if len(line) > LONGEST:
         return False
     line = line.strip()
@@ -123,7 +126,7 @@ def _is_title(line: str, rules: Rules, moves: tuple[str, ...], *, is_free: bool)
 
 
 def is_number(line: str) -> bool:
-    """Whether a line is the number of a game and nothing else; 1 may be that of its first move."""
+    """Return whether a line is the number of a game and nothing else. 1 is excluded: it may number the first move."""
     found = _LEADING.fullmatch(line.strip())
     return found is not None and int(found[1]) != 1
 
@@ -136,12 +139,12 @@ def titled(
     brackets: str = "{}[]",
     is_table: bool = False,
 ) -> Reader:
-    """The reader, taking titles as well: they stand before a game, at the start of the text or after an empty line.
+    """Extend a reader with titles, which precede a game at the start of the text or after an empty line.
 
-    `tag` writes the variant that a title names in the notation; `moves` are words of it that may stand alone in a line;
-    `brackets` are what no title stands between; above a table those that name no variant need an empty line below.
-    `is_table`: the reader sees to the titles of columns itself; else they are taken off.
-    Lines of words behind the last game are a comment on its last move.
+    `tag` writes the variant that a title names in the notation. `moves` are words of the notation that may be alone in
+    a line. `brackets` are the brackets within which no line is a title. A title above a table that names no variant
+    needs an empty line below. With `is_table` the reader handles column titles itself; otherwise they are removed.
+    Lines of words after the last game become a comment on its last move.
     """
 
     def read_titled(text: str, ruleset: Ruleset) -> Sequence[GameText]:
@@ -156,7 +159,7 @@ def titled(
                 said = " ".join([games[-1].comments.get(last, ""), *section.titles]).strip()
                 games[-1] = replace(games[-1], comments={**games[-1].comments, last: said})
             else:
-                hint = "the moves stand below it"
+                hint = "write the moves below it"
                 raise ParseError("a title without a game", text=text, index=0, hint=hint)
         return games
 
@@ -170,7 +173,9 @@ def titled(
 
 
 def _placed_read(read: Reader, text: str, section: _Section, before: str, ruleset: Ruleset) -> list[GameText]:
-    """The games of a section with `before` put before it. Raises ParseError placed in the whole text."""
+    """Return the games of a section, read with `before` as its prefix. Raise ParseError with its index in the whole
+    text.
+    """
     try:
         return list(read(before + text[section.start : section.end], ruleset))
     except ParseError as error:
@@ -187,7 +192,7 @@ def _under_titles(
         ruleset = ruleset.rules.settle(variant, ruleset.overrides)
     games = _placed_read(read, text, section, tag(variant) if variant else "", ruleset)
     if not games:
-        raise ParseError("a title without a game", text=text, index=section.start, hint="the moves stand below it")
+        raise ParseError("a title without a game", text=text, index=section.start, hint="write the moves below it")
     tags = dict(games[0].tags)
     tags.setdefault(TITLE, title)
     if number := _NUMBER.search(title) or next(filter(None, map(_LEADING.match, section.titles)), None):

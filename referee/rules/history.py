@@ -1,6 +1,6 @@
-"""One line of play as the referee follows it: the state now, and how often each position has stood on the board.
+"""A game in progress as the referee follows it: the current state and the number of occurrences of each position.
 
-Mutable and fast; refuses to know clocks, bots and records. `Position` is the same thing, immutable.
+It is mutable and fast; `referee.rules.position.Position` is the immutable counterpart.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class LineOfPlay:
 
     @property
     def plies(self) -> int:
-        """How many moves led here."""
+        """The number of moves played."""
         return len(self.codes)
 
     def _judge(self) -> Outcome | None:
@@ -52,11 +52,11 @@ class LineOfPlay:
         return SIDES[self.ruleset.rules.side(self.state, self._config)]
 
     def legal(self) -> npt.NDArray[np.int64]:
-        """The legal moves as ascending codes: a view that the next call overwrites."""
+        """Return the legal moves as ascending codes: a view that the next call overwrites."""
         return self._buffer[: self._kernel.legal(self.state, self._config, self._buffer)]
 
     def is_legal(self, move: int) -> bool:
-        """Whether a code is among the legal moves of a game that still goes on."""
+        """Return whether the game is undecided and a code is among its legal moves."""
         if self.outcome is not None:
             return False
         count = self._kernel.legal(self.state, self._config, self._buffer)
@@ -71,5 +71,5 @@ class LineOfPlay:
         self.outcome = self._judge()
 
     def position(self) -> Position:
-        """The present position without its history."""
+        """Return the current position without its history."""
         return Position(self.ruleset, self.state.copy())

@@ -1,4 +1,4 @@
-"""Perft over a family's kernel. Loaded once per family (`referee.rules.per_family`)."""
+"""Perft over a family's kernel, loaded once per family by `referee.rules.per_family`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Names as people type them: case, accents and hyphens do not matter, and a near name is one slip of the pen away.
-
-Refuses to know what the names stand for.
-"""
+"""Name matching: case, accents and hyphens do not matter, and typos get suggestions."""
 
 from __future__ import annotations
 
@@ -11,17 +8,17 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Final
 
-NEAR: Final = 3
-"""Names suggested at most."""
-LONGEST: Final = 80
-"""A longer text is no slip of any name."""
+MAX_SUGGESTIONS: Final = 3
+"""Largest number of suggested names."""
+MAX_LENGTH: Final = 80
+"""Longer texts get no suggestions."""
 
 _LIGATURES: Final = str.maketrans({"œ": "oe", "æ": "ae", "ß": "ss"})
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
 def words(name: str) -> tuple[str, ...]:
-    """The words of a name without accents and case: `Étoile de Noël` is etoile, de, noel."""
+    """Split a name into words without accents and case: `Étoile de Noël` gives etoile, de, noel."""
     if name.isascii():
         return tuple(_WORD.findall(name.lower()))
     plain = unicodedata.normalize("NFKD", name.casefold().translate(_LIGATURES))
@@ -30,12 +27,12 @@ def words(name: str) -> tuple[str, ...]:
 
 @lru_cache(4096)
 def fold(name: str) -> str:
-    """What two spellings of one name share."""
+    """Return the form that all spellings of one name share."""
     return "".join(words(name))
 
 
 def distance(one: str, other: str) -> int:
-    """Letters added, left out, changed, or exchanged with their neighbour, between two words."""
+    """Return the edit distance of two words: letters added, omitted, changed, or exchanged with their neighbour."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for line, letter in enumerate(one, 1):
@@ -48,22 +45,22 @@ def distance(one: str, other: str) -> int:
     return row[-1]
 
 
-def _slips(length: int) -> int:
-    """How many slips a word of so many letters may have."""
+def _max_typos(length: int) -> int:
+    """Return the number of typos allowed in a word of this length."""
     return 0 if length < 3 else 1 if length < 6 else 2
 
 
 def _apart(given: tuple[str, ...], name: tuple[str, ...]) -> int | None:
-    """How far a text is from a name, word by word; None where it can hardly have been meant.
+    """Return the number of typos between a text and a name, word by word; None if the name is not a plausible match.
 
-    A name of which only some words were typed is 10 away; words that differ in a digit are different words.
+    A text with only some words of the name is at distance 10. Words that differ in a digit are different words.
     """
     if len(given) == len(name):
         total = 0
         for one, other in zip(given, name, strict=True):
             slips = distance(one, other)
             has_digits = any(sign.isdigit() for sign in one + other)
-            if slips > (0 if has_digits else _slips(max(len(one), len(other)))):
+            if slips > (0 if has_digits else _max_typos(max(len(one), len(other)))):
                 break
             total += slips
         else:
@@ -77,11 +74,11 @@ def _apart(given: tuple[str, ...], name: tuple[str, ...]) -> int | None:
 
 
 def nearest(given: str, known: Iterable[str], others: Mapping[str, tuple[str, ...]] | None = None) -> tuple[str, ...]:
-    """The names that a text may have been meant as, the nearest first; none where there is no telling.
+    """Return the known names that a text may stand for, the nearest first; empty if none is near.
 
-    `others` are further names of the known ones. Part of a name is enough where it belongs to few names.
+    `others` maps known names to further names. Part of a name suffices if few names contain it.
     """
-    if len(given) > LONGEST:
+    if len(given) > MAX_LENGTH:
         return ()
     typed, found = words(given), []
     for name in known:
@@ -91,4 +88,4 @@ def nearest(given: str, known: Iterable[str], others: Mapping[str, tuple[str, ..
             found.append((min(ways), name))
     slips = [name for far, name in sorted(found, key=lambda each: each[0]) if far < 10]
     parts = [name for far, name in found if far == 10]
-    return tuple((slips or (parts if len(parts) <= NEAR else []))[:NEAR])
+    return tuple((slips or (parts if len(parts) <= MAX_SUGGESTIONS else []))[:MAX_SUGGESTIONS])

@@ -1,7 +1,7 @@
-"""Source files that are loaded once per family, with the functions of its kernel as their globals.
+"""Loads one copy of a source file per family, with the functions of the family's kernel as its globals.
 
-Compiled code cannot take functions as arguments and still be cached on disk: so each family has its own copy, as a
-module named `<file>_for_<family>`.
+Compiled code that takes functions as arguments cannot be cached on disk. So each family gets a module of its own, named
+`<file>_for_<family>`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BETWEEN = "_for_"
 
 @cache
 def loaded(package: str, name: str, family: str) -> ModuleType:
-    """The file `name` of a package over the kernel of `family`. Raises UnknownNameError."""
+    """Return the file `name` of a package, loaded over the kernel of `family`. Raise UnknownNameError."""
     load(family)
     full = f"{package}.{name}{_BETWEEN}{family}"
     folder = Path(str(sys.modules[package].__file__)).parent
@@ -35,7 +35,7 @@ def loaded(package: str, name: str, family: str) -> ModuleType:
 
 
 def family_of(module_name: str) -> str:
-    """The family that a file loaded under that name is for."""
+    """Return the family that the module of that name was loaded for. Raise ImportError if it was loaded without one."""
     package, found, family = module_name.rpartition(_BETWEEN)
     if not found:
         raise ImportError(f"{package or module_name} needs a family: load it by {__name__}.loaded", name=module_name)
@@ -43,7 +43,7 @@ def family_of(module_name: str) -> str:
 
 
 def kernel_for(module_name: str) -> tuple[Kernel, str]:
-    """The kernel that a file loaded under that name works on, and the folder of its sources."""
+    """Return the kernel that a module loaded under that name uses, and the folder of the kernel's sources."""
     rules = load(family_of(module_name))
     module = sys.modules.get(rules.kernel_module) or importlib.import_module(rules.kernel_module)
     return rules.kernel, str(Path(str(module.__file__)).parent)

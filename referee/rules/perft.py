@@ -1,4 +1,4 @@
-"""Perft: the number of leaves of the tree of moves, counted with a family's kernel."""
+"""Perft: the number of leaves of the move tree, counted with a family's kernel."""
 
 from __future__ import annotations
 

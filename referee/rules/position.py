@@ -1,6 +1,6 @@
-"""The immutable Python face of the rules: a position knows its moves, its outcome and its history.
+"""An immutable position that gives its legal moves, outcome and history, for people, bots and tests.
 
-For people, bots and tests; the referee's own loop uses `referee.rules.history.LineOfPlay`, which is faster and mutable.
+The referee's own loop uses `referee.rules.history.LineOfPlay`, which is faster and mutable.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class IllegalMoveError(ValueError):
 
 
 def outcome_of(ruleset: Ruleset, code: int) -> Outcome | None:
-    """The outcome a kernel's result code stands for; None for 0."""
+    """Return the outcome that a kernel's result code stands for; None for 0."""
     return Outcome(_WINNERS[code % 4 - 1], ruleset.rules.reasons[code // 4]) if code else None
 
 
 class Position:
-    """A position of a game, with the positions before it.
+    """A position of a game, linked to the positions before it.
 
     `moves` are codes (see `Rules.notation`); `play` takes a code or any accepted text.
     """
@@ -43,7 +43,7 @@ class Position:
 
     @classmethod
     def start(cls, ruleset: Ruleset, position: str | None = None) -> Position:
-        """The variant's start, or the position string given. Raises ParseError."""
+        """Return the variant's start, or the position of the given string. Raise ParseError."""
         return cls(ruleset, ruleset.read(position))
 
     @property
@@ -53,13 +53,15 @@ class Position:
 
     @cached_property
     def key(self) -> bytes:
-        """What repetition compares: equal keys are the same position."""
+        """The bytes that repetition compares: equal keys are the same position."""
         return self.state[: self.ruleset.rules.kernel.KEY_SIZE].tobytes()
 
     @property
     def history(self) -> History:
-        """The positions of the game up to this one; valid until a position after it is asked about its own."""
-        if self._history is None or self._history.plies != self._ply:  # another continuation has taken it over
+        """The positions of the game up to this one. It becomes invalid when a later position reads its own."""
+        if (
+            self._history is None or self._history.plies != self._ply
+        ):  # another continuation uses the shared history now
             line: list[Position] = []
             at: Position | None = self
             while at is not None:
@@ -70,16 +72,16 @@ class Position:
 
     @cached_property
     def repeats(self) -> tuple[int, int]:
-        """(occurrences of this position so far, this one included; plies since the previous one, 0 = none)."""
+        """(occurrences so far, this one included; plies since the previous one, 0 = no previous one)."""
         if self.previous is None:
             return 1, 0
-        # A game is one line as a rule: each position takes over its history, so that none is made twice.
+        # Most games are one line: each position takes over the history of the previous one instead of copying it.
         self._history = self.previous.history
         return self._history.add(self.key)
 
     @cached_property
     def outcome(self) -> Outcome | None:
-        """How the game ended here, or None while it goes on."""
+        """The outcome of the game if it ended here, else None."""
         kernel = self.ruleset.rules.kernel
         return outcome_of(self.ruleset, int(kernel.result(self.state, self.ruleset.config, *self.repeats)))
 
@@ -99,14 +101,16 @@ class Position:
         return sorted(map(self.ruleset.rules.notation.write_move, self.moves))
 
     def read(self, text: str) -> int:
-        """The code of a move text. Raises ParseError when malformed, IllegalMoveError when not legal here."""
+        """Return the code of a move text. Raise ParseError if it is malformed, IllegalMoveError if it is not legal
+        here.
+        """
         code = self.ruleset.rules.notation.read_move(text, self.state, self.ruleset.config)
         if code not in self.moves:
             raise IllegalMoveError(f"illegal move {text!r} in {self}" + ("" if self.moves else " (the game is over)"))
         return code
 
     def play(self, move: int | str) -> Position:
-        """The position after a move. Raises ParseError or IllegalMoveError."""
+        """Return the position after a move. Raise ParseError or IllegalMoveError."""
         code = self.read(move) if isinstance(move, str) else move
         if code not in self.moves:
             raise IllegalMoveError(f"illegal move code {code} in {self}")
@@ -115,30 +119,30 @@ class Position:
         return Position(self.ruleset, after, self, code)
 
     def play_all(self, moves: Iterable[int | str]) -> Position:
-        """The position after several moves."""
+        """Return the position after several moves. Raise ParseError or IllegalMoveError."""
         position = self
         for move in moves:
             position = position.play(move)
         return position
 
     def display(self, move: int) -> str:
-        """A move from here as people write it."""
+        """Return a move from here as people write it."""
         return self.ruleset.rules.notation.display_move(move, self.state, self.ruleset.config)
 
     def explain(self, move: int) -> str:
-        """What a move from here does besides moving, in words; empty where there is nothing to say."""
+        """Return text on the side effects of a move from here, or an empty string."""
         tell = self.ruleset.rules.explain
         return tell(move, self.state, self.ruleset.config) if tell else ""
 
     @property
     def announced(self) -> str:
-        """What is announced of this position by the custom of the family (`raichi`); empty for nothing."""
+        """The call that players of the family customarily make in this position (`raichi`), or an empty string."""
         call = self.ruleset.rules.announce
         return (call(self.state, self.ruleset.config) or "") if call else ""
 
     @property
     def board(self) -> Board:
-        """The position as something to look at."""
+        """The position prepared for drawing."""
         return self.ruleset.rules.board(self.state, self.ruleset.config)
 
     def __str__(self) -> str:

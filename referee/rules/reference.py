@@ -1,6 +1,6 @@
-"""How people point at a ply: by its number, or by the number of the move and whose it was (`17y`).
+"""References to a ply: by its number, or by the number of a move and its player (`17y`).
 
-`x` is the side that is called first, `y` the other. Refuses to know any family and any game's moves.
+`x` is the side called first, `y` the other.
 """
 
 from __future__ import annotations
@@ -20,24 +20,26 @@ _SIGNS: Final = {"x": 0, "y": 1, ".": 0, "...": 1, "…": 1}
 
 
 def read_ply(text: str, ruleset: Ruleset, begins: int = 0) -> int:
-    """The ply, from 1, that a reference means: `33`, `ply 33`, `17y`, `17...`, `17 White`.
+    """Return the ply, counted from 1, of a reference: `33`, `ply 33`, `17y`, `17...`, `17 White`.
 
-    `begins` is 0 where the side called first has the first move of the game, else 1. Raises ParseError.
+    `begins` is 0 if the side called first has the first move of the game, else 1. Raise ParseError.
     """
     if found := _PLY.fullmatch(text.strip()):
         return int(found[1])
     found = _MOVE.fullmatch(text.strip())
     if found is None or not int(found[1]):
-        raise ParseError("no ply", text=text, hint=HINT)
+        raise ParseError("not a reference to a ply", text=text, hint=HINT)
     side = _SIGNS.get(found[2].lower(), ruleset.side_named(found[2]))
     if side is None:
-        raise ParseError(f"no side {found[2]!r}", text=text, index=found.start(2), hint=HINT)
+        raise ParseError(f"unknown side {found[2]!r}", text=text, index=found.start(2), hint=HINT)
     ply = 2 * int(found[1]) - 1 + side - begins
     if ply < 1:
-        raise ParseError("before the first move", text=text, hint="the second side has the first move of this game")
+        raise ParseError(
+            "this ply precedes the first move", text=text, hint="the second side has the first move of this game"
+        )
     return ply
 
 
 def write_ply(ply: int, begins: int = 0) -> str:
-    """A ply as a move and its player: 34 is `17y`; the start, 0, is `0`."""
+    """Return the reference to a ply by move and player: 34 is `17y`; the start, 0, is `0`."""
     return f"{(ply + begins + 1) // 2}{'yx'[(ply + begins) % 2]}" if ply else "0"

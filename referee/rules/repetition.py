@@ -1,6 +1,6 @@
-"""How often positions have occurred in a game: what `Kernel.result` is given to judge a repetition.
+"""Occurrences of positions in a game, from which `Kernel.result` judges repetition.
 
-Compiled searches keep digests in an array instead (`bots.search.line`): no Python object fits into their inner loop.
+Compiled searches keep digests in an array instead (`bots.search.line`): their inner loop cannot use Python objects.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ class History:
             self.add(key)
 
     def if_next(self, key: bytes) -> tuple[int, int]:
-        """Return (occurrences, this one included; plies since the previous one, 0 = none) if a position came now."""
+        """Return (occurrences, this one included; plies since the previous one, 0 = no previous one) if `key` came
+        next.
+        """
         count, last = self._seen.get(key, (0, self.plies + 1))
         return count + 1, self.plies + 1 - last
 
     def add(self, key: bytes) -> tuple[int, int]:
-        """Add the position that came now; return what `if_next` says of it."""
+        """Add the next position; return the same numbers as `if_next`."""
         plies = self.plies = self.plies + 1
         count, last = self._seen.get(key, (0, plies))
         self._seen[key] = count + 1, plies

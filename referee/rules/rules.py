@@ -1,7 +1,7 @@
-"""What a family of games is to the rest of the program: a frozen record of data and functions.
+"""The record types that describe a family of games as data and functions.
 
-A family is one folder under `referee/rules/` whose `__init__` exports `RULES`, a `Rules`. Everything generic (command
-line, laws, playthroughs, sample bots, viewer) follows from it. Refuses to know any family, any process and any file.
+A family is one folder under `referee/rules/` whose `__init__` exports `RULES`, a `Rules`. Command line, invariants,
+playthroughs, sample bots and viewer work with any such record.
 """
 
 from __future__ import annotations
@@ -18,18 +18,22 @@ import numpy.typing as npt
 
 from referee.rules.core import SIDES, Side, Termination, UnknownNameError
 from referee.rules.names import fold
-from referee.rules.symmetry import Symmetry
 
-_MOST_SETTLED = 1000
-"""Rulesets of a family that are remembered."""
+_MAX_SETTLED = 1000
+"""Largest number of rulesets cached per family."""
 
 State: TypeAlias = npt.NDArray[Any]
-"""One position as a 1-D array of fixed length and dtype, both the family's choice. Its first `KEY_SIZE` elements are
-what repetition compares (board, side to move, rights); the counters (plies, quiet plies, move number) follow."""
+"""One position as a 1-D array whose length and dtype the family chooses. Its first `KEY_SIZE` elements are what
+repetition compares: board, side to move, rights. The counters (plies, quiet plies, move number) follow.
+"""
+
+States: TypeAlias = npt.NDArray[Any]
+"""Several positions as a 2-D array, one state per row."""
 
 Config: TypeAlias = npt.NDArray[np.int64]
-"""The rule options of a game as int64: the values of `Rules.options` in order (combo: index into `values`, check: 0/1,
-spin: the number), then the variant's `params`."""
+"""The rule options of a game as int64: the values of `Rules.options` in order, then the variant's `params`. A combo is
+stored as its index into `values`, a check as 0 or 1, a spin as its number.
+"""
 
 Value: TypeAlias = str | int | bool
 Changes: TypeAlias = Literal["moves", "result", "limits", "display"]
@@ -49,99 +53,107 @@ class Kernel(Protocol):
     def legal(self, state: State, config: Config, moves: npt.NDArray[np.int64]) -> int:
         """Write the legal moves as ascending codes into `moves` (length MAX_MOVES); return their number.
 
-        0 when the board itself (and the side to move) decides the game; history and limits are not asked.
-        Raises OverflowError rather than write past the buffer.
+        The number is 0 when board and side to move decide the game; history and limits do not count. Raise
+        OverflowError rather than write past the buffer.
         """
 
     def count(self, state: State, config: Config) -> int:
-        """The number `legal` would return, counted in bulk without listing where that is faster."""
+        """Return the number of legal moves, counted in bulk without listing where that is faster."""
 
     def play(self, state: State, config: Config, move: int, out: State) -> None:
         """Write the position after `move` (trusted to be legal) to `out`, which must not be `state`."""
 
     def result(self, state: State, config: Config, occurrences: int, gap: int) -> int:
-        """How the game stands: 0 = goes on, else `reason * 4 + winner`.
+        """Return 0 while the game is undecided, else `reason * 4 + winner`.
 
-        winner: 1 first, 2 second, 3 draw; reason: index into `Rules.reasons`. `occurrences` counts this position's
-        occurrences in the game, this one included; `gap` is the number of plies since the previous one (0 = none).
-        All tests, limits and repetition included, are made in the order of the family's rules.
+        `winner` is 1 for first, 2 for second, 3 for a draw; `reason` is an index into `Rules.reasons`. `occurrences`
+        counts this position's occurrences in the game, this one included; `gap` is the number of plies since the
+        previous one (0 = no previous one). All tests, limits and repetition included, run in the order of the family's
+        rules.
         """
 
     def playout(self, state: State, config: Config, rng: npt.NDArray[np.uint64], max_plies: int) -> tuple[int, int]:
-        """Uniformly random moves to the end of the game or `max_plies`: (result code or 0, plies played).
+        """Play uniformly random moves up to the end of the game or `max_plies`; return (result code or 0, plies
+        played).
 
-        Repetition is not looked at. `rng` is a uint64 array of one element, advanced in place.
+        Repetition is ignored. `rng` is a uint64 array of one element, advanced in place.
         """
 
     def evaluate(self, state: State, config: Config) -> int:
-        """A static score for the side to move, roughly in hundredths of a piece, |score| < 20,000.
+        """Return a static score for the side to move, roughly in centipawns (1/100 of a piece), |score| < 20,000.
 
-        10,000 and more, where the game goes on, only when the side to move wins with this move.
+        In an undecided game a score of 10,000 or more means that the side to move wins with this move.
         """
 
 
 class Tactics(Protocol):
-    """What a kernel may bring besides, all of it or nothing, for searches that look at what can be taken at once.
+    """Optional functions of a kernel for quiescence search, present all together or not at all.
 
-    They go by prices in hundredths of a piece, which are learned.
+    They take piece values in 1/100 of a piece, which are fitted to games.
     """
 
-    PRICES: npt.NDArray[np.int64]
-    """The prices where nothing was learned."""
-    TOGETHER: npt.NDArray[np.int64]
-    """For every price the number of a group: prices of a group are learned as one multiple of those."""
+    PIECE_VALUES: npt.NDArray[np.int64]
+    """The values used before any were fitted."""
+    VALUE_GROUPS: npt.NDArray[np.int64]
+    """The group number of each value: the values of a group are fitted as one common multiple of these."""
 
-    def forcing(
+    def captures(
         self,
         state: State,
         config: Config,
-        prices: npt.NDArray[np.int64],
+        values: npt.NDArray[np.int64],
         moves: npt.NDArray[np.int64],
         gains: npt.NDArray[np.int64],
     ) -> int:
-        """Write the legal moves that take something into `moves`, at these prices what into `gains`.
+        """Write the legal moves that capture into `moves` and the value of what each captures into `gains`.
 
-        Returns their number. Both have the length MAX_MOVES.
+        Return their number. Both arrays have length MAX_MOVES.
         """
 
-    def still(self, state: State, config: Config, prices: npt.NDArray[np.int64]) -> int:
-        """A static score for the side to move without what can be taken: the search looks at that itself.
+    def quiet_eval(self, state: State, config: Config, values: npt.NDArray[np.int64]) -> int:
+        """Return a static score for the side to move that ignores possible captures, which the search tries itself.
 
-        The sum of the prices, each times how often what it is for is there.
+        The score is linear in the piece values: each is multiplied by a count of the position.
         """
 
     def in_check(self, state: State, config: Config) -> bool:
-        """Whether the side to move must do something: it may neither pass nor be judged by `still`."""
+        """Return whether the side to move must answer a threat, so that it may neither pass nor be scored by
+        `quiet_eval`.
+        """
 
 
-class Traits(Protocol):
-    """What a kernel may bring besides, all of it or nothing, for a learned score: the sum of what its traits are worth.
+class LinearFeatures(Protocol):
+    """Optional functions of a kernel for a learned linear evaluation, present all together or not at all.
 
-    Asked only of rules that `Features.fits`.
+    The score of a position is the sum of the weights of its features. They are used only with rules that
+    `Features.fits`.
     """
 
-    TRAIT_COUNT: int
-    """How many there are."""
-    MOST_TRAITS: int
-    """How many a position has, at most."""
-    ALIKE: npt.NDArray[np.int64]
-    """For every trait one that is worth the same: the least of those that stand for it in images of the board."""
-    PRIOR: npt.NDArray[np.float64]
-    """What every trait is worth where nothing was learned, in hundredths of a piece."""
+    LINEAR_FEATURE_COUNT: int
+    """The number of features."""
+    MAX_LINEAR_FEATURES: int
+    """The largest number of features in one position."""
+    TIED_FEATURES: npt.NDArray[np.int64]
+    """For each feature the one whose weight it shares: the smallest number among its images under the board's
+    symmetries.
+    """
+    PRIOR_WEIGHTS: npt.NDArray[np.float64]
+    """The weight of each feature before any were fitted, in centipawns (1/100 of a piece)."""
 
-    def traits(self, state: State, config: Config, found: npt.NDArray[np.int64]) -> int:
-        """Write the numbers of the traits of a position to `found`, as the side to move sees it; return how many.
+    def linear_features(self, state: State, config: Config, found: npt.NDArray[np.int64]) -> int:
+        """Write the numbers of a position's features, as the side to move sees it, to `found`; return how many there
+        are.
 
-        -1 says that the side to move wins with this move. The game goes on in the position.
+        Return -1 if the side to move wins with this move. The game must be undecided in the position.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One rule option: its name, what it may be, its default and what it changes.
+    """One rule option: its name, type, permitted values, default and effect.
 
     `combo` takes one of `values`, `spin` an integer of `minimum..maximum` not in `excluded`, `check` true or false.
-    `changes` says whether bots must know the option: `moves` and `result` yes; `limits` and `display` no.
+    Bots must support an option that `changes` `moves` or `result`, but not one that changes `limits` or `display`.
     """
 
     name: str
@@ -155,7 +167,7 @@ class Option:
     excluded: tuple[int, ...] = ()
 
     def read(self, value: Value) -> Value:
-        """`value` (as JSON or text) as this option's own type. Raises UnknownNameError naming the legal values."""
+        """Convert `value` (from JSON or text) to the option's own type. Raise UnknownNameError with legal values."""
         text = str(value).strip().lower() if not isinstance(value, str) else value.strip()
         if self.type == "check":
             found = {"true": True, "1": True, "false": False, "0": False}.get(text.lower())
@@ -171,7 +183,7 @@ class Option:
         raise UnknownNameError(f"value of option {self.name}", text, self.names())
 
     def names(self) -> tuple[str, ...]:
-        """The legal values in words."""
+        """Return the legal values as text."""
         if self.type == "check":
             return ("true", "false")
         if self.type == "spin":
@@ -180,16 +192,16 @@ class Option:
         return self.values
 
     def encode(self, value: Value) -> int:
-        """The value's number in a `Config`."""
+        """Return the number that stands for the value in a `Config`."""
         return self.values.index(str(value)) if self.type == "combo" else int(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A named start plus rule options: `options` holds what differs from the family's defaults.
+    """A named start plus rule options: `options` holds the values that differ from the family's defaults.
 
-    `params` are the family's own constants of a variant that no option expresses (board size, a hole); they stand
-    behind the options in `Config`. All variants of a family have the same number of them.
+    `params` are the family's own constants that no option expresses (board size, a hole). In a `Config` they follow the
+    options. All variants of a family have the same number of them.
     """
 
     name: str
@@ -198,54 +210,55 @@ class Variant:
     params: tuple[int, ...] = ()
     note: str = ""
     is_dealt: bool = False
-    """The name stands for a deal at random, of which `position` is a sample: a game shows its bots the position, and
-    every pair of games gets a deal of its own (see `Rules.draw`)."""
+    """Whether the name stands for a random start, of which `position` is a sample. A game sends its bots the position,
+    and every pair of games gets another one (see `Rules.draw`).
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Notation:
-    """The texts of a family. Every reader raises `ParseError` and nothing else, whatever the text."""
+    """The text formats of a family. Every reader raises `ParseError` and no other error, whatever the text."""
 
     read_position: Callable[[str, Config], State]
-    """A position string, checked to the last rule; plies played in the game are 0 unless the rules say otherwise."""
+    """Parse a position string and check it fully. The count of plies played is 0 unless the string contains it."""
     write_position: Callable[[State, Config], str]
-    """The canonical position string."""
+    """Return the canonical position string."""
     read_move: Callable[[str, State, Config], int]
-    """Any accepted spelling of a move as its code. Legality is not asked; spellings that need the board may use it."""
+    """Return the code of a move in any accepted spelling. Legality is not checked; some spellings need the board."""
     write_move: Callable[[int], str]
-    """The canonical text of a code, which never depends on the position."""
+    """Return the canonical text of a code, which never depends on the position."""
     display_move: Callable[[int, State, Config], str]
-    """The move as people write it, in the position before it."""
+    """Return the move as people write it, in the position before it."""
     pass_move: int = -1
-    """The code of a pass, -1 where the family knows none."""
+    """The code of a pass; -1 in a family without passes."""
     read_setup: Callable[[str], str] | None = None
-    """A set-up in the family's own positional notation as a position string; None where there is no such thing."""
+    """Convert a setup in the family's own notation to a position string; None in a family without such a notation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A phase before play proper that a bot need not know: for one that does not, the referee passes.
+    """A phase before the main game. A bot without support for it takes part: the referee passes in its place.
 
-    While it lasts a pass (`Notation.pass_move`) is always among the legal moves; once over it never comes again.
+    During the phase a pass (`Notation.pass_move`) is always legal; once it has ended it never returns.
     """
 
     name: str
-    """As people say it: `swap phase`."""
+    """The name shown to people: `swap phase`."""
     rule: str
-    """The rule option, a check, that says whether a game has it."""
+    """The rule option, a check, that enables the phase."""
     announced_by: str
-    """The option of the protocol by which a bot says that it takes part, and is told whether it will."""
+    """The protocol option by which a bot announces support and learns whether the phase takes place."""
     holds: Callable[[State, Config], bool]
-    """Whether a position is in the phase."""
+    """Return whether a position is in the phase."""
     begin: Callable[[str], str]
-    """A start's position string with the phase still to come."""
+    """Return a start's position string with the phase still to be played."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameText:
-    """One game as an archive has it: canonical `moves` from `position` (None = the variant's start).
+    """One game as an archive stores it: canonical `moves` from `position` (None = the variant's start).
 
-    `marks` (`!`, `?!`) and `comments` are what annotators added, by ply from 1; comment 0 stands before the first move.
+    `marks` (`!`, `?!`) and `comments` are annotations by ply, counted from 1; comment 0 precedes the first move.
     """
 
     moves: tuple[str, ...]
@@ -260,7 +273,9 @@ class GameText:
 
 @dataclass(frozen=True, slots=True)
 class GameFormat:
-    """A notation of whole games: `read` gives the games of a text (raises ParseError), `write` one game's text."""
+    """A notation of whole games: `read` returns the games of a text (raises ParseError), `write` returns one game's
+    text.
+    """
 
     name: str
     read: Callable[[str, Ruleset], Sequence[GameText]]
@@ -280,9 +295,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """How a piece symbol looks: its name, its owner (None = neutral) and a glyph for places that draw text.
+    """The appearance of a piece symbol: name, owner (None = neutral) and a glyph for text output.
 
-    `note` says how it moves and takes, where kinds of pieces differ in that.
+    `note` says how the piece moves and captures, in families whose pieces differ in that.
     """
 
     symbol: str
@@ -294,9 +309,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A word that a layout says of cells (`Board.marks`): what it means, and how drawings show it.
+    """A label that a layout puts on cells (`Board.marks`), with its meaning and its shape in drawings.
 
-    `none` and no meaning are for what shows by itself; `is_linked` joins neighbouring cells of one owner by a line.
+    Use the form `none` and an empty meaning for what is visible anyway; `is_linked` draws a line between neighbouring
+    cells of one owner.
     """
 
     name: str
@@ -307,9 +323,9 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """One position as something to look at.
+    """One position prepared for drawing.
 
-    `pieces` maps a cell's name to its symbols, bottom first (a stack has two); `marks` maps a cell's name to words
+    `pieces` maps a cell's name to its symbols, bottom first (a stack has two); `marks` maps a cell's name to labels
     such as `frozen`; `notes` are short facts about the whole position (`score 3-6`, `raichi`).
     """
 
@@ -321,39 +337,41 @@ class Board:
 
 
 @dataclass(frozen=True, slots=True)
-class Placing:
-    """How position texts are written of pieces that somebody puts on a board: rows of cells, empty ones as numbers.
+class PositionSetup:
+    """The position format for pieces that a person puts on a board: rows of cells, runs of empty ones as numbers.
 
-    `tails` are what stands behind the board where first and second are to move and nothing was played.
+    `tails` are the rest of the position string, for first and for second to move, before any move was played.
     """
 
     tails: tuple[str, str]
     is_from_top: bool = True
     """Whether the uppermost row is written first."""
-    most: int = 1
-    """So many pieces stand on a cell at most."""
+    max_pieces: int = 1
+    """Largest number of pieces on one cell."""
     width: int = 1
-    """The letters of a cell that is not empty, filled up with `-`."""
+    """Number of characters of an occupied cell, padded with `-`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setups:
-    """Set-ups that have numbers: what is known of a position string that is one, and how people write it."""
+    """Numbered setups of a family: how to write them and how to find their numbers."""
 
     write: Callable[[State], str]
-    """A position's pieces in the family's positional notation."""
+    """Return a position's pieces in the family's setup notation."""
     numbers: Callable[[str], Mapping[str, Sequence[int | str]]]
-    """Its numbers in each numbered family of set-ups: N, or `N/M` where the sides differ; none for another position."""
+    """Return the numbers of a position string in each numbered group of setups: N, or `N/M` where the sides differ.
+    Another position gets an empty mapping.
+    """
     permutations: Callable[[str], tuple[str, ...]]
-    """Position strings that differ by the names of the pieces alone, the position itself first."""
+    """Return position strings that differ only in the names of the pieces, the position itself first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a move does, for those who look at the board. `said` are words beside those of `Rules.explain`.
+    """The visible effect of a move. `said` is text shown in addition to `Rules.explain`.
 
-    `line` are the cells of a row that moves as one, in its direction; `ejected` is the symbol of what went over the
-    edge behind its end; `between` are pairs of cells that took what lies between them, or on their corners.
+    `line` are the cells of a row that moves as one, in its direction; `ejected` is the symbol pushed off the board at
+    the end of the row. `between` are pairs of cells that captured the piece between them, or on their corners.
     """
 
     said: str = ""
@@ -364,10 +382,10 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What people call things besides the names that the rules have for them: in French, or by another custom.
+    """Further names in French or in other communities, next to the names in the rules.
 
-    `variants` by their name, `terms` (pieces, marks, kinds of moves) by the English word. They are names as well:
-    whatever takes the name of a family, a variant or a side takes these, without regard to case, accents and hyphens.
+    `variants` are keyed by variant name, `terms` (pieces, marks, kinds of moves) by the English word. Every input of a
+    family, variant or side accepts these names too; case, accents and hyphens do not matter.
     """
 
     family: tuple[str, ...] = ()
@@ -377,45 +395,72 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class FeatureImage:
-    """Another way to look at a position, worth the same to who is to move: where what it shows comes from.
+class Image:
+    """One map of a board onto itself: cell `i` goes to cell `cells[i]`, symbol `s` becomes `symbols[s]`."""
 
-    With `changes_sides` each side takes the place of the other, on move too.
+    cells: tuple[int, ...]
+    symbols: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Symmetry:
+    """The contents of a family's positions and the board images under which they count as the same position.
+
+    Every image keeps the side to move and all rules: a move of a position has its image among the moves of the image.
+    """
+
+    contents: Callable[[States, Config], npt.NDArray[np.uint8]]
+    """Return the symbol on each cell, shape (states, cells)."""
+    rest: Callable[[States, Config], npt.NDArray[np.int64]]
+    """Return one number per state for all other differences (side to move, phase, board); images keep it."""
+    images: Callable[[Config], tuple[Image, ...]]
+    """Return all images of the board of a config, the identity included. Equal boards get the same object."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureImage:
+    """A transformation of the features that keeps the value for the side to move.
+
+    With `changes_sides` the two sides are exchanged, the side to move too.
     """
 
     planes: tuple[int, ...]
-    """Of each plane: which one takes its place."""
+    """For each plane, the plane that replaces it."""
     cells: tuple[int, ...] = ()
-    """Of each cell likewise; none given: all stay where they are."""
+    """For each cell, the cell that replaces it; empty: all cells stay."""
     counts: tuple[int, ...] = ()
-    """Of each number likewise."""
+    """For each count, the count that replaces it; empty: all counts stay."""
     changes_sides: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What of a state a learned evaluation looks at: which elements are sets of cells, and who is to move."""
+    """The inputs of a learned evaluation: which elements of a state are sets of cells, and where the side to move is
+    stored.
+    """
 
     cells: int
-    """How many cells the board has. A plane says of each whether something stands on it."""
+    """The number of cells of the board. A plane has one bit per cell: whether a certain piece is there."""
     boards: tuple[tuple[int, int, tuple[int, ...]], ...]
     """(element of the state, plane, the cell of each of its bits)."""
     places: tuple[tuple[int, int, int], ...] = ()
-    """(element, plane, n): the element holds a cell plus n, or less than n for no cell."""
+    """(element, plane, n): the element holds a cell plus n; a value below n means that there is no such cell."""
     counts: tuple[tuple[int, int], ...] = ()
-    """(element, most): a number that matters by itself, up to `most`."""
+    """(element, maximum): a number that is an input by itself, up to the maximum."""
     mover: tuple[int, int] = (0, 1)
-    """(element, bit): the bit, as a number, is set when the second of the two to move is."""
+    """(element, bit): the bit, as a number, is set when the second side is to move."""
     seen_from: int = -1
-    """An element that holds a cell from which everything on the boards is seen once more, or -1. Every bit of these has
-    a cell then."""
+    """An element that holds a cell relative to which all boards are encoded a second time, or -1. If it is used, every
+    bit of the boards must have a cell.
+    """
     directions: tuple[tuple[int, ...], ...] = ()
-    """[that cell][cell]: the number of the way from one to the other."""
+    """[that cell][cell]: the number of the relative direction and distance from one to the other."""
     fits: Callable[[Config], bool] = lambda config: True
-    """Whether the states of these rules are laid out so."""
+    """Return whether the states of these rules have this layout."""
     images: tuple[FeatureImage, ...] = ()
-    """What the maps of the board in `Symmetry` leave out: changes of what the pieces are and whose. All that follow
-    from these and from one another are understood."""
+    """Symmetries of pieces and sides that the board maps in `Symmetry` lack. Compositions of these with one another and
+    with the board maps are included implicitly.
+    """
 
 
 def _no_variant(name: str, options: Mapping[str, Value]) -> Variant | None:
@@ -426,10 +471,10 @@ def _no_variant(name: str, options: Mapping[str, Value]) -> Variant | None:
 class Rules:
     """A family of games. `version` is raised only when behaviour changes.
 
-    `sides` are the display names of first and second; `variants[0]` is the default variant; `reasons` gives the
-    meaning of the reason numbers of `Kernel.result`; `resolve` finds variants that no list can hold (numbered set-ups,
-    starts that depend on an option) and is asked before `variants`; `draw` deals a start at random for a variant name
-    that stands for many; `phase` is what may come before play; `keeps_moves` are the terminations after which a
+    `sides` are the display names of first and second; `variants[0]` is the default variant; `reasons` gives the meaning
+    of the reason numbers of `Kernel.result`. `resolve` finds variants that no list can hold (numbered setups, starts
+    that depend on an option) and runs before `variants` is searched. `draw` returns a random start for a variant name
+    that stands for many. `phase` is a phase before the main game. `keeps_moves` are the terminations after which a
     position still lists its moves.
     """
 
@@ -443,7 +488,7 @@ class Rules:
     pieces: tuple[Piece, ...]
     board: Callable[[State, Config], Board]
     side: Callable[[State, Config], int]
-    """0 when the side named first is to move, else 1."""
+    """Return 0 when the side named first is to move, else 1."""
     kernel_module: str
     reasons: tuple[Termination, ...]
     resolve: Callable[[str, Mapping[str, Value]], Variant | None] = _no_variant
@@ -452,42 +497,43 @@ class Rules:
     announce: Callable[[State, Config], str | None] | None = None
     keeps_moves: frozenset[Termination] = frozenset()
     limits: frozenset[Termination] = frozenset()
-    """Terminations of the family's own that a count brings about, whatever stands on the board."""
+    """The family's own terminations that depend on a count alone, whatever is on the board."""
     phase: Phase | None = None
     symmetry: Symmetry | None = None
-    """Which positions are the same but for the way one looks at the board; None: none are."""
+    """The symmetries under which positions count as the same; None: no position equals another."""
     effect: Callable[[int, State, State, Config], Effect] | None = None
-    """What there is to see of a move, given its code and the states before and after."""
+    """Return the visible effect of a move, given its code and the states before and after."""
     marks: tuple[Mark, ...] = ()
-    """The words that `board` may mark cells with."""
+    """All labels that `board` may put on cells."""
     emblem: str = ""
-    """What stands for the family beside its name: the path of an SVG of 24 units, filled by the rule `evenodd`."""
+    """The icon of the family: the path of an SVG 24 units wide, filled by the rule `evenodd`."""
     draw_probability: float = 0.10
-    """The prior chance of a draw between equals: it sets how much a draw tells of them."""
+    """The prior probability of a draw between equals. It decides how much a draw changes ratings."""
     summary: str = ""
-    clicks: Callable[[int, State], tuple[tuple[str, ...], ...]] | None = None
-    """The ways to enter a legal move by picking cells; None: by those that its canonical text names, in order."""
+    move_input: Callable[[int, State], tuple[tuple[str, ...], ...]] | None = None
+    """Return the cell sequences that enter a legal move; None: the cells that its canonical text names, in order."""
     explain: Callable[[int, State, Config], str] | None = None
-    """What a move does besides moving, in words (`leaps over the pincer on d5`); empty for nothing."""
+    """Return text on the side effects of a move (`leaps over the pincer on d5`), or an empty string."""
     features: Features | None = None
-    """What a learned evaluation looks at; None: the family's champion knows its kernel's static score alone."""
+    """The inputs of a learned evaluation; None: the family's champion uses its kernel's static score alone."""
     opener: str = ""
-    """The option that says which of `sides` moves first; empty where the first of them always does. Its values stand in
-    the order of `sides`, and it must be a combo."""
+    """The combo option that decides which of `sides` moves first; empty where the first one always does. Its values
+    have the order of `sides`.
+    """
     setups: Setups | None = None
-    """Numbered set-ups, where the family has such."""
-    placing: Placing | None = None
-    """How positions are set up by hand; None: by their text alone."""
+    """Numbered setups, in families that have them."""
+    position_setup: PositionSetup | None = None
+    """How people set up positions by hand; None: by position strings only."""
     words: Words = field(default_factory=Words)
-    """The same in the languages of those who play it."""
+    """Names in other languages and communities."""
 
     @cached_property
     def kernel(self) -> Kernel:
-        """The compiled functions; importing them costs about a second, so it happens on first use."""
+        """The compiled functions. Importing them takes about a second, so it happens on first use."""
         return cast(Kernel, importlib.import_module(self.kernel_module))
 
     def option(self, name: str) -> Option:
-        """The option of that name. Raises UnknownNameError."""
+        """Return the option of that name. Raise UnknownNameError."""
         for option in self.options:
             if option.name == name:
                 return option
@@ -495,12 +541,12 @@ class Rules:
 
     @cached_property
     def folded_sides(self) -> frozenset[str]:
-        """Every name of a side, in all languages, folded."""
+        """All names of the sides, in all languages, folded."""
         return frozenset(fold(name) for names in (self.sides, *self.words.sides) for name in names)
 
     @cached_property
     def _variant_names(self) -> Mapping[str, str]:
-        """Every name of a variant, folded, and the name that it has here."""
+        """All names of variants, folded, with the variant's own name."""
         found: dict[str, str] = {}
         for variant in self.variants:
             for name in (variant.name, *self.words.variants.get(variant.name, ())):
@@ -508,7 +554,9 @@ class Rules:
         return found
 
     def variant_named(self, name: str) -> str:
-        """The variant that a text names, in any language and spelling, numbers (`#17`) behind it; empty for none."""
+        """Return the variant that a text names in any language and spelling, with its number (`#17`); "" if there is
+        none.
+        """
         base, sign, numbers = name.strip().partition("#")
         known = self._variant_names.get(fold(base), "")
         if not known or not sign:
@@ -519,9 +567,9 @@ class Rules:
             return ""
 
     def variant(self, name: str, options: Mapping[str, Value] | None = None) -> Variant:
-        """The variant of that name, in any language and spelling of `words`, numbers (`#17`) behind it.
+        """Return the variant of that name, in any language and spelling of `words`, with an optional number (`#17`).
 
-        Raises UnknownNameError, or ParseError from a numbered name.
+        Raise UnknownNameError, or ParseError for a malformed numbered name.
         """
         base, sign, numbers = name.partition("#")
         for spelling in (name, self._variant_names.get(fold(base), base) + sign + numbers):
@@ -535,22 +583,22 @@ class Rules:
         raise UnknownNameError(f"variant of {self.family}", name, known, self.words.variants)
 
     def settle(self, variant: str | None = None, options: Mapping[str, Value] | None = None) -> Ruleset:
-        """The exact rules of a game: a variant with options on top of its preset.
+        """Return the exact rules of a game: a variant's preset overridden by options.
 
-        Raises UnknownNameError for any unknown name or value, ParseError for a malformed numbered variant.
+        Raise UnknownNameError for any unknown name or value, ParseError for a malformed numbered variant.
         """
         key = repr((variant, options or {}))
         found = self._settled.get(key)
         if found is None:
             found = self._settle(variant, options)
-            if len(self._settled) >= _MOST_SETTLED:
+            if len(self._settled) >= _MAX_SETTLED:
                 self._settled.clear()
             self._settled[key] = found
         return found
 
     @cached_property
     def _settled(self) -> dict[str, Ruleset]:
-        """Rulesets by what they were asked for with: those of a thousand games are few."""
+        """Cache of rulesets by variant and options: many games share few of them."""
         return {}
 
     def _settle(self, variant: str | None, options: Mapping[str, Value] | None) -> Ruleset:
@@ -559,14 +607,14 @@ class Rules:
         preset = {name: self.option(name).read(value) for name, value in found.options.items()}
         values = {option.name: option.default for option in self.options} | preset | given
         if self.phase and values[self.phase.rule]:
-            # Not among the variant's own options: it would be no override then, and no record would store it.
+            # Keep the option out of the variant: it would not be an override then, and no record would store it.
             found = replace(found, position=self.phase.begin(found.position))
         return Ruleset(self, found, values)
 
 
 @dataclass(frozen=True)
 class Ruleset:
-    """A variant with every option settled: what one game is played by. `values` has every option."""
+    """The rules of one game: a variant with a value for every option in `values`."""
 
     rules: Rules
     variant: Variant
@@ -582,24 +630,24 @@ class Ruleset:
 
     @property
     def phase(self) -> Phase | None:
-        """The phase before play, if this game has one."""
+        """The phase before the main game; None if this game has none."""
         phase = self.rules.phase
         return phase if phase and self.values[phase.rule] else None
 
     @property
     def sides(self) -> tuple[str, str]:
-        """What people call first and second in this game."""
+        """The display names of first and second in this game."""
         first, second = self.rules.sides
         return (second, first) if self._is_turned else (first, second)
 
     @property
     def side_names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Every name of first and second in this game, in all languages."""
+        """All names of first and second in this game, in all languages."""
         first, second = ((name, *more) for name, more in zip(self.rules.sides, self.rules.words.sides, strict=True))
         return (second, first) if self._is_turned else (first, second)
 
     def side_named(self, name: str) -> int | None:
-        """0 for first, 1 for second, by any name of theirs in this game; None for another word."""
+        """Return 0 for any name of first, 1 for any name of second, None for another word."""
         for index, (side, names) in enumerate(zip(SIDES, self.side_names, strict=True)):
             if fold(name) in {fold(one) for one in (side, *names)}:
                 return index
@@ -622,7 +670,7 @@ class Ruleset:
         return {name: value for name, value in self.values.items() if preset[name] != value}
 
     def changed(self, kinds: Iterable[Changes] = ("moves", "result")) -> dict[str, Value]:
-        """The options of these kinds that differ from the family's defaults: what a bot must be told."""
+        """Return the options of these kinds that differ from the family's defaults, which a bot must be sent."""
         wanted = frozenset(kinds)
         return {
             option.name: self.values[option.name]
@@ -631,7 +679,7 @@ class Ruleset:
         }
 
     def read(self, position: str | None = None) -> State:
-        """The state of a position string, or of the variant's start. Raises ParseError."""
+        """Return the state of a position string, or of the variant's start. Raise ParseError."""
         if position is None or position == self.start:
             return self._start.copy()
         return self.rules.notation.read_position(position, self.config)
@@ -646,5 +694,5 @@ class Ruleset:
         return self.write(self._start)
 
     def write(self, state: State) -> str:
-        """The canonical position string of a state."""
+        """Return the canonical position string of a state."""
         return self.rules.notation.write_position(state, self.config)

@@ -1,50 +1,22 @@
-"""Positions up to the symmetries of their board: one 64-bit key for all images of a position.
+"""Position keys up to symmetry: one 64-bit key for all images of a position, many positions at a time in numpy.
 
-A family says what stands on its cells and how its board maps onto itself without changing the rules (`Symmetry`); the
-rest is here. Keys are kept in databases: what changes them for a family makes every index of positions void. Refuses to
-know any family. Plain numpy, many positions at a time.
+A family describes the contents of its cells and the maps of its board that keep the rules (`Symmetry`). Databases store
+the keys: a change of a family's keys invalidates every position index.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from referee.rules.rules import Config, Ruleset
+from referee.rules.rules import Image, Ruleset, States
 
 Keys: TypeAlias = npt.NDArray[np.uint64]
-States: TypeAlias = npt.NDArray[Any]
-"""Several states, one a row."""
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """One way to map a board onto itself: cell `i` goes to cell `cells[i]`, symbol `s` becomes `symbols[s]`."""
-
-    cells: tuple[int, ...]
-    symbols: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Symmetry:
-    """What a family's positions are made of, and the images that are the same position to who plays it.
-
-    Every image keeps who is to move and all rules: what follows from a position is the image of what follows from it.
-    """
-
-    contents: Callable[[States, Config], npt.NDArray[np.uint8]]
-    """What stands on each cell, a row of symbols for each state."""
-    rest: Callable[[States, Config], npt.NDArray[np.int64]]
-    """What else makes positions different (side to move, phase, board) as one number for each state; images keep it."""
-    images: Callable[[Config], tuple[Image, ...]]
-    """All images of the board of a config, the identity among them. The same object for equal boards."""
 
 
 def images_of(
@@ -52,9 +24,9 @@ def images_of(
     maps: Iterable[Callable[[int, int], tuple[int, int]]],
     symbols: Iterable[Sequence[int]],
 ) -> tuple[Image, ...]:
-    """An image for each of `maps` of the cells' places with each permutation of the symbols.
+    """Return an image for each of `maps`, applied to the coordinates of the cells, and each permutation of the symbols.
 
-    Raises KeyError for a map that leaves the board.
+    Raise KeyError for a map that leaves the board.
     """
     numbers = {place: number for number, place in enumerate(places)}
     orders = [tuple(order) for order in symbols]
@@ -72,19 +44,20 @@ SQUARE: tuple[Callable[[int, int], tuple[int, int]], ...] = (
     lambda x, y: (x, -y),
     lambda x, y: (-y, -x),
 )
-"""The eight maps of a square around its centre."""
+"""The eight symmetries of a square around its centre."""
 
 
 def bits_of(words: States) -> npt.NDArray[np.uint8]:
-    """The 64 bits of each word, lowest first: a row of zeros and ones for each."""
+    """Return the 64 bits of each word, lowest first, shape (words, 64)."""
     plain = np.ascontiguousarray(words, dtype="<u8" if words.dtype.kind == "u" else "<i8")
     return np.unpackbits(plain.view(np.uint8).reshape(len(words), 8), axis=1, bitorder="little")
 
 
 def keys_of(ruleset: Ruleset, states: States) -> Keys:
-    """The key of each state: equal for positions that are images of one another, and otherwise but by chance (2**-64).
+    """Return the key of each state. Keys of images of one position are equal; other keys collide with probability
+    2**-64.
 
-    A family without a `Symmetry` compares positions as repetition does.
+    In a family without a `Symmetry` positions are equal when repetition treats them as equal.
     """
     rules = ruleset.rules
     symmetry = rules.symmetry
@@ -97,14 +70,14 @@ def keys_of(ruleset: Ruleset, states: States) -> Keys:
 
 
 def _sums(table: Keys, contents: npt.NDArray[np.uint8]) -> Keys:
-    """[row, image]: what the cells of each row add up to; of all rows but the first only what has changed is added.
+    """Return the sum over the cells of each row, shape (rows, images).
 
-    Positions that follow each other differ in few cells.
+    Successive positions differ in few cells, so all rows but the first add only the changes from the row before.
     """
     found = np.empty((len(contents), table.shape[2]), dtype=np.uint64)
     cells = np.arange(contents.shape[1])
-    for first in range(0, len(contents), _TOGETHER):
-        part = contents[first : first + _TOGETHER]
+    for first in range(0, len(contents), _CHUNK_ROWS):
+        part = contents[first : first + _CHUNK_ROWS]
         sums = np.zeros((len(part), table.shape[2]), dtype=np.uint64)
         sums[0] = table[cells, part[0]].sum(axis=0)
         rows, changed = np.nonzero(part[1:] != part[:-1])
@@ -117,13 +90,16 @@ def _sums(table: Keys, contents: npt.NDArray[np.uint8]) -> Keys:
 
 
 def key_of(ruleset: Ruleset, state: States) -> int:
-    """The key of one state."""
+    """Return the key of one state."""
     return int(keys_of(ruleset, state[np.newaxis])[0])
 
 
 @lru_cache(maxsize=64)
 def _table(family: str, images: tuple[Image, ...]) -> Keys:
-    """[cell, symbol, image]: the number that a symbol on a cell adds to the sum of an image; 0 for nothing there."""
+    """Return the number that a symbol on a cell adds to the sum of an image, shape (cells, symbols, images).
+
+    An empty cell adds 0.
+    """
     cells, symbols = len(images[0].cells), len(images[0].symbols)
     seed = np.uint64(_number(family))
     numbers = _mix(np.arange(cells * symbols, dtype=np.uint64) * _STEP + seed).reshape(cells, symbols)
@@ -134,19 +110,19 @@ def _table(family: str, images: tuple[Image, ...]) -> Keys:
 
 
 def _number(family: str, more: bytes = b"") -> int:
-    """A number of 64 bits for a family and bytes."""
+    """Return a 64-bit number derived from a family and bytes."""
     return int.from_bytes(blake2b(more, digest_size=8, key=family.encode()).digest())
 
 
-_TOGETHER = 2000
-"""Rows whose sums are made at a time: changes take room."""
+_CHUNK_ROWS = 2000
+"""Rows summed at a time, which bounds the memory for the changes."""
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX2 = np.uint64(0x94D049BB133111EB)
 
 
 def _mix(values: Keys) -> Keys:
-    """Every bit depends on every bit: splitmix64 (Steele, Lea, Flood 2014)."""
+    """Mix the bits so that every bit depends on every bit: splitmix64 (Steele, Lea, Flood 2014)."""
     z = values + _STEP
     z = (z ^ (z >> np.uint64(30))) * _MIX1
     z = (z ^ (z >> np.uint64(27))) * _MIX2

@@ -1,7 +1,7 @@
-"""Runs files of test vectors against the rules: perft counts, legal moves, results, whole games, notations.
+"""Checks files of test vectors against the rules: perft counts, legal moves, results, whole games, notations.
 
-The schema is one JSON object per family: `game`, and lists under the keys of `CHECKS`. Every mismatch is reported with
-the position it happened in.
+A file has one JSON object per family: `game`, and lists under the keys of `CHECKS`. Every mismatch is reported with its
+position.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Entry = Mapping[str, Any]
 
 @dataclass(slots=True)
 class Failure:
-    """One entry that did not come out as the file says."""
+    """One entry whose outcome differs from the file."""
 
     kind: str
     index: int
@@ -35,8 +35,8 @@ class Failure:
 
 
 @dataclass(slots=True)
-class Report:
-    """What became of one file; `skipped` counts entries left out on request."""
+class VectorReport:
+    """The result of one file; `skipped` counts entries excluded on request."""
 
     file: str
     checked: int = 0
@@ -45,7 +45,7 @@ class Report:
     failures: list[Failure] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        """The report as plain data."""
+        """Return the report as plain data."""
         return asdict(self)
 
 
@@ -118,13 +118,13 @@ def _setups(rules: Rules, entry: Entry) -> Iterator[str]:
     ruleset = _ruleset(rules, entry)
     found = ruleset.write(ruleset.read())
     if found != entry["position"]:
-        yield f"set-up {found}, expected {entry['position']}"
+        yield f"setup {found}, expected {entry['position']}"
 
 
 def _setup_notation(rules: Rules, entry: Entry) -> Iterator[str]:
     read = rules.notation.read_setup
     if read is None:
-        yield "this family reads no set-up notation"
+        yield "this family has no setup notation"
         return
     try:
         found: str | None = read(entry["text"])
@@ -163,13 +163,15 @@ def _ruleset(rules: Rules, entry: Entry) -> Ruleset:
 
 
 def read_file(path: Path) -> dict[str, Any]:
-    """The vectors of a file. Raises ValueError naming the file when it is not of the schema, OSError unread."""
+    """Return the vectors of a file. Raise ValueError naming the file if it violates the schema, OSError if it is
+    unreadable.
+    """
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
-        raise ValueError(f"{path}: not JSON; it should hold one object as `arena rules check` reads it") from None
+        raise ValueError(f"{path}: not JSON; expected one object in the format of `arena rules vectors`") from None
     if not isinstance(data, dict) or not isinstance(data.get("game"), str):
-        raise ValueError(f'{path}: no vector file; write an object with "game", the family')
+        raise ValueError(f'{path}: not a vector file; expected an object with "game", the family')
     for key in CHECKS:
         entries = data.get(key, [])
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
@@ -178,7 +180,7 @@ def read_file(path: Path) -> dict[str, Any]:
 
 
 def check_entry(rules: Rules, kind: str, entry: Entry) -> list[str]:
-    """What is wrong with one entry, in words; empty when it comes out as written."""
+    """Return the mismatches of one entry as texts; an empty list means that it passed."""
     try:
         return list(CHECKS[kind](rules, entry))
     except KeyError as error:
@@ -187,12 +189,12 @@ def check_entry(rules: Rules, kind: str, entry: Entry) -> list[str]:
         return [str(error)]
 
 
-def check_file(path: Path, only: str | None = None, max_nodes: int | None = None) -> Report:
-    """Run one file. `only` keeps one kind of entry; perft entries above `max_nodes` are skipped and counted so.
+def check_file(path: Path, only: str | None = None, max_nodes: int | None = None) -> VectorReport:
+    """Check one file. `only` selects one kind of entry; perft entries above `max_nodes` are skipped.
 
-    Raises what `read_file` raises, UnknownNameError for a family that does not exist.
+    Raise the errors of `read_file`, and UnknownNameError for an unknown family.
     """
-    data, report = read_file(path), Report(str(path))
+    data, report = read_file(path), VectorReport(str(path))
     rules = load(data["game"])
     for kind in CHECKS:
         for index, entry in enumerate(data.get(kind, [])):

@@ -1,4 +1,4 @@
-"""Random games and positions of any family, for whoever looks at what its rules do. The same ones for a seed."""
+"""Random games and positions of any family, reproducible by seed, for tests of the rules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SPINS = (0, 1, 2, 3, 4, 6, 20, 60)
 
 
 def values(option: Option) -> list[Value]:
-    """Values worth trying: all of a combo or check, small numbers of a spin."""
+    """Return values worth testing: all of a combo or check, some small numbers of a spin."""
     if option.type == "check":
         return [False, True]
     if option.type == "combo":
@@ -24,21 +24,21 @@ def values(option: Option) -> list[Value]:
 
 
 def legal(ruleset: Ruleset, state: State) -> list[int]:
-    """The legal moves as the kernel lists them."""
+    """Return the legal moves as the kernel lists them."""
     kernel = ruleset.rules.kernel
     buffer = np.empty(kernel.MAX_MOVES, dtype=np.int64)
     return [int(code) for code in buffer[: kernel.legal(state, ruleset.config, buffer)]]
 
 
 def after(ruleset: Ruleset, state: State, move: int) -> State:
-    """The state after a move."""
+    """Return the state after a move."""
     out = np.empty_like(state)
     ruleset.rules.kernel.play(state, ruleset.config, move, out)
     return out
 
 
 def walk(ruleset: Ruleset, seed: int, plies: int, state: State | None = None) -> State:
-    """The state after random moves, at most `plies`, ending early where the game does (history is not asked)."""
+    """Return the state after at most `plies` random moves; a game that ends ends the walk. Repetition is ignored."""
     rng = random.Random(seed)
     state = ruleset.read() if state is None else state
     for _ in range(plies):
@@ -52,12 +52,12 @@ def walk(ruleset: Ruleset, seed: int, plies: int, state: State | None = None) ->
 
 
 def symbols(rules: Rules) -> str:
-    """The letters of the board fields of the family's starts."""
+    """Return the letters in the board fields of the family's starts."""
     return "".join(sorted({c for variant in rules.variants for c in variant.position.split()[0] if c.isalpha()}))
 
 
 def shuffled(ruleset: Ruleset, state: State, rng: random.Random) -> State:
-    """A position whose text differs from the state's in the order and choice of pieces, if the reader takes one."""
+    """Return a position with some pieces exchanged or replaced, if the reader accepts one; else the state itself."""
     letters = symbols(ruleset.rules) + "1"
     for _ in range(12):
         board, *rest = ruleset.write(state).split(" ")
@@ -76,7 +76,7 @@ def shuffled(ruleset: Ruleset, state: State, rng: random.Random) -> State:
             rows = board.split("/")
             rng.shuffle(rows)
             board = "/".join(rows)
-        # Neighbouring runs of empty cells become one, as most readers want them.
+        # Join neighbouring runs of empty cells: most readers require that.
         joined = re.sub(r"\d+", lambda run: str(sum(map(int, run.group()))), board)
         for text in (board, joined):
             try:
@@ -87,6 +87,6 @@ def shuffled(ruleset: Ruleset, state: State, rng: random.Random) -> State:
 
 
 def named(ruleset: Ruleset, state: State, *facts: object) -> str:
-    """What every failure says: the family, the rules and the position string, then the facts."""
+    """Return the text of a failure: the family, the rules, the position string and the facts."""
     rules = f"{ruleset.rules.family} {ruleset.variant.name} {ruleset.overrides or ''}".strip()
     return f"{rules}: {ruleset.write(state)}: " + " ".join(map(str, facts))

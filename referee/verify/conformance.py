@@ -1,4 +1,4 @@
-"""Tests whether a family keeps the invariants that the rest of the program relies on. A seed fixes the positions."""
+"""Checks at random positions, reproducible by seed, whether a family keeps the invariants of `referee.rules`."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from dataclasses import dataclass
 
 from referee.rules import families, family_named, load
 from referee.rules.core import UnknownNameError
-from referee.rules.laws import LAWS, RECORD_LAWS
+from referee.rules.invariants import INVARIANTS, RECORD_INVARIANTS
 from referee.rules.rules import Rules, Ruleset, State, Value
 from referee.rules.walk import shuffled, values, walk
 
-LONGEST = 120
-"""Plies of the random walks to the positions."""
+MAX_PLIES = 120
+"""Maximum length of the random walks to the positions."""
 
 
 @dataclass(frozen=True, slots=True)
 class InvariantResult:
-    """The result of one invariant: positions tested, and the first violation in words; empty if there is none."""
+    """One invariant: the number of positions checked, and the text of its violation; empty if it holds."""
 
-    law: str
-    asked: int
+    invariant: str
+    positions: int
     problem: str = ""
 
 
 def find(name: str) -> Rules:
-    """Return the rules of a family, or of a module that is to become one.
+    """Return the rules of a family, or of a module that has `RULES`.
 
-    Raises UnknownNameError for neither, FamilyPackageError, and anything the module itself raises.
+    Raise UnknownNameError for neither, FamilyPackageError, and any error of the module itself.
     """
     if family_named(name) in families():
         return load(name)
@@ -42,40 +42,41 @@ def find(name: str) -> Rules:
     return rules
 
 
-def certify(rules: Rules, positions: int, seed: int) -> Iterator[InvariantResult]:
-    """Test every invariant; the positions cover all variants and many options. An invariant ends at its first
-    violation.
+def check_conformance(rules: Rules, positions: int, seed: int) -> Iterator[InvariantResult]:
+    """Yield the result of every invariant, at positions spread over all variants and many options.
+
+    An invariant stops at its first violation.
     """
-    for record_law in RECORD_LAWS:
-        yield _ask(record_law, [(rules,)])
+    for record_invariant in RECORD_INVARIANTS:
+        yield _check(record_invariant, [(rules,)])
     rng = random.Random(seed)
     try:
         places = [_place(rules, rng) for _ in range(positions)]
-    except Exception as error:  # a family that is being written may fail in any way
+    except Exception as error:  # a family under development may fail in any way
         yield InvariantResult("games can be played at random", 0, f"{type(error).__name__}: {error}")
         return
-    for law in LAWS:
-        yield _ask(law, places)
+    for invariant in INVARIANTS:
+        yield _check(invariant, places)
 
 
-def _ask(law: Callable[..., None], given: Sequence[tuple[object, ...]]) -> InvariantResult:
-    name = law.__name__.replace("_", " ")
-    for number, one in enumerate(given, 1):
+def _check(invariant: Callable[..., None], cases: Sequence[tuple[object, ...]]) -> InvariantResult:
+    name = invariant.__name__.replace("_", " ")
+    for number, one in enumerate(cases, 1):
         try:
-            law(*one)
+            invariant(*one)
         except Exception as error:
             kind = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
-            return InvariantResult(name, number, f"{kind}{error}" or "it does not hold")
-    return InvariantResult(name, len(given))
+            return InvariantResult(name, number, f"{kind}{error}" or "violated")
+    return InvariantResult(name, len(cases))
 
 
 def _place(rules: Rules, rng: random.Random) -> tuple[Ruleset, State]:
-    """Return rules and a position: mostly from a random game, otherwise with its pieces shuffled."""
+    """Return rules and a position: two thirds of them along random games, the others with shuffled pieces."""
     options: dict[str, Value] = {}
     if rng.random() < 0.5:
         options = {one.name: rng.choice(values(one)) for one in rules.options if rng.random() < 0.5}
     ruleset = rules.settle(rng.choice(rules.variants).name, options)
-    state = walk(ruleset, rng.randrange(2**32), rng.randrange(LONGEST))
+    state = walk(ruleset, rng.randrange(2**32), rng.randrange(MAX_PLIES))
     if rng.random() < 1 / 3:
         state = walk(ruleset, rng.randrange(2**32), rng.randrange(3), shuffled(ruleset, state, rng))
     return ruleset, state

@@ -254,7 +254,7 @@ def test_every_code_has_its_own_text():
     for code, text in tables.MOVE_TEXTS.items():
         assert notation.read_move(text) == code
         assert notation.write_move(code) == text
-    with pytest.raises(ValueError, match="no move code"):
+    with pytest.raises(ValueError, match="invalid move code"):
         notation.write_move(61)
 
 
@@ -564,7 +564,7 @@ def test_any_game_text_comes_back(game, form):
 def test_what_cannot_be_written():
     with pytest.raises(ValueError, match="illegal move 'e4e5'"):
         LINEAR.write(GameText(("e4e5",)), RULES.settle(options={"show_score": True}))
-    with pytest.raises(ValueError, match="name of a tag"):
+    with pytest.raises(ValueError, match="invalid tag name"):
         LINEAR.write(GameText((), tags={"Result": "1"}), STANDARD)
 
 

@@ -19,10 +19,10 @@ from referee.rules import load
 from referee.rules.baroque.kernel import (
     BY_STALEMATE,
     WORTH,
-    forcing,
+    best_gain,
+    captures,
     in_check,
-    prize,
-    still,
+    quiet_eval,
 )
 from referee.rules.baroque.rules import STALEMATE
 from referee.rules.baroque.start import LETTERS, ROWS, row, row_number
@@ -189,9 +189,9 @@ def compare(position: Position) -> None:
     assert (kernel.result(position.state, config, 1, 0) in NO_MOVES) == (not wanted), position
     takes = [twin.captures(a, b) for a in twin.board if twin.owns(side, a) for b in twin.destinations(a)]
     values = [sum(WORTH_OF[twin.board[square].upper()] for square in taken) for taken in takes]
-    assert prize(position.state, config) == max(values, default=0), position
+    assert best_gain(position.state, config) == max(values, default=0), position
     moves, gains = np.zeros((2, kernel.MAX_MOVES), dtype=np.int64)
-    found = forcing(position.state, config, ASKED, moves, gains)
+    found = captures(position.state, config, ASKED, moves, gains)
     text = RULES.notation.write_move
     assert {text(int(move)): int(gain) for move, gain in zip(moves[:found], gains[:found], strict=True)} == {
         named(a) + named(b): sum(PRICE_OF[twin.board[square].upper()] for square in twin.captures(a, b))
@@ -743,7 +743,7 @@ def test_evaluation() -> None:
 
 def test_what_a_search_goes_by_is_fair_and_knows_stuck_pieces() -> None:
     def still_at(text: str) -> int:
-        return int(still(PURE.read(text), PURE.config, ASKED))
+        return int(quiet_eval(PURE.read(text), PURE.config, ASKED))
 
     assert still_at("3k4/2pppp2/8/8/8/8/2PPPP2/3K4 w 0 1") == still_at("3k4/2pppp2/8/8/8/8/2PPPP2/3K4 b 0 1") == 0
     assert still_at("k7/8/8/8/3Q4/8/7m/K7 w 0 1") > still_at("k7/8/8/8/3Q4/3m4/8/K7 w 0 1") + 50
@@ -834,7 +834,7 @@ def test_a_king_that_could_be_taken_at_once() -> None:
     ruleset = load("baroque").settle()
     board = "8/8/8/3kQ3/8/8/8/7K"
     assert Position.start(ruleset, f"{board} b").outcome is None
-    with pytest.raises(ParseError, match="Black's king could be taken at once, and Black is not to move") as caught:
+    with pytest.raises(ParseError, match="Black's king is in check although Black is not to move") as caught:
         ruleset.read(f"{board} w 0 1")
     assert caught.value.index == len(board) + 1
     frozen = "8/8/8/3kQm2/8/8/8/7K"  # a frozen piece gives no check

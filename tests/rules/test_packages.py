@@ -17,8 +17,8 @@ from arena.__main__ import main
 from referee.machine import source
 from referee.rules import families, load, terminations
 from referee.rules.families import FamilyPackageError, folder, homes, is_name
-from referee.rules.laws import LAWS, RECORD_LAWS
-from referee.verify.conformance import certify
+from referee.rules.invariants import INVARIANTS, RECORD_INVARIANTS
+from referee.verify.conformance import check_conformance
 from tests.conftest import INTERPRETED
 
 ROOT = Path(__file__).parents[2]
@@ -76,9 +76,9 @@ def test_a_wheel_brings_a_family(tmp_path: Path) -> None:
     games = ["--games", "2", "--tc", "depth:1", "--out", str(tmp_path / "out"), "--quiet", "--sandbox", "none"]
     done = arena(site, "play", "sample:random", "sample:greedy", "--family", "othello", *games, "--max-plies", "12")
     assert done.returncode == 0, done.stderr
-    done = arena(site, "rules", "certify", "othello", "--positions", "3", "--json")
+    done = arena(site, "rules", "conformance", "othello", "--positions", "3", "--json")
     report = json.loads(done.stdout)
-    assert (done.returncode, report["broken"], len(report["laws"])) == (0, 0, len(LAWS) + len(RECORD_LAWS))
+    assert (done.returncode, report["broken"], len(report["laws"])) == (0, 0, len(INVARIANTS) + len(RECORD_INVARIANTS))
     assert len(report["laws"]) >= 12
 
 
@@ -99,7 +99,7 @@ def test_a_package_is_part_of_what_a_machine_plays_by(site: Path, monkeypatch: p
     [
         ("loa", "", "brings a family 'loa', which the arena itself has as well; uninstall one"),
         ("Mine", "", "a name is lower case letters and digits"),
-        ("mine", "RULES = 7\n", "mine.RULES is not the family 'mine'"),
+        ("mine", "RULES = 7\n", 'mine.RULES is not the family "mine"'),
         ("mine", "import nothing_of_the_kind\n", "ModuleNotFoundError: No module named 'nothing_of_the_kind'"),
         ("mine", "", "AttributeError"),
     ],
@@ -145,9 +145,9 @@ def test_a_new_family_plays_and_keeps_the_laws(tmp_path: Path, capsys: pytest.Ca
     assert done.returncode == 0, done.stdout[-3000:]
     assert "23 passed" in done.stdout
     for words, told in (
-        (["mine", str(target)], "is there already"),
-        (["loa", str(tmp_path / "x")], "there is a family 'loa' already"),
-        (["template", str(tmp_path / "x")], "cannot be the name of a family"),
+        (["mine", str(target)], "already exists"),
+        (["loa", str(tmp_path / "x")], 'the family "loa" already exists'),
+        (["template", str(tmp_path / "x")], "invalid family name"),
     ):
         assert main(["rules", "new", *words]) == 2
         assert told in capsys.readouterr().err
@@ -160,16 +160,16 @@ def test_a_broken_law_is_named_with_its_position(
     from referee.family_template.family import RULES
 
     kernel = RULES.kernel
-    assert not [one for one in certify(RULES, 10, 1) if one.problem]
+    assert not [one for one in check_conformance(RULES, 10, 1) if one.problem]
     monkeypatch.setattr(kernel, "count", lambda state, config: 0)
-    broken = {one.law: one for one in certify(RULES, 10, 1) if one.problem}
+    broken = {one.invariant: one for one in check_conformance(RULES, 10, 1) if one.problem}
     assert set(broken) == {"count is number of moves"}
     (found,) = broken.values()
     assert re.fullmatch(r"template standard.*: \S+/\S+/\S+ [wb]: legal lists \d, count says 0", found.problem)
-    assert main(["rules", "certify", "referee.family_template.family", "--positions", "5"]) == 1
+    assert main(["rules", "conformance", "referee.family_template.family", "--positions", "5"]) == 1
     said = capsys.readouterr().out
     assert "BROKEN  count is number of moves" in said
-    assert said.endswith("template: 1 of 21 laws are broken\n")
+    assert said.endswith("template: 1 of 21 invariants are broken\n")
 
 
 def test_the_same_positions_for_a_seed() -> None:

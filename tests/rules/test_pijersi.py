@@ -1,4 +1,4 @@
-"""Pijersi: a slow reference against the kernel, the examples of the rules, set-ups, texts, and the static score."""
+"""Pijersi: a slow reference against the kernel, the examples of the rules, setups, texts, and the static score."""
 
 from __future__ import annotations
 
@@ -818,7 +818,7 @@ def test_more_cubes_score_more() -> None:
     assert KERNEL.evaluate(RULESET.read("6/s-6/6/7/6/P-R-5/6 w 20 1"), CONFIG) == 0
 
 
-# -- numbers, permutations, what a text claims of its set-up ----------------------------------------------------------
+# -- numbers, permutations, what a text claims about its setup -------------------------------------------------------
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -870,7 +870,7 @@ def test_a_number_in_a_game_text():
     assert form.read(f"#! pijersi-24#17\n{lines}\n1 a2-b2\n", ruleset)[0].moves == ("a2b2",)
     assert form.read(f"#! pijersi-24\n{lines}\n1 a2-b2\n", ruleset)[0].moves == ("a2b2",)
     for claim in ("pijersi-24#16", "pijersi-8100#17/23", "standard"):
-        with pytest.raises(ParseError, match="set-up"):
+        with pytest.raises(ParseError, match="setup"):
             form.read(f"#! {claim}\n{lines}\n1 a2-b2\n", ruleset)
     for claim in ("random/symmetry", "random", "exercise"):
         assert form.read(f"#! {claim}\n{lines}\n", ruleset)[0].tags["Setup"] == claim
@@ -879,7 +879,7 @@ def test_a_number_in_a_game_text():
         form.read(f"#! random/symmetry\n{apart}\n", ruleset)
     with pytest.raises(ParseError, match="contradicts #! random"):
         form.read("#! random\nc4:(RW) / g12: s p\n", ruleset)
-    with pytest.raises(ParseError, match="no set-up 24"):
+    with pytest.raises(ParseError, match="no setup 24"):
         form.read("#! pijersi-24#24\n1 a2-b2\n", ruleset)
     with pytest.raises(ParseError, match="#! pijersi-24#18 contradicts pijersi-24#17 above") as caught:
         form.read("#! pijersi-24#17\n#! pijersi-24#18\n1 a2-b2\n", ruleset)

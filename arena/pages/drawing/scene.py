@@ -12,8 +12,8 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
-from referee.rules.clicks import cells_named
 from referee.rules.core import SIDES, Side
+from referee.rules.move_input import cells_named
 from referee.rules.position import Position
 from referee.rules.rules import Board, Cell, Effect, Rules, Ruleset
 

@@ -35,8 +35,8 @@ from arena.pages.view import (
 from arena.services.study import Study
 from arena.store import BadValueError
 from referee.game.record import GameRecord, read_record, ruleset_of
-from referee.rules.clicks import legal_moves
 from referee.rules.core import SIDES, Side
+from referee.rules.move_input import legal_moves
 from referee.rules.position import Position
 from referee.rules.rules import Rules, Ruleset
 
@@ -140,7 +140,7 @@ def _shown(request: web.Request, rules: Rules, line: _Line) -> dict[str, Any]:
         "legend": board.legend(rules, scene),
         "grid": grid(rules, scene),
         "piece_key": piece_key(rules),
-        "palette": board.chart(rules, scene.board)["pieces"] if rules.placing else {},
+        "palette": board.chart(rules, scene.board)["pieces"] if rules.position_setup else {},
         "options": ",".join(f"{name}={str(value).lower()}" for name, value in ruleset.overrides.items()),
         "plies": [(one, line.address(rules, one.ply)) for one in scenes],
         "variants": [one.name for one in rules.variants],

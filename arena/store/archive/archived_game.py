@@ -14,8 +14,8 @@ from arena.store.archive.positions import Entries
 from referee.game.record import GameRecord, Ply
 from referee.rules import load
 from referee.rules.core import Termination
-from referee.rules.rules import Ruleset, Value
-from referee.rules.symmetry import Keys, States, keys_of
+from referee.rules.rules import Ruleset, States, Value
+from referee.rules.symmetry import Keys, keys_of
 
 OPENING = 12
 """So many first moves can be searched for at once: an index entry for each number of them."""

@@ -32,7 +32,6 @@ DTYPE, MAX_MOVES = np.int64, 9
 
 @jit
 def legal(state: Any, config: Any, moves: Any) -> int:
-    """See `Kernel.legal`."""
     own = state[TURN] + 1
     for i in range(3):
         if state[6 + i] == 1 or state[i] == 2:  # somebody has arrived
@@ -54,13 +53,11 @@ def legal(state: Any, config: Any, moves: Any) -> int:
 
 @jit
 def count(state: Any, config: Any) -> int:
-    """See `Kernel.count`."""
     return legal(state, config, np.empty(MAX_MOVES, dtype=np.int64))
 
 
 @jit
 def play(state: Any, config: Any, move: int, out: Any) -> None:
-    """See `Kernel.play`."""
     out[:] = state
     out[move % 9], out[move // 9] = state[move // 9], 0
     out[TURN], out[PLIES] = 1 - state[TURN], state[PLIES] + 1
@@ -68,7 +65,6 @@ def play(state: Any, config: Any, move: int, out: Any) -> None:
 
 @jit
 def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
-    """See `Kernel.result`."""
     for i in range(3):
         if state[6 + i] == 1:
             return 1
@@ -83,7 +79,6 @@ def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
 
 @jit
 def playout(state: Any, config: Any, rng: Any, max_plies: int) -> tuple[int, int]:
-    """See `Kernel.playout`."""
     one, two = state.copy(), np.empty_like(state)
     moves = np.empty(MAX_MOVES, dtype=np.int64)
     for plies in range(max_plies):
@@ -97,7 +92,7 @@ def playout(state: Any, config: Any, rng: Any, max_plies: int) -> tuple[int, int
 
 @jit
 def evaluate(state: Any, config: Any) -> int:
-    """See `Kernel.evaluate`: pawns, and how far they are, from the side to move."""
+    """Return a static score for the side to move: pawns and their advance."""
     score = 0
     for i in range(9):
         if state[i] == 1:

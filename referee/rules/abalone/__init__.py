@@ -1,4 +1,7 @@
-"""Abalone: push six of the other side's marbles off a board of 61 cells."""
+"""Abalone: push six of the opponent's marbles off a hexagon of 61 cells.
+
+The rules are pure functions, described in RULES.md; only the kernel decides legality and results.
+"""
 
 from referee.rules.abalone.rules import RULES
 

@@ -1,4 +1,4 @@
-"""What a learned evaluation of Abalone looks at: the marbles of either side and how many each has lost."""
+"""Inputs of a learned evaluation of Abalone: the marbles of both sides and the number that each has lost."""
 
 from __future__ import annotations
 

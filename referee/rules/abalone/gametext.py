@@ -1,8 +1,8 @@
-"""Whole games in Aba-Pro notation: a running text of numbered moves, a table of it, and the game read backwards.
+"""Whole games in Aba-Pro notation: running text of numbered moves, a table of it, and the game written backwards.
 
-All readers take move numbers, `(e)` marks, scores, `! ?`, `{comments}`, titles and doubled first cells (`e4e4e5`); none
-asks whether the moves are legal. What the moves alone cannot say stands in tags before them: `[Variant "..."]`,
-`[Position "..."]`, `[Result "..."]`, `[Rule.<option> "..."]` and any others.
+All readers accept move numbers, `(e)` marks, scores, `! ?`, `{comments}`, titles and doubled first cells (`e4e4e5`).
+They do not check legality. Tags before the moves hold the rest: `[Variant "..."]`, `[Position "..."]`, `[Result
+"..."]`, `[Rule.<option> "..."]` and any others.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from referee.rules.gametitle import titled
 from referee.rules.rules import GameFormat, GameText, Rules, Ruleset
 
 WIDTH: Final = 100
-"""Columns after which the running text is broken."""
+"""Maximum line length of the running text."""
 OWN_TAGS: Final = ("Variant", "Position", "Result")
 
 _TAG = re.compile(rf'\[({NAME})[ \t]+"((?:[^"\\]|\\.)*)"[ \t]*\]', re.DOTALL)
 _SPACED = r"(?:[0-9]{1,9}(?:\.+|…))?[A-Ia-i][1-9](?:[ \t]*[-–—][ \t]*[A-Ia-i][1-9](?![0-9]))+[^\s{|]*"
-"""A move with blanks about its dashes."""
+"""Regular expression for a move with blanks around its dashes."""
 _WORD = re.compile(rf"{_SPACED}|[^\s{{]+")
 _TABLE_WORD = re.compile(rf"{_SPACED}|[^\s{{|]+")
 _NUMBER = re.compile(r"([0-9]{1,9})(\.+|…)")
@@ -41,13 +41,13 @@ _ROW_START = re.compile(r"[0-9.*]|[A-Ia-i][1-9]")
 
 
 class _Comment(NamedTuple):
-    """What stands between braces."""
+    """The text between braces."""
 
     text: str
 
 
 class _Word(NamedTuple):
-    """A piece of text between blanks, where it stands, and in which line."""
+    """A piece of text between blanks, its index and its line."""
 
     text: str
     at: int
@@ -55,7 +55,7 @@ class _Word(NamedTuple):
 
 
 class _Tag(NamedTuple):
-    """A `[Name "value"]`, and where it stands."""
+    """A `[Name "value"]` and its index."""
 
     name: str
     value: str
@@ -64,14 +64,14 @@ class _Tag(NamedTuple):
 
 @dataclass
 class _AbaloneDraft(Draft):
-    """A game being read; `is_begun` once anything but a tag has been read."""
+    """A game being read; `is_begun` is set once anything but a tag was read."""
 
     moves: list[str] = field(default_factory=list)
     is_begun: bool = False
     is_tagged: bool = False
 
     def take(self, tag: _Tag, rules: Rules, text: str) -> None:
-        """Keep what one tag says. Raises ParseError for a rule or value that does not exist."""
+        """Store the content of a tag. Raise ParseError for an unknown rule or value."""
         self.is_tagged = True
         if tag.name == "Variant":
             self.variant = tag.value
@@ -89,14 +89,14 @@ class _AbaloneDraft(Draft):
 
 
 def _pieces(text: str, word_pattern: re.Pattern[str]) -> Iterator[_Word | _Tag | _Comment]:
-    """Tags, words and comments in order. Raises ParseError for what is not closed."""
+    """Yield tags, words and comments in order. Raise ParseError for an unclosed one."""
     index, line = 0, 0
     while index < len(text):
         end = index + 1
         if text[index] == "{":
             end = text.find("}", index) + 1
             if end == 0:
-                raise ParseError("a comment without its end", text=text, index=index, hint="close it with }")
+                raise ParseError("unclosed comment", text=text, index=index, hint="close it with }")
             yield _Comment(text[index + 1 : end - 1])
         elif text[index] == "[":
             tag = _TAG.match(text, index)
@@ -112,7 +112,7 @@ def _pieces(text: str, word_pattern: re.Pattern[str]) -> Iterator[_Word | _Tag |
 
 
 def _read_move(word: str, index: int, text: str) -> str:
-    """The canonical text of a move word, whose first cell may be doubled. Raises ParseError."""
+    """Return the canonical text of a move word, whose first cell may be doubled. Raise ParseError."""
     word = plain(word)
     doubled = _DOUBLED.match(word)
     skipped = doubled.end() if doubled else 0
@@ -123,7 +123,7 @@ def _read_move(word: str, index: int, text: str) -> str:
 
 
 class _Reader:
-    """Reads the games of one text, word by word; a table differs in what may stand at the start of a line."""
+    """A reader of the games of one text, word by word; a table differs in the start of its lines."""
 
     def __init__(self, text: str, rules: Rules, is_table: bool) -> None:
         self.text, self.rules, self.is_table = text, rules, is_table
@@ -133,7 +133,7 @@ class _Reader:
         self.heading: _Word | None = None
 
     def read(self) -> list[GameText]:
-        """All games of the text. Raises ParseError."""
+        """Return all games of the text. Raise ParseError."""
         for piece in _pieces(self.text, _TABLE_WORD if self.is_table else _WORD):
             if isinstance(piece, _Tag):
                 if self.draft.is_begun:
@@ -147,7 +147,7 @@ class _Reader:
             self._close()
         if not self.games and self.heading is not None:
             hint = "a row is a number, Black's move and White's move"
-            raise ParseError("a table without rows", text=self.text, index=self.heading.at, hint=hint)
+            raise ParseError("the table has no rows", text=self.text, index=self.heading.at, hint=hint)
         return self.games
 
     def _close(self) -> None:
@@ -172,18 +172,21 @@ class _Reader:
         self.moves_in_line += 1
         if self.is_table and self.moves_in_line > 2:
             hint = "a row is a number, Black's move and White's move"
-            raise ParseError("a third move in a row", text=self.text, index=index, hint=hint)
+            raise ParseError("a third move in one row", text=self.text, index=index, hint=hint)
         self.draft.moves.append(move)
         self.draft.mark(len(self.draft.moves), mark)
 
     def _is_heading(self, word: _Word) -> bool:
-        """Whether a line is no row: column titles before the first row, or a ruled line."""
+        """Return whether a line is not a row: column titles before the first row, or a ruled line."""
         if _RULED_LINE.fullmatch(word.text):
             return True
         return not self.draft.is_begun and _ROW_START.match(word.text) is None
 
     def _number(self, word: _Word, is_first: bool) -> tuple[str, int]:
-        """What follows the move number in a word, and where; `1.` after moves begins another game, `1...` does not."""
+        """Return the rest of a word after its move number, and its index.
+
+        `1.` after moves starts another game, `1...` does not.
+        """
         if self.is_table and is_first and _BARE_NUMBER.fullmatch(word.text):
             number, dots, end = int(word.text), 1, len(word.text)
         elif (found := _NUMBER.match(word.text)) is not None:
@@ -196,24 +199,24 @@ class _Reader:
 
 
 def read_linear(text: str, ruleset: Ruleset) -> Sequence[GameText]:
-    """The games of a running text such as `1.e4e5 e3e4 2.e8f8 h6g5`; none in an empty text.
+    """Return the games of a running text such as `1.e4e5 e3e4 2.e8f8 h6g5`; an empty text has none.
 
-    A new game begins with a tag after moves, or with `1.` after moves. Raises ParseError.
+    A tag after moves, or `1.` after moves, starts a new game. Raise ParseError.
     """
     return _Reader(text, ruleset.rules, is_table=False).read()
 
 
 def read_table(text: str, ruleset: Ruleset) -> Sequence[GameText]:
-    """The games of tables whose rows are a number, Black's move, White's move and perhaps the score; none if empty.
+    """Return the games of tables whose rows are a number, Black's move, White's move and an optional score.
 
-    Column titles above the first row, ruled lines and `|` between columns are left out of account; `...` holds the
-    place of a move. Raises ParseError.
+    Column titles above the first row, ruled lines and `|` between columns are ignored; `...` stands for a missing move.
+    Raise ParseError.
     """
     return _Reader(text, ruleset.rules, is_table=True).read()
 
 
 class _Ply(NamedTuple):
-    """One move to be written: its number, the side (0 Black), its text, the score after an ejection, and its mark."""
+    """One move to write: its number, the side (0 Black), its text, the score after an ejection, and its mark."""
 
     number: int
     side: int
@@ -223,9 +226,9 @@ class _Ply(NamedTuple):
 
 
 def _plies(game: GameText, ruleset: Ruleset) -> Iterator[_Ply]:
-    """The moves with numbers and, where the options ask, marks and scores.
+    """Yield the moves with numbers and, if the options enable them, marks and scores.
 
-    Raises ParseError for a move that cannot be read, ValueError for one that cannot be followed on the board.
+    Raise ParseError for an unreadable move, ValueError for one that the board does not allow.
     """
     variant = ruleset.rules.variant(game.variant) if game.variant else ruleset.variant
     state = ruleset.read(game.position or variant.position)
@@ -238,7 +241,9 @@ def _plies(game: GameText, ruleset: Ruleset) -> Iterator[_Ply]:
             after = follow(state, code)
             if after is None:
                 where = ruleset.write(state)
-                raise ValueError(f"illegal move {move!r} in {where}; without ejection marks and scores none is asked")
+                raise ValueError(
+                    f"illegal move {move!r} in {where}; turn off mark_ejections and show_score to write it unchecked"
+                )
             if after[QUIET] == 0:
                 ejection = "(e)" if is_marked else ""
                 score = f"{after[BY_BLACK]}-{after[BY_WHITE]}" if is_scored else ""
@@ -248,22 +253,22 @@ def _plies(game: GameText, ruleset: Ruleset) -> Iterator[_Ply]:
 
 
 def _tags(game: GameText) -> list[str]:
-    """The tag lines of a game; none for what is as usual. Raises ValueError for a name that no tag can have."""
+    """Return the tag lines of a game, without default values. Raise ValueError for an invalid tag name."""
     pairs = [("Variant", game.variant), ("Position", game.position or "")]
     pairs += [("Result", "" if game.result == "*" else game.result)]
     pairs += [(RULE + name, str(value).lower()) for name, value in game.options.items()]
     lines = [(name, value) for name, value in pairs if value]
     for name, value in game.tags.items():
         if not re.fullmatch(NAME, name) or name in OWN_TAGS or name.startswith(RULE):
-            raise ValueError(f"{name!r} cannot be the name of a tag; use letters, digits, _ and -")
+            raise ValueError(f'invalid tag name "{name}": expected letters, digits, _, . and -')
         lines.append((name, value))
     return [write_tag(name, value) for name, value in lines]
 
 
 def write_linear(game: GameText, ruleset: Ruleset) -> str:
-    """The running text of a game: tags if there is anything to say, then the numbered moves; `*` for no moves.
+    """Return the running text of a game: tags if there are any, then the numbered moves, or `*` without moves.
 
-    Raises ValueError for a tag that cannot be written or, with marks or scores, for an illegal move.
+    Raise ValueError for a tag that cannot be written or, with marks or scores, for an illegal move.
     """
     words: list[str] = []
     for place, ply in enumerate(_plies(game, ruleset)):
@@ -279,9 +284,9 @@ def _wrapped(words: Sequence[str]) -> list[str]:
 
 
 def write_table(game: GameText, ruleset: Ruleset) -> str:
-    """The table of a game: tags if any, column titles, then a row for each pair of moves; `*` for no moves.
+    """Return the table of a game: tags if there are any, column titles, a row per pair of moves, or `*` without moves.
 
-    Raises what `write_linear` raises.
+    Raise the errors of `write_linear`.
     """
     rows: list[list[str]] = []
     for ply in _plies(game, ruleset):
@@ -296,21 +301,21 @@ def write_table(game: GameText, ruleset: Ruleset) -> str:
 
 
 def _undone(move: str) -> str:
-    """The move that puts own marbles back where they were; undone again, the move itself."""
+    """Return the move that moves own marbles back; applied twice it returns the original move."""
     if len(move) == 4:
         return move[2:] + move[:2]
     low, high, target = (PLACES[CELLS[move[place : place + 2]]] for place in (0, 2, 4))
     row, digit = high[0] + target[0] - low[0], high[1] + target[1] - low[1]
     if not is_cell(row, digit):
-        raise ValueError(f"{move} would leave the board; it cannot be read backwards")
+        raise ValueError(f"{move} undone would leave the board: the game cannot be written backwards")
     end = NAMES[number(row, digit)]
     return write_move(read_move(move[4:] + end + move[:2]))
 
 
 def write_reversed(game: GameText, ruleset: Ruleset) -> str:
-    """The game from its last move back to its first, each move undone: `…-3. g5g4 -3. c3c2 …-2. h6i6`.
+    """Return the game from its last move to its first, each move undone: `…-3. g5g4 -3. c3c2 …-2. h6i6`.
 
-    The number of White's moves has dots before it. Raises what `write_linear` raises.
+    The numbers of White's moves have dots before them. Raise the errors of `write_linear`.
     """
     plies = list(zip(game.moves, _plies(game, ruleset), strict=True))
     words = [
@@ -323,7 +328,7 @@ def write_reversed(game: GameText, ruleset: Ruleset) -> str:
 
 
 def read_reversed(text: str, ruleset: Ruleset) -> Sequence[GameText]:
-    """The games of texts that are read backwards, as games read forwards. Raises ParseError."""
+    """Return the games of texts written backwards, with their moves in forward order. Raise ParseError."""
     games: list[GameText] = []
     draft = _AbaloneDraft()
     undone: list[str] = []
@@ -356,8 +361,8 @@ def read_reversed(text: str, ruleset: Ruleset) -> Sequence[GameText]:
             word, mark = split_mark(piece.text)
             if word and not _DROPPED.fullmatch(word):
                 if not last:
-                    hint = "each move has its number: …-3. g5g4 -3. c3c2"
-                    raise ParseError("not read backwards", text=text, index=piece.at, hint=hint)
+                    hint = "write the number before each move: …-3. g5g4 -3. c3c2"
+                    raise ParseError("not a game written backwards", text=text, index=piece.at, hint=hint)
                 undone.append(_undone(_read_move(word, piece.at, text)))
             draft.mark(len(undone), mark)
     if draft.is_begun or draft.is_tagged:

@@ -1,7 +1,7 @@
 """The compiled rules of Abalone: moves, play, result, random games and a static score of a state.
 
-Refuses to know texts. States are laid out in `state`; boards are words of 61 bits numbered as drawn in `tables`; moves are
-made and listed in `kernel_sets`, whose letters are used here too.
+`state` describes the layout of states, and `tables` draws the 61-bit boards. `kernel_sets` lists and makes moves; its
+letters are used here too.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ DRAW = 3
 _INLINE = sum(code_shape(code) == 0 for code in MOVE_TEXTS)
 _BROADSIDE = sum(code_shape(code) > 0 and stays_inside(code) for code in MOVE_TEXTS)
 MAX_MOVES = _INLINE + _BROADSIDE // 2
-"""A bound for any board whatever: a broadside and the one that undoes it are never both possible."""
+"""An upper bound for any board: a broadside and the one that reverses it are never both possible."""
 
 RING_0, RING_1, RING_2, RING_3, RING_4 = (np.uint64(circle) for circle in CIRCLES)
 
 
 @jit
 def _boards(state: Any) -> tuple[Any, Any]:
-    """The boards of the side to move and of the other side."""
+    """Return the boards of the side to move and of the other side."""
     side = state[SIDE]
     return np.uint64(state[BLACK + side]), np.uint64(state[WHITE - side])
 
@@ -99,7 +99,7 @@ def _is_won(state: Any, config: Any) -> bool:
 
 @jit
 def legal(state: Any, config: Any, moves: Any) -> int:
-    """Legal moves as ascending codes; none when a score has been reached."""
+    """Write the legal moves as ascending codes and return their number; 0 once a winning score is reached."""
     if _is_won(state, config):
         return 0
     o, x = _boards(state)
@@ -108,7 +108,7 @@ def legal(state: Any, config: Any, moves: Any) -> int:
 
 @jit
 def count(state: Any, config: Any) -> int:
-    """The number of legal moves."""
+    """Return the number of legal moves."""
     if _is_won(state, config):
         return 0
     o, x = _boards(state)
@@ -117,7 +117,7 @@ def count(state: Any, config: Any) -> int:
 
 @jit
 def play(state: Any, config: Any, move: int, out: Any) -> None:
-    """The state after a legal move (rules, section 3)."""
+    """Write the state after a legal move (rules, section 3) to `out`."""
     side = state[SIDE]
     o, x = _boards(state)
     o, x, ejected = after(o, x, move)
@@ -133,7 +133,7 @@ def play(state: Any, config: Any, move: int, out: Any) -> None:
 
 @jit
 def _limit(state: Any, config: Any, reason: int) -> int:
-    """The result code at a limit: a draw, or the side with more ejections where `limit_result` says so."""
+    """Return the result code at a limit: a draw, or a win for more ejections if `limit_result` is `score`."""
     winner = DRAW
     if config[LIMIT_RESULT] == 1 and state[BY_BLACK] != state[BY_WHITE]:
         winner = 1 if state[BY_BLACK] > state[BY_WHITE] else 2
@@ -142,7 +142,7 @@ def _limit(state: Any, config: Any, reason: int) -> int:
 
 @jit
 def _settled(state: Any, config: Any) -> int:
-    """The result by score, checked before all others; Black's score first, where both are there."""
+    """Return the result by score, which is checked before all others; Black's score takes precedence."""
     if state[BY_BLACK] >= config[WIN_SCORE]:
         return BY_EJECTIONS * 4 + 1
     return BY_EJECTIONS * 4 + 2 if state[BY_WHITE] >= config[WIN_SCORE] else 0
@@ -150,13 +150,13 @@ def _settled(state: Any, config: Any) -> int:
 
 @jit
 def _stuck(state: Any, config: Any) -> int:
-    """The result when the side to move has no move."""
+    """Return the result for a side to move without a move."""
     return BY_NO_MOVES * 4 + (DRAW if config[NO_MOVES] == 1 else 2 - state[SIDE])
 
 
 @jit
 def _limited(state: Any, config: Any) -> int:
-    """The result by the limits on quiet plies and on plies, in this order; 0 within them."""
+    """Return the result by the limits on quiet plies and on plies, in this order; 0 within them."""
     if 0 < config[NO_EJECTION_LIMIT] <= state[QUIET]:
         return _limit(state, config, BY_NO_EJECTION)
     if 0 < config[MAX_PLIES] <= state[PLIES]:
@@ -166,7 +166,7 @@ def _limited(state: Any, config: Any) -> int:
 
 @jit
 def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
-    """How the game stands (rules, section 5, in its order)."""
+    """Return the result code (rules, section 5, in its order), or 0."""
     code = _settled(state, config)
     if code != 0:
         return code
@@ -180,7 +180,7 @@ def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
 
 @jit
 def _pick(o: Any, x: Any, rng: Any) -> int:
-    """One of the legal moves, all equally likely; -1 when there is none."""
+    """Pick one of the legal moves with equal probability; return -1 without a legal move."""
     n0, n1, n2 = count_direction(o, x, 0), count_direction(o, x, 1), count_direction(o, x, 2)
     n3, n4, n5 = count_direction(o, x, 3), count_direction(o, x, 4), count_direction(o, x, 5)
     total = n0 + n1 + n2 + n3 + n4 + n5
@@ -206,7 +206,7 @@ def _pick(o: Any, x: Any, rng: Any) -> int:
 
 @jit
 def playout(state: Any, config: Any, rng: Any, max_plies: int) -> tuple[int, int]:
-    """A uniformly random game without repetition: (result code or 0, plies played)."""
+    """Play a uniformly random game without repetition; return (result code or 0, plies played)."""
     here = state.copy()
     there = np.empty_like(here)
     n = 0
@@ -228,7 +228,7 @@ def playout(state: Any, config: Any, rng: Any, max_plies: int) -> tuple[int, int
 
 @jit
 def _standing(o: Any) -> int:
-    """How well the marbles `o` stand: near the centre, and touching each other."""
+    """Score the marbles `o` by closeness to the centre and by cohesion."""
     score = (
         30 * popcount(o & RING_0)
         + 27 * popcount(o & RING_1)
@@ -242,7 +242,7 @@ def _standing(o: Any) -> int:
 
 @jit
 def _threats_in(o: Any, x: Any, k: Any, i: Any) -> int:
-    """`_threats` in one direction: of two marbles on one, and of three on two."""
+    """Count the `_threats` in one direction: of two marbles on one, and of three on two."""
     rim = behind(x & ~i, k, i)
     one = o & behind(o & rim, k, i)
     two = o & behind(o & behind(o & behind(x & rim, k, i), k, i), k, i)
@@ -251,7 +251,7 @@ def _threats_in(o: Any, x: Any, k: Any, i: Any) -> int:
 
 @jit
 def _threats(o: Any, x: Any) -> int:
-    """The number of enemy marbles on the rim that could be pushed off by the next move, by direction."""
+    """Count the enemy marbles on the rim that the next move could push off, per direction."""
     return (
         _threats_in(o, x, K0, I0)
         + _threats_in(o, x, K1, I1)
@@ -264,9 +264,9 @@ def _threats(o: Any, x: Any) -> int:
 
 @jit
 def evaluate(state: Any, config: Any) -> int:
-    """A static score for the side to move: ejections, place, cohesion and threats.
+    """Return a static score for the side to move: ejections, place, cohesion and threats.
 
-    The weights are those that won most of some thousand games of two-ply search against their neighbours.
+    The weights won most of some thousand games of two-ply search against neighbouring weights.
     """
     code = _settled(state, config)
     side = state[SIDE]

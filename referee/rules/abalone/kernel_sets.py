@@ -1,6 +1,6 @@
-"""The moves of one side as sets of cells: all rears, all low ends at once, by rotating 61-bit words. Compiled.
+"""Compiled move generation by sets of cells: rotations of 61-bit words find all rears and all low ends at once.
 
-Refuses to know scores, sides and states. Cells and directions are those of `tables`, where the board is drawn.
+Cells and directions are those of `tables`, where the board is drawn.
 
 Letters, here and in the other kernel files, for a board seen by the side to move in one direction:
 
@@ -37,25 +37,25 @@ I0, I1, I2, I3, I4, I5 = (np.uint64(inside) for inside in INSIDE)
 
 @jit
 def behind(s: Any, k: Any, i: Any) -> Any:
-    """The cells whose next cell is in `s`."""
+    """Return the cells whose next cell is in `s`."""
     return ((s >> k) | (s << (RING_BITS - k))) & i
 
 
 @jit
 def ahead(b: Any, k: Any) -> Any:
-    """A set moved by `k` round the ring: for steps that are known to stay on the board."""
+    """Rotate a set by `k` around the ring; the steps must stay on the board."""
     return ((b << k) | (b >> (RING_BITS - k))) & FULL_BOARD
 
 
 @jit
 def singles(o: Any, x: Any, k: Any, i: Any) -> Any:
-    """Own marbles with an empty cell ahead."""
+    """Return the own marbles with an empty cell ahead."""
     return o & i & ~behind(o | x, k, i)
 
 
 @jit
 def fronts(o: Any, x: Any, k: Any, i: Any) -> Any:
-    """Fronts of lines that could push one enemy marble, and fronts of those that could push two."""
+    """Return the fronts of lines that could push one enemy marble, and the fronts of lines that could push two."""
     t = x & ~behind(o | x, k, i)
     bt = behind(t, k, i)
     return o & bt, o & behind(x & bt, k, i)
@@ -63,7 +63,7 @@ def fronts(o: Any, x: Any, k: Any, i: Any) -> Any:
 
 @jit
 def rears(o: Any, x: Any, k: Any, i: Any) -> Any:
-    """The rearmost marbles of all inline moves: a line of one, two or three behind each front (rules, 3.1)."""
+    """Return the rearmost marbles of all inline moves: lines of one to three marbles that end in a front (rules, 3.1)."""
     m = singles(o, x, k, i)
     a1, a2 = fronts(o, x, k, i)
     b = o & behind(m | a1, k, i)
@@ -84,14 +84,16 @@ def _count_direction(o: Any, x: Any, k: Any, i: Any, u: Any, p: Any, v: Any, q: 
 
 @jit
 def count_direction(o: Any, x: Any, d: int) -> int:
-    """The number of moves in direction `d`, inline and broadside."""
+    """Return the number of moves in direction `d`, inline and broadside."""
     e, f = AXES[d, 0], AXES[d, 1]
     return _count_direction(o, x, STEP[d], IN[d], STEP[e], IN[e], STEP[f], IN[f])
 
 
 @jit
 def count_moves(o: Any, x: Any) -> int:
-    """The number of moves of the side that owns `o`: six times the same with constant rotations."""
+    """Return the number of moves of the side that owns `o`. The six calls have constant rotations, which compile faster
+    code.
+    """
     return (
         _count_direction(o, x, K0, I0, K1, I1, K2, I2)
         + _count_direction(o, x, K1, I1, K0, I0, K2, I2)
@@ -104,7 +106,7 @@ def count_moves(o: Any, x: Any) -> int:
 
 @jit
 def has_move(o: Any, x: Any) -> bool:
-    """Whether the side that owns `o` has any move: mostly a marble beside an empty cell."""
+    """Return whether the side that owns `o` has a move; usually a marble next to an empty cell suffices."""
     for d in range(6):
         if singles(o, x, STEP[d], IN[d]) != ZERO:
             return True
@@ -116,7 +118,7 @@ def has_move(o: Any, x: Any) -> bool:
 
 @jit
 def low_ends(m: Any, shape: int, u: Any, p: Any, v: Any, q: Any) -> Any:
-    """The low ends of the broadsides of one shape (1..4, see `tables`), from the own marbles free to step."""
+    """Return the low ends of the broadsides of one shape (1..4, see `tables`), from the own marbles free to step."""
     if shape > 2:
         u, p = v, q
     s = m & behind(m, u, p)
@@ -143,7 +145,7 @@ def list_moves(o: Any, x: Any, moves: Any) -> int:
 
 @jit
 def after(o: Any, x: Any, code: int) -> tuple[Any, Any, int]:
-    """Both boards after a legal move, and 1 if it ejects an enemy marble, else 0."""
+    """Return both boards after a legal move, and 1 if it ejects an enemy marble, else 0."""
     d, shape = (code >> 6) // 5, (code >> 6) % 5
     b = ONE << np.uint64(code & 63)
     k, i = STEP[d], IN[d]

@@ -1,4 +1,4 @@
-"""The Abalone board as something to look at: cells with coordinates, marbles, marks and short facts."""
+"""Abalone positions prepared for drawing: cells with coordinates, marbles, labels and short facts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CELLS: Final = tuple(_cell(number) for number in PLACES)
 
 
 def board(state: State, config: Config) -> Board:
-    """Marbles (`S` Black, `s` White), marks on those that can be pushed off next, and the score."""
+    """Return the marbles (`S` Black, `s` White), labels on those that can be pushed off next, and the score."""
     black, white = cells(int(state[BLACK])), cells(int(state[WHITE]))
     own, enemy = boards(state)
     marks = {NAMES[cell]: ("in-danger",) for cell in sorted(ejectable(own, enemy), key=NAMES.__getitem__)}
@@ -54,7 +54,7 @@ def board(state: State, config: Config) -> Board:
 
 
 def effect(code: int, before: State, after: State, config: Config) -> Effect:
-    """An inline move: the whole row it pushes, and the marble that goes over the edge."""
+    """Return, for an inline move, the whole row that it moves and the marble that it ejects."""
     if code_shape(code) != INLINE:
         return Effect()
     black, white = cells(int(before[BLACK])), cells(int(before[WHITE]))
@@ -71,12 +71,14 @@ def effect(code: int, before: State, after: State, config: Config) -> Effect:
     if not pushed:
         return Effect(line=names)
     said = f"{len(row) - pushed} push {pushed}"
-    return Effect(f"{said}, {NAMES[row[-1]]} goes over the edge" if ejected else said, names, ejected)
+    return Effect(f"{said}, {NAMES[row[-1]]} is ejected" if ejected else said, names, ejected)
 
 
-def clicks(code: int, state: State) -> tuple[tuple[str, ...], ...]:
-    """An inline move: its rearmost marble, the cell ahead of it. A broadside: one end of the row, the other, and where
-    the end picked first goes."""
+def move_input(code: int, state: State) -> tuple[tuple[str, ...], ...]:
+    """Return the cells to pick: for an inline move the rearmost marble and the cell ahead of it.
+
+    For a broadside pick one end of the row, the other end, and the target of the first one.
+    """
     ahead, line = NEIGHBOURS[code_direction(code)], code_line(code)
     if code_shape(code) == INLINE:
         return ((NAMES[line[0]], NAMES[ahead[line[0]]]),)

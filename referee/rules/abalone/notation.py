@@ -1,7 +1,6 @@
-"""Position strings and move texts of Abalone (Aba-Pro coordinates): readers, writers, and moves as people write them.
+"""Position strings and move texts of Abalone (Aba-Pro coordinates): readers, writers, and move texts for people.
 
-The rules are those of RULES.md, sections
-"Position text" and "Notation".
+RULES.md describes them in the sections "Position text" and "Notation".
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from referee.rules.core import ParseError
 from referee.rules.rules import Config, Notation, State
 
 LENGTHS: Final = (5, 6, 7, 8, 9, 8, 7, 6, 5)
-"""Cells of the rows i to a."""
+"""Number of cells in the rows i to a."""
 EXAMPLE: Final = "sssss/ssssss/2sss2/8/9/8/2SSS2/SSSSSS/SSSSS 0 0 b 0 1"
 FIELDS: Final = (
     ("marbles ejected by Black", 0, 61),
@@ -39,7 +38,7 @@ FIELDS: Final = (
     ("plies since the last ejection", 0, 999_999_999),
     ("full move number", 1, 999_999_999),
 )
-"""The fields behind the board, with their smallest and largest number."""
+"""The fields after the board, with their smallest and largest number."""
 MOVE_HINT: Final = "write an inline move as e5e6, a broadside as e6e8f6"
 
 _FIELD = re.compile(r"[^ \t\r\n]+")
@@ -49,13 +48,13 @@ _SCORE = re.compile(r"(?<=[ \t])[0-9]{1,2}-[0-9]{1,2}$")
 
 
 def read_position(text: str, config: Config) -> State:
-    """The state of `<board> <ejected by Black> <by White> <b|w> <quiet plies> <move number>`.
+    """Return the state of `<board> <ejected by Black> <by White> <b|w> <quiet plies> <move number>`.
 
-    Fields may be left out from the end (`0 0 b 0 1`). Raises ParseError.
+    Fields at the end are optional (`0 0 b 0 1`). Raise ParseError.
     """
     fields = [(match.group(), match.start()) for match in _FIELD.finditer(text)]
     if not fields:
-        raise ParseError("an empty position", text=text, hint=f"write for example {EXAMPLE}")
+        raise ParseError("the position is empty", text=text, hint=f"write for example {EXAMPLE}")
     if len(fields) > 6:
         raise ParseError("more than six fields", text=text, index=fields[6][1], hint=f"write for example {EXAMPLE}")
     state = np.zeros(STATE_SIZE, dtype=np.int64)
@@ -69,15 +68,16 @@ def read_position(text: str, config: Config) -> State:
 
 def _read_side(field: str, index: int, text: str) -> int:
     if field not in ("b", "w"):
-        raise ParseError(f"{field[:20]!r} is no side to move", text=text, index=index, hint="b = Black, w = White")
+        raise ParseError(f"invalid side to move {field[:20]!r}", text=text, index=index, hint="b = Black, w = White")
     return int(field == "w")
 
 
 def _read_number(field: str, index: int, text: str, limits: tuple[str, int, int]) -> int:
-    what, least, most = limits
+    what, minimum, maximum = limits
     value = int(field) if _NUMBER.fullmatch(field) else -1
-    if not least <= value <= most:
-        raise ParseError(f"{field[:20]!r} is no number of {what}", text=text, index=index, hint=f"{least}..{most}")
+    if not minimum <= value <= maximum:
+        hint = f"{minimum}..{maximum}"
+        raise ParseError(f"invalid number of {what} {field[:20]!r}", text=text, index=index, hint=hint)
     return value
 
 
@@ -108,8 +108,8 @@ def _read_board(field: str, start: int, text: str) -> tuple[int, int]:
                 raise ParseError("two digits in a row", text=text, index=index, hint="write one digit for one gap")
             filled, after_digit = filled + int(symbol), True
         else:
-            hint = "S = Black, s = White, 1-9 = so many empty cells, / between rows"
-            raise ParseError(f"{symbol!r} stands for nothing on a board", text=text, index=index, hint=hint)
+            hint = "S = Black, s = White, 1-9 = number of empty cells, / between rows"
+            raise ParseError(f"invalid character {symbol!r} in the board", text=text, index=index, hint=hint)
         if filled > LENGTHS[row]:
             raise ParseError(f"row {name} has more than {LENGTHS[row]} cells", text=text, index=index, hint=_SHAPE)
     end = start + len(field)
@@ -123,16 +123,16 @@ def _read_board(field: str, start: int, text: str) -> tuple[int, int]:
 _LINES = [
     [1 << number(line, digit) for digit in range(max(1, line - 4), min(9, line + 4) + 1)] for line in range(9, 0, -1)
 ]
-"""The bits of the cells, line by line as they are written."""
+"""The bits of the cells, line by line in written order."""
 
 
 def write_position(state: State, config: Config) -> str:
-    """The position string in full, all six fields, each gap as one digit."""
+    """Return the position string with all six fields, each gap as one digit."""
     black, white = int(state[BLACK]), int(state[WHITE])
     board = "/".join(
         ["".join(["S" if black & bit else "s" if white & bit else "." for bit in line]) for line in _LINES]
     )
-    for gap in range(9, 0, -1):  # the longest first: so each is replaced whole
+    for gap in range(9, 0, -1):  # longest first, so that each gap is replaced as a whole
         board = board.replace("." * gap, str(gap))
     side = "w" if state[SIDE] else "b"
     return f"{board} {state[BY_BLACK]} {state[BY_WHITE]} {side} {state[QUIET]} {state[NUMBER]}"
@@ -140,7 +140,10 @@ def write_position(state: State, config: Config) -> str:
 
 @lru_cache(10_000)
 def _read_cells(text: str) -> tuple[tuple[str, int], ...]:
-    """The cells of a move text with their indices, without case, separators, a trailing `(e)` and a score after it."""
+    """Return the cells of a move text with their indices.
+
+    Case, separators, a trailing `(e)` and a score after it are ignored.
+    """
     end = len(text.rstrip(_BLANKS))
     if score := _SCORE.search(text, max(0, end - 8), end):
         end = len(text[: score.start()].rstrip(_BLANKS))
@@ -153,7 +156,7 @@ def _read_cells(text: str) -> tuple[tuple[str, int], ...]:
             index = _skip_separator(text, index, end)
         name = text[index : min(index + 2, end)]
         if len(name) < 2 or not name.isascii() or name.lower() not in CELLS:
-            raise ParseError(f"{name!r} is no cell", text=text, index=index, hint=_cell_hint(name))
+            raise ParseError(f"unknown cell {name!r}", text=text, index=index, hint=_cell_hint(name))
         if len(found) == 3:
             raise ParseError("a fourth cell", text=text, index=index, hint=MOVE_HINT)
         found.append((name.lower(), index))
@@ -164,7 +167,7 @@ def _read_cells(text: str) -> tuple[tuple[str, int], ...]:
 
 
 def _skip_separator(text: str, index: int, end: int) -> int:
-    """The index behind blanks with at most one `-` among them."""
+    """Return the index after blanks that include at most one `-`."""
     seen = False
     while index < end and (text[index] in _BLANKS or (text[index] == "-" and not seen)):
         seen = seen or text[index] == "-"
@@ -176,7 +179,7 @@ def _cell_hint(name: str) -> str:
     letter = name[:1].lower()
     if len(letter) == 1 and letter in ROWS:
         line = ROWS.index(letter) + 1
-        return f"row {letter} goes from {letter}{max(1, line - 4)} to {letter}{min(9, line + 4)}"
+        return f"row {letter} has the cells {letter}{max(1, line - 4)} to {letter}{min(9, line + 4)}"
     return "a cell is a row a..i and a digit, e5 in the centre"
 
 
@@ -187,7 +190,7 @@ def _step(start: str, end: str) -> tuple[int, int]:
 
 
 def read_move(text: str, state: State | None = None, config: Config | None = None) -> int:
-    """The code of a move in any accepted spelling; neither state nor legality is asked. Raises ParseError."""
+    """Return the code of a move in any accepted spelling. State and legality do not matter. Raise ParseError."""
     return _read_move(text)
 
 
@@ -196,28 +199,28 @@ def _read_move(text: str) -> int:
     named = _read_cells(text)
     names = [name for name, _ in named]
     if names[0] == names[1]:
-        raise ParseError("twice the same cell", text=text, index=named[1][1], hint=MOVE_HINT)
+        raise ParseError("the same cell twice", text=text, index=named[1][1], hint=MOVE_HINT)
     if len(names) == 3:
         names = _order_ends(named, text)
     code = MOVE_CODES.get("".join(names))
     if code is None:
-        hint = "an inline move goes from the rearmost marble to the cell beside it; " + MOVE_HINT
-        raise ParseError(f"{names[1]} is not beside {names[0]}", text=text, index=named[1][1], hint=hint)
+        hint = "an inline move goes from the rearmost marble to the next cell; " + MOVE_HINT
+        raise ParseError(f"{names[1]} is not next to {names[0]}", text=text, index=named[1][1], hint=hint)
     return code
 
 
 def _order_ends(named: tuple[tuple[str, int], ...], text: str) -> list[str]:
-    """The three cells of a broadside with the alphanumerically lower end first, checked. Raises ParseError."""
+    """Check the three cells of a broadside; return them with the alphanumerically lower end first. Raise ParseError."""
     (first, _), (second, at_second), (target, at_target) = named
     up, right = _step(first, second)
     length = max(abs(up), abs(right))
     if length > 2 or (up // length, right // length) not in DELTAS or up % length or right % length:
         hint = "the first two cells are the ends of a straight line of two or three marbles"
-        raise ParseError(f"{first} and {second} are no such line", text=text, index=at_second, hint=hint)
+        raise ParseError(f"{first} and {second} are not the ends of such a line", text=text, index=at_second, hint=hint)
     step = _step(first, target)
     if step not in DELTAS:
         hint = "the third cell is where the marble named first goes"
-        raise ParseError(f"{target} is not beside {first}", text=text, index=at_target, hint=hint)
+        raise ParseError(f"{target} is not next to {first}", text=text, index=at_target, hint=hint)
     along = (up // length, right // length)
     if step in (along, (-along[0], -along[1])):
         hint = f"write a move along the line with two cells, {MOVE_HINT}"
@@ -232,15 +235,15 @@ def _order_ends(named: tuple[tuple[str, int], ...], text: str) -> list[str]:
 
 
 def write_move(code: int) -> str:
-    """The canonical text of a code. Raises ValueError for a number that is no move."""
+    """Return the canonical text of a code. Raise ValueError for a number that is not a move code."""
     try:
         return MOVE_TEXTS[int(code)]
     except KeyError:
-        raise ValueError(f"{code} is no move code of abalone; codes come from the legal moves") from None
+        raise ValueError(f"invalid move code {code}: expected a code of a legal move") from None
 
 
 def display_move(code: int, state: State, config: Config) -> str:
-    """The canonical text; after an ejection with `(e)` and the score ` B-W` where the options ask for them."""
+    """Return the canonical text; if the options enable them, an ejection adds `(e)` and the score ` B-W`."""
     text = write_move(code)
     if not config[MARK_EJECTIONS] and not config[SHOW_SCORE]:
         return text

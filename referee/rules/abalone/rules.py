@@ -1,4 +1,4 @@
-"""The `Rules` record of Abalone: options, starts, pieces and what reads and writes its texts."""
+"""The `Rules` record of Abalone: options, starts, pieces and text formats."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Final
 
 from referee.rules.abalone.features import FEATURES
 from referee.rules.abalone.gametext import FORMATS
-from referee.rules.abalone.layout import EMBLEM, MARKS, PIECES, board, clicks, effect
+from referee.rules.abalone.layout import EMBLEM, MARKS, PIECES, board, effect, move_input
 from referee.rules.abalone.notation import NOTATION
 from referee.rules.abalone.start import VARIANTS, resolve
 from referee.rules.abalone.state import side
 from referee.rules.abalone.symmetry import SYMMETRY
 from referee.rules.abalone.words import WORDS
 from referee.rules.core import Termination
-from referee.rules.rules import Option, Placing, Rules
+from referee.rules.rules import Option, PositionSetup, Rules
 
 EJECTIONS = Termination.by_rules("ejections", "enough marbles were pushed off the board")
 NO_EJECTION = Termination.by_rules("no-ejection", "too many plies without an ejection")
@@ -52,7 +52,7 @@ OPTIONS: Final = (
 
 
 REASONS: Final = (EJECTIONS, Termination.NO_MOVES, Termination.REPETITION, NO_EJECTION, Termination.MAX_PLIES)
-"""In the order of the kernel's numbers."""
+"""Terminations in the order of the kernel's numbers."""
 
 RULES: Final = Rules(
     family="abalone",
@@ -63,9 +63,9 @@ RULES: Final = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
-    placing=Placing(("0 0 b 0 1", "0 0 w 0 1")),
+    position_setup=PositionSetup(("0 0 b 0 1", "0 0 w 0 1")),
     effect=effect,
-    clicks=clicks,
+    move_input=move_input,
     marks=MARKS,
     emblem=EMBLEM,
     board=board,
@@ -81,8 +81,8 @@ RULES: Final = Rules(
     summary=(
         "Two sides with usually fourteen marbles each on a hexagon of 61 cells. A turn moves one, two or three own "
         "marbles of one straight line by one cell, along the line or broadside. Moving along the line, more marbles "
-        "push fewer: three push two or one, two push one. A marble pushed over the edge is ejected; who ejects six "
-        "wins. An own marble never leaves the board, and pushing is never compulsory."
+        "push fewer: three push two or one, two push one. A marble pushed over the edge is ejected. The side that "
+        "ejects six wins. An own marble never leaves the board, and pushing is never compulsory."
     ),
     words=WORDS,
 )

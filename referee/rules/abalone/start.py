@@ -76,7 +76,7 @@ UNBALANCED: Final = frozenset(name for name, _, balanced, _ in _STARTS if not ba
 
 
 def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
-    """Any position string as a variant, under its canonical text. Raises ParseError for one that cannot be read."""
+    """Return any position string as a variant named by its canonical text. Raise ParseError if it is invalid."""
     if "/" not in name:
         return None
     none = np.zeros(0, dtype=np.int64)  # no option changes how a position is written

@@ -1,4 +1,4 @@
-"""What stands where in a state and a config, and what a move does to the marbles, in plain Python.
+"""The layout of a state and a config, and the effect of a move on the marbles, in plain Python.
 
 A state is eight int64; the boards and the side to move are the key, the counters follow:
 
@@ -7,8 +7,8 @@ A state is eight int64; the boards and the side to move are the key, the counter
     2 SIDE   0 = Black to move, 1 = White    6 NUMBER    full move number, from 1
     3 BY_BLACK  marbles ejected by Black     7 PLIES     plies played in this game
 
-Moves are made here for printing marks and scores, and for drawing: the rules are the kernel's, this is their slow
-second spelling. Refuses to know texts; numba is not needed here.
+The moves here serve to print marks and scores and to draw. They are a slow second implementation without numba; the
+kernel defines the rules.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ STATE_SIZE, KEY_SIZE = 8, 3
 BLACK, WHITE, SIDE, BY_BLACK, BY_WHITE, QUIET, NUMBER, PLIES = range(8)
 
 WIN_SCORE, REPETITION, NO_EJECTION_LIMIT, MAX_PLIES, LIMIT_RESULT, NO_MOVES, MARK_EJECTIONS, SHOW_SCORE = range(8)
-"""Places of the options in a `Config`."""
+"""Indices of the options in a `Config`."""
 
 
 def side(state: State, config: Config) -> int:
-    """0 when Black, the first side, is to move, else 1."""
+    """Return 0 when Black, the first side, is to move, else 1."""
     return int(state[SIDE])
 
 
 class Boards(NamedTuple):
-    """The cells of the mover's marbles, of the other side's, and of the marbles pushed off (0 or 1)."""
+    """The cells of the mover's marbles, of the other side's, and the number of marbles pushed off (0 or 1)."""
 
     own: frozenset[int]
     enemy: frozenset[int]
@@ -41,7 +41,7 @@ class Boards(NamedTuple):
 
 
 def move_marbles(own: frozenset[int], enemy: frozenset[int], code: int) -> Boards | None:
-    """The boards after a move; None when it cannot be made (rules, section 3)."""
+    """Return the boards after a move; None if the marbles do not allow it (rules, section 3)."""
     line = code_line(code)
     if not own.issuperset(line):
         return None
@@ -77,7 +77,7 @@ def _push(own: frozenset[int], enemy: frozenset[int], rear: int, ahead: Mapping[
 
 
 def ejectable(own: frozenset[int], enemy: frozenset[int]) -> frozenset[int]:
-    """The enemy marbles that `own` can push off the board with its next move."""
+    """Return the enemy marbles that `own` can push off the board with its next move."""
     found: set[int] = set()
     for direction in range(len(DIRECTIONS)):
         back = NEIGHBOURS[(direction + 3) % 6]
@@ -95,23 +95,23 @@ def ejectable(own: frozenset[int], enemy: frozenset[int]) -> frozenset[int]:
 
 
 def bits(cells: frozenset[int]) -> int:
-    """A set of cells as a word."""
+    """Return a set of cells as a word."""
     return sum(1 << cell for cell in cells)
 
 
 def cells(word: int) -> frozenset[int]:
-    """The cells of a word."""
+    """Return the cells of a word."""
     return frozenset(cell for cell in range(word.bit_length()) if word >> cell & 1)
 
 
 def boards(state: State) -> tuple[frozenset[int], frozenset[int]]:
-    """The cells of the marbles of the side to move, and of the other side."""
+    """Return the cells of the marbles of the side to move, and of the other side."""
     own, enemy = (WHITE, BLACK) if state[SIDE] else (BLACK, WHITE)
     return cells(int(state[own])), cells(int(state[enemy]))
 
 
 def follow(state: State, code: int) -> State | None:
-    """The state after a move, without the kernel; None when the marbles do not allow it."""
+    """Return the state after a move without using the kernel; None if the marbles do not allow it."""
     moved = move_marbles(*boards(state), code)
     if moved is None:
         return None

@@ -1,4 +1,4 @@
-"""The twelve symmetries of the Abalone board: turns by 60 degrees, and their mirror images."""
+"""The twelve symmetries of the Abalone board: rotations by 60 degrees and their mirror images."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from referee.rules.abalone.state import BLACK, SIDE, WHITE
 from referee.rules.abalone.tables import PLACES
-from referee.rules.rules import Config
-from referee.rules.symmetry import Image, States, Symmetry, bits_of, images_of
+from referee.rules.rules import Config, Image, States, Symmetry
+from referee.rules.symmetry import bits_of, images_of
 
 _CELLS = list(PLACES)
 
@@ -24,7 +24,10 @@ def _rest(states: States, config: Config) -> npt.NDArray[np.int64]:
 
 
 def _turn(times: int, is_mirrored: bool) -> Callable[[int, int], tuple[int, int]]:
-    """A map of (row, digit) from the centre: E goes to NE, NW to W, as often as told; first NW and E change places."""
+    """Return a map of (row, digit) from the centre: `times` turns by 60 degrees after an optional reflection.
+
+    A turn takes E to NE and NW to W; the reflection exchanges NW and E.
+    """
 
     def move(row: int, digit: int) -> tuple[int, int]:
         if is_mirrored:

@@ -38,12 +38,12 @@ CODES: Final = len(DIRECTIONS) * SHAPES << CELL_BITS
 
 
 def is_cell(row: int, digit: int) -> bool:
-    """Whether the board has a cell there (1-based row and digit)."""
+    """Return whether the board has this cell (1-based row and digit)."""
     return 1 <= row <= 9 and 1 <= digit <= 9 and abs(row - digit) <= 4
 
 
 def number(row: int, digit: int) -> int:
-    """The number (bit index) of a cell."""
+    """Return the number (bit index) of a cell."""
     return (13 * row + digit) % RING
 
 
@@ -98,17 +98,17 @@ def _moves() -> dict[int, str]:
 
 
 MOVE_TEXTS: Final = _moves()
-"""Every code whose canonical text can be written, with that text."""
+"""All codes that have a canonical text, with that text."""
 MOVE_CODES: Final = {text: code for code, text in MOVE_TEXTS.items()}
 
 
 def code_shape(code: int) -> int:
-    """The shape of a code: 0 inline, 1..4 broadside."""
+    """Return the shape of a code: 0 inline, 1..4 broadside."""
     return (code >> CELL_BITS) % SHAPES
 
 
 def code_line(code: int) -> tuple[int, ...]:
-    """The cells a code names: the rear alone for an inline move, else the marbles of the broadside, low end first."""
+    """Return the cells that a code names: the rear of an inline move, or the marbles of a broadside, low end first."""
     shape, cell = code_shape(code), code & ((1 << CELL_BITS) - 1)
     if shape == INLINE:
         return (cell,)
@@ -118,10 +118,10 @@ def code_line(code: int) -> tuple[int, ...]:
 
 
 def code_direction(code: int) -> int:
-    """The direction of a code, an index of `DIRECTIONS`."""
+    """Return the direction of a code, an index of `DIRECTIONS`."""
     return (code >> CELL_BITS) // SHAPES
 
 
 def stays_inside(code: int) -> bool:
-    """Whether every marble a code names has a cell to go to."""
+    """Return whether every marble of a code has a target cell on the board."""
     return all(NEIGHBOURS[code_direction(code)][cell] >= 0 for cell in code_line(code))

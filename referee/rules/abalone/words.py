@@ -1,4 +1,4 @@
-"""What people call the parts of Abalone besides their names here: mostly in French, the language of its players."""
+"""Further names of Abalone's variants, sides and pieces, mostly in French, the language of many of its players."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Baroque chess, also called Ultima: `RULES`."""
+"""Baroque chess, also called Ultima: every kind of piece captures in its own way, and checkmate wins.
+
+The rules are pure functions, described in RULES.md; only the kernel decides legality and results.
+"""
 
 from referee.rules.baroque.rules import RULES
 

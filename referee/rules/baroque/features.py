@@ -1,4 +1,4 @@
-"""What a learned evaluation of Baroque chess looks at: the seven kinds of pieces of either side."""
+"""Inputs of a learned evaluation of Baroque chess: the seven kinds of pieces of both sides."""
 
 from __future__ import annotations
 

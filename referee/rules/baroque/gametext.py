@@ -1,8 +1,8 @@
 """Whole games as text: tags and numbered moves, in the display form, in vchess's form or in coordinates.
 
-One reader takes all three, move by move against the board, since some spellings need it; so a game that is read is one
-that can be played. Tags say what moves cannot: `[Variant "..."]`, `[Rule.<option> "..."]`, `[Position "..."]` (also
-`Fen`), `[Result "..."]`, and any others. Source of the vchess form: `getPgn` of its client.
+One reader accepts all three. It plays every move on the board, since some spellings need the position, so it rejects
+games with illegal moves. Tags hold the rest: `[Variant "..."]`, `[Rule.<option> "..."]`, `[Position "..."]` (also
+`Fen`), `[Result "..."]`, and any others. The source of the vchess form is `getPgn` of its client.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from referee.rules.gametitle import titled
 from referee.rules.rules import Config, GameFormat, GameText, Ruleset, State
 
 WIDTH = 100
-"""Columns after which move text is broken."""
+"""Maximum line length of move text."""
 ANY_VARIANT = frozenset({"baroque", "ultima"})
-"""What other programs write as the variant: the name of the family."""
+"""Variant names of other programs that mean the family."""
 OWN_TAGS = frozenset({"variant", "position", "fen", "result"})
 
 _TOKEN = re.compile(
@@ -57,17 +57,19 @@ _CAPITALS = re.compile(r"([PRNBQMK])?([A-H][1-8])?(?:(X)?([A-H][1-8])(X)?|(-OFF)
 
 @dataclass
 class _BaroqueDraft(Draft):
-    """One game while it is being read; `exact` are the moves of vchess's list for machines, which stands behind the
-    list for people and repeats it."""
+    """One game while it is being read.
+
+    `exact` are the moves of vchess's list for machines, which follows the list for people and repeats it.
+    """
 
     moves: list[tuple[int, str]] = field(default_factory=list)
     exact: list[tuple[int, str]] = field(default_factory=list)
     is_begun: bool = False
-    """Once a move or a result has been met: a tag then starts the next game."""
+    """Whether a move or a result was read, after which a tag starts the next game."""
     is_empty: bool = True
 
     def tag(self, name: str, value: str, ruleset: Ruleset, text: str, index: int) -> None:
-        """Take one tag. Raises ParseError for an unknown variant, rule or value."""
+        """Store one tag. Raise ParseError for an unknown variant, rule or value."""
         rules = ruleset.rules
         try:
             if name.lower() == "variant":
@@ -82,12 +84,14 @@ class _BaroqueDraft(Draft):
             else:
                 self.tags[name] = value
         except UnknownNameError as error:
-            raise ParseError(str(error), text=text, index=index, hint="see the variants and options") from None
+            raise ParseError(
+                str(error), text=text, index=index, hint="list them with: arena rules list baroque"
+            ) from None
         except ParseError as error:
             raise ParseError(f"{name}: {error.problem}", text=text, index=index, hint=error.hint) from None
 
     def finish(self, ruleset: Ruleset, text: str) -> GameText:
-        """The game, its moves played through. Raises ParseError for a move that cannot be read or played."""
+        """Play the moves and return the game. Raise ParseError for an unreadable or illegal move."""
         if self.variant or self.options:
             inherited = {} if self.variant else ruleset.overrides
             try:
@@ -101,7 +105,7 @@ class _BaroqueDraft(Draft):
         return self.game(write_move(move) for _, move in played)
 
     def _leave_out(self, ply: int, said: str) -> None:
-        """Take from a comment what the move says by itself."""
+        """Remove from a comment the generated text about the move."""
         comment = self.comments[ply]
         rest = comment.removeprefix(said)
         if said and rest != comment and rest[:1] in ("", " ", ";"):
@@ -111,7 +115,7 @@ class _BaroqueDraft(Draft):
 
 
 def _lowered(word: str) -> str:
-    """A move in capitals throughout as moves are written: `PC2C4X` is `Pc2c4X`."""
+    """Convert a move in capitals to the usual case: `PC2C4X` to `Pc2c4X`."""
     found = _CAPITALS.fullmatch(word)
     if found is None:
         return word
@@ -129,7 +133,10 @@ def _result(word: str, text: str, index: int) -> str:
 def _played(
     ruleset: Ruleset, position: str | None, words: Sequence[tuple[int, str]], text: str
 ) -> Iterator[tuple[State, int]]:
-    """Each move as its code, with the position before it; `words` are (place in `text`, move). Raises ParseError."""
+    """Yield each move as its code, with the position before it.
+
+    `words` are (index in `text`, move). Raise ParseError.
+    """
     state = ruleset.read(position)
     for index, word in words:
         try:
@@ -145,7 +152,7 @@ def _played(
 
 
 def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
-    """All games of a text. What no tag says is taken from `ruleset`. Raises ParseError."""
+    """Return all games of a text. `ruleset` supplies what the tags omit. Raise ParseError."""
     games: list[GameText] = []
     draft, place, is_exact = _BaroqueDraft(), 0, False
     while place < len(text):
@@ -202,7 +209,7 @@ def _tag(name: str, value: object) -> str:
 
 
 def _other_tags(game: GameText) -> list[str]:
-    """The tags that mean nothing here, those with a name that can be read back."""
+    """Return the lines of further tags whose names can be read again."""
     return [
         _tag(name, value)
         for name, value in game.tags.items()
@@ -213,7 +220,7 @@ def _other_tags(game: GameText) -> list[str]:
 def _words(
     game: GameText, played: Sequence[tuple[State, int]], config: Config, spell: Callable[[int, State, Config], str]
 ) -> list[str]:
-    """The moves, each with its mark, what it does in words, and its comment."""
+    """Return the moves, each with its mark, its effect as text, and its comment."""
     words = []
     for ply, (state, move) in enumerate(played, 1):
         said = explain(move, state, config) if spell is display_move else ""
@@ -226,7 +233,7 @@ def _words(
 def _numbered(
     game: GameText, played: Sequence[tuple[State, int]], config: Config, spell: Callable[[int, State, Config], str]
 ) -> str:
-    """`1. Pa2a3 Pa7a6 2. ...`; `1... Pa7a6` where Black begins; with marks and comments."""
+    """Return `1. Pa2a3 Pa7a6 2. ...`, or `1... Pa7a6` if Black begins, with marks and comments."""
     words = [braced(game.comments.get(0, ""))]
     for ply, word in enumerate(_words(game, played, config, spell), 1):
         state, _ = played[ply - 1]
@@ -247,7 +254,7 @@ def _coordinates(move: int, state: State, config: Config) -> str:
 
 
 def _short(move: int, state: State, config: Config) -> str:
-    """vchess's form: without origin, pincers and suicides apart."""
+    """Return a move in vchess's form: only pincers and suicides keep their origin."""
     shown = display_move(move, state, config)
     if shown.startswith("P") or shown.endswith("-off"):
         return shown
@@ -255,7 +262,9 @@ def _short(move: int, state: State, config: Config) -> str:
 
 
 def _exact(move: int, state: State, config: Config) -> str:
-    """vchess's form for machines: `c2.c4 wpc4/wpc2.brd4`, what appears and what vanishes."""
+    """Return a move in vchess's form for machines: `c2.c4 wpc4/wpc2.brd4`, the pieces that appear and those that
+    vanish.
+    """
     origin, end = divmod(move, 64)
     side = int(state[SIDE])
 
@@ -276,7 +285,7 @@ def _play(game: GameText, ruleset: Ruleset) -> list[tuple[State, int]]:
 
 
 def _head(game: GameText) -> list[str]:
-    """The lines of a game's tags."""
+    """Return the lines of a game's tags."""
     lines = _other_tags(game)
     if game.variant:
         lines.append(_tag("Variant", game.variant))
@@ -293,7 +302,7 @@ def _write(game: GameText, ruleset: Ruleset, spell: Callable[[int, State, Config
 
 
 def write_table(game: GameText, ruleset: Ruleset) -> str:
-    """A game in the display form, a row for each pair of moves. Raises ParseError for moves that cannot be played."""
+    """Return a game in the display form, a row for each pair of moves. Raise ParseError for illegal moves."""
     settled = _settled(game, ruleset)
     words = _words(game, _play(game, settled), settled.config, display_move)
     start = settled.read(game.position)
@@ -303,19 +312,19 @@ def write_table(game: GameText, ruleset: Ruleset) -> str:
 
 
 def write(game: GameText, ruleset: Ruleset) -> str:
-    """A game in the display form. Raises ParseError for moves that cannot be played."""
+    """Return a game in the display form. Raise ParseError for illegal moves."""
     return _write(game, ruleset, display_move)
 
 
 def write_coordinates(game: GameText, ruleset: Ruleset) -> str:
-    """A game in canonical moves. Raises ParseError for moves that cannot be played."""
+    """Return a game in canonical moves. Raise ParseError for illegal moves."""
     return _write(game, ruleset, _coordinates)
 
 
 def write_vchess(game: GameText, ruleset: Ruleset) -> str:
-    """A game as vchess's client saves it. Rules that vchess does not know stand in tags that it ignores.
+    """Return a game as vchess's client saves it. Rules unknown to vchess become tags that it ignores.
 
-    Raises ParseError for moves that cannot be played.
+    Raise ParseError for illegal moves.
     """
     settled = _settled(game, ruleset)
     played = _play(game, settled)
@@ -335,5 +344,5 @@ FORMATS: tuple[GameFormat, ...] = (
     GameFormat("display", read, write, "piece, origin and destination: 1. Pc2c4X Kd4xe5"),
     GameFormat("display-table", read, write_table, "the same in a numbered row for each pair of moves"),
     GameFormat("coordinates", read, write_coordinates, "canonical moves: 1. c2c4 d4e5"),
-    GameFormat("vchess", read, write_vchess, "as vchess.club saves games: 1. Pc2c4X Kxe5, then a list for machines"),
+    GameFormat("vchess", read, write_vchess, "the format of vchess.club: 1. Pc2c4X Kxe5, then a list for machines"),
 )

@@ -1,7 +1,5 @@
 """The compiled rules of Baroque chess: legal moves, captures, check, results, counting and random play.
 
-Knows states (below) and numbers only; refuses to know texts, histories and clocks.
-
     8 | 56 57 58 59 60 61 62 63      a square is the bit 1 << (8 * rank + file), a1 = bit 0
     7 | 48 49 50 51 52 53 54 55      a move is 64 * origin + destination, suicide has both alike
     6 | 40 41 42 43 44 45 46 47
@@ -14,8 +12,8 @@ Knows states (below) and numbers only; refuses to know texts, histories and cloc
 
 Letters: f, t origin and destination (one bit), u, v the sides that moves and waits (tuples of seven), own and foe all
 their pieces, e the empty squares, h hurdles that may be leapt, z the mover's frozen squares, g and x sets of squares.
-`style` packs the rules of movement: bit 0 classical immobilizers, 1 suicide, 2 leaping chameleons combine, from 3 on the
-greatest number of leaps. No rule depends on the colour or on the direction of play, so everything is said once.
+`style` packs the rules of movement: bit 0 classical immobilizers, 1 suicide, 2 leaping chameleons combine, from 3 on
+the greatest number of leaps. No rule depends on colour or direction of play, so one set of functions serves both sides.
 """
 
 from __future__ import annotations
@@ -50,21 +48,23 @@ __all__ = [
     "KEY_SIZE",
     "MAX_MOVES",
     "STATE_SIZE",
+    "captures",
     "count",
     "evaluate",
-    "forcing",
     "in_check",
     "legal",
     "play",
     "playout",
+    "quiet_eval",
     "result",
-    "still",
 ]
 
 DTYPE = np.uint64
 MAX_MOVES = 512
-"""n own pieces have at most 27 destinations each, and each of the 64 - n other squares is reached by at most one piece
-in each direction (own pieces block), so 27 n and 8 (64 - n) + n both bound their number: together below 420."""
+"""An upper bound. Each of n own pieces has at most 27 destinations. Each of the 64 - n other squares is reached by at
+most one piece in each direction, since own pieces block. So 27 n and 8 (64 - n) + n both bound the number of moves:
+together below 420.
+"""
 
 PINCER, COORDINATOR, LEAPER, CHAMELEON, WITHDRAWER, IMMOBILIZER, KING = range(7)
 
@@ -87,32 +87,32 @@ NOT_H = np.uint64(0x7F7F7F7F7F7F7F7F)
 
 @jit
 def style_of(config: Any) -> Any:
-    """The rules of movement packed into one number (see the module's docstring)."""
+    """Return the rules of movement packed into one number (see the module's docstring)."""
     return config[CLASSICAL] | (config[SUICIDE] << 1) | (config[COMBINES] << 2) | (config[MAX_LEAPS] << 3)
 
 
 @jit
 def side_at(state: Any, o: Any) -> Any:
-    """The seven bitboards that start at place `o` of a state."""
+    """Return the seven bitboards that start at index `o` of a state."""
     return state[o], state[o + 1], state[o + 2], state[o + 3], state[o + 4], state[o + 5], state[o + 6]
 
 
 @jit
 def sides(state: Any) -> Any:
-    """The side to move and the side that waits."""
+    """Return the side to move and the side that waits."""
     o = 7 * np.int64(state[SIDE])
     return side_at(state, o), side_at(state, 7 - o)
 
 
 @jit
 def occupied(u: Any) -> Any:
-    """All squares of a side."""
+    """Return all squares of a side."""
     return u[0] | u[1] | u[2] | u[3] | u[4] | u[5] | u[6]
 
 
 @jit
 def kind(u: Any, f: Any) -> Any:
-    """Which of the seven stands on a square of that side."""
+    """Return the kind (0..6) of the piece on a square of that side."""
     if u[0] & f:
         return 0
     if u[1] & f:
@@ -133,8 +133,11 @@ def kind(u: Any, f: Any) -> Any:
 
 @jit
 def frozen_near(m: Any, helpers: Any, style: Any) -> Any:
-    """Squares on which pieces are frozen by the enemy immobilizers `m`; `helpers` are their own chameleons and
-    immobilizers: one next to an immobilizer frees all but itself, two free everybody."""
+    """Return the squares on which the enemy immobilizers `m` freeze pieces.
+
+    `helpers` are the own chameleons and immobilizers. One of them next to an immobilizer frees all pieces but itself,
+    two free all pieces.
+    """
     z = NONE
     while m:
         x = NEAR[ctz(m)]
@@ -149,7 +152,7 @@ def frozen_near(m: Any, helpers: Any, style: Any) -> Any:
 
 @jit
 def frozen_squares(u: Any, v: Any, style: Any) -> Any:
-    """Squares on which the pieces of the mover `u` may not move; immobilizers next to a chameleon included."""
+    """Return the squares on which pieces of the mover `u` may not move, immobilizers next to a chameleon included."""
     z = frozen_near(v[5], u[3] | u[5], style)
     m = u[5]
     while m:
@@ -166,7 +169,7 @@ def frozen_squares(u: Any, v: Any, style: Any) -> Any:
 
 @jit
 def sweep_up(g: Any, e: Any, s: Any) -> Any:
-    """g and all squares reached from it over squares of e."""
+    """Return g and all squares reached from it over squares of e."""
     g |= e & (g << s)
     e &= e << s
     s2 = s + s
@@ -177,7 +180,7 @@ def sweep_up(g: Any, e: Any, s: Any) -> Any:
 
 @jit
 def sweep_down(g: Any, e: Any, s: Any) -> Any:
-    """g and all squares reached from it over squares of e."""
+    """Return g and all squares reached from it over squares of e."""
     g |= e & (g >> s)
     e &= e >> s
     s2 = s + s
@@ -188,7 +191,7 @@ def sweep_down(g: Any, e: Any, s: Any) -> Any:
 
 @jit
 def leaps_up(g: Any, e: Any, h: Any, s: Any, most: Any) -> Any:
-    """Squares reached by leaping single hurdles of h, at most `most` of them (0 = any number)."""
+    """Return the squares reached by leaping single hurdles of h, at most `most` of them (0 = any number)."""
     d = NONE
     t = (((sweep_up(g, e, s) << s) & h) << s) & e
     while t:
@@ -203,7 +206,7 @@ def leaps_up(g: Any, e: Any, h: Any, s: Any, most: Any) -> Any:
 
 @jit
 def leaps_down(g: Any, e: Any, h: Any, s: Any, most: Any) -> Any:
-    """Squares reached by leaping single hurdles of h, at most `most` of them (0 = any number)."""
+    """Return the squares reached by leaping single hurdles of h, at most `most` of them (0 = any number)."""
     d = NONE
     t = (((sweep_down(g, e, s) >> s) & h) >> s) & e
     while t:
@@ -218,7 +221,7 @@ def leaps_down(g: Any, e: Any, h: Any, s: Any, most: Any) -> Any:
 
 @jit
 def destinations(piece: Any, f: Any, own: Any, foe: Any, v: Any, style: Any) -> Any:
-    """Where an unfrozen piece on f may go, the safety of its king apart."""
+    """Return the destinations of an unfrozen piece on f; the safety of its king is not checked."""
     if piece == KING:
         return NEAR[ctz(f)] & ~own
     e = ~(own | foe)
@@ -238,7 +241,7 @@ def destinations(piece: Any, f: Any, own: Any, foe: Any, v: Any, style: Any) -> 
 
 @jit
 def leaps(g: Any, e: Any, h: Any, most: Any) -> Any:
-    """Squares that the pieces g reach by leaping single hurdles of h."""
+    """Return the squares that the pieces g reach by leaping single hurdles of h."""
     ea = e & NOT_A
     eh = e & NOT_H
     ha = h & NOT_A
@@ -251,7 +254,7 @@ def leaps(g: Any, e: Any, h: Any, most: Any) -> Any:
 
 @jit
 def slides(g: Any, e: Any) -> Any:
-    """The empty squares that the pieces g reach along ranks and files."""
+    """Return the empty squares that the pieces g reach along ranks and files."""
     ea = e & NOT_A
     eh = e & NOT_H
     return (sweep_up(g, e, EIGHT) | sweep_down(g, e, EIGHT) | sweep_up(g, ea, ONE) | sweep_down(g, eh, ONE)) & e
@@ -259,7 +262,7 @@ def slides(g: Any, e: Any) -> Any:
 
 @jit
 def slants(g: Any, e: Any) -> Any:
-    """The empty squares that the pieces g reach along diagonals."""
+    """Return the empty squares that the pieces g reach along diagonals."""
     ea = e & NOT_A
     eh = e & NOT_H
     return (sweep_up(g, ea, NINE) | sweep_down(g, eh, NINE) | sweep_up(g, eh, SEVEN) | sweep_down(g, ea, SEVEN)) & e
@@ -267,7 +270,7 @@ def slants(g: Any, e: Any) -> Any:
 
 @jit
 def count_leaps(g: Any, e: Any, h: Any, most: Any) -> Any:
-    """The number of destinations that the pieces g reach by leaping h; own pieces block, so none is met twice."""
+    """Count the destinations that the pieces g reach by leaping h; own pieces block, so none is counted twice."""
     ea = e & NOT_A
     eh = e & NOT_H
     ha = h & NOT_A
@@ -280,7 +283,7 @@ def count_leaps(g: Any, e: Any, h: Any, most: Any) -> Any:
 
 @jit
 def count_slides(p: Any, g: Any, e: Any) -> Any:
-    """The number of plain moves of the pincers p and the queen-like pieces g together."""
+    """Count the plain moves of the pincers p and the queen-like pieces g together."""
     ea = e & NOT_A
     eh = e & NOT_H
     x = p | g
@@ -295,7 +298,7 @@ def count_slides(p: Any, g: Any, e: Any) -> Any:
 
 @jit
 def pinched(t: Any, own: Any, foe: Any) -> Any:
-    """Enemies beside t with a piece of `own` right behind them."""
+    """Return the enemies next to t with a piece of `own` directly behind them."""
     x = ((t << EIGHT) & (own >> EIGHT)) | ((t >> EIGHT) & (own << EIGHT))
     x |= ((t << ONE) & NOT_A & ((own & NOT_A) >> ONE)) | ((t >> ONE) & NOT_H & ((own & NOT_H) << ONE))
     return x & foe
@@ -303,7 +306,7 @@ def pinched(t: Any, own: Any, foe: Any) -> Any:
 
 @jit
 def pinching(own: Any, foe: Any) -> Any:
-    """Where `pinched` finds something."""
+    """Return the squares from which `pinched` is not empty."""
     x = ((foe & (own >> EIGHT)) >> EIGHT) | ((foe & (own << EIGHT)) << EIGHT)
     x |= ((foe & ((own & NOT_A) >> ONE)) & NOT_A) >> ONE
     return x | (((foe & ((own & NOT_H) << ONE)) & NOT_H) << ONE)
@@ -311,7 +314,7 @@ def pinching(own: Any, foe: Any) -> Any:
 
 @jit
 def coordinating(k: Any, foe: Any) -> Any:
-    """Squares whose corners with the king k may hold a foe."""
+    """Return the squares whose corners with the king k may hold a foe."""
     if not k:
         return NONE
     c = np.uint64(ctz(k))
@@ -322,8 +325,11 @@ def coordinating(k: Any, foe: Any) -> Any:
 
 @jit
 def captured(piece: Any, f: Any, t: Any, u: Any, v: Any, own: Any, foe: Any, style: Any) -> Any:
-    """The squares that the move f-t empties of enemies. The square f needs no care as a partner of a pinch: a piece
-    that came from behind its victim would have walked through it."""
+    """Return the squares of the enemies that the move f-t captures.
+
+    The square f needs no special case as the partner of a pinch: a piece coming from behind its victim would have
+    walked through it.
+    """
     if piece == IMMOBILIZER or f == t:
         return NONE
     if piece == PINCER:
@@ -338,7 +344,7 @@ def captured(piece: Any, f: Any, t: Any, u: Any, v: Any, own: Any, foe: Any, sty
         return BETWEEN[a, b] & foe
     k = u[6]
     corners = NONE
-    if k:  # on the king's rank or file one corner is the king's square and the other is t: no enemy stands there
+    if k:  # on the king's rank or file the corners are the king's square and t, which hold no enemy
         c = ctz(k)
         corners = (FILE[b] & RANK[c]) | (FILE[c] & RANK[b])
     if piece == COORDINATOR:
@@ -353,7 +359,7 @@ def captured(piece: Any, f: Any, t: Any, u: Any, v: Any, own: Any, foe: Any, sty
 
 @jit
 def moved(u: Any, piece: Any, g: Any) -> Any:
-    """A side with the squares g of one kind of piece toggled."""
+    """Return a side with the squares g of one kind of piece toggled."""
     return (
         u[0] ^ (g if piece == 0 else NONE),
         u[1] ^ (g if piece == 1 else NONE),
@@ -367,7 +373,7 @@ def moved(u: Any, piece: Any, g: Any) -> Any:
 
 @jit
 def without(v: Any, x: Any) -> Any:
-    """A side with all pieces on the squares x gone."""
+    """Return a side with all pieces on the squares x removed."""
     return v[0] & ~x, v[1] & ~x, v[2] & ~x, v[3] & ~x, v[4] & ~x, v[5] & ~x, v[6] & ~x
 
 
@@ -376,12 +382,12 @@ def without(v: Any, x: Any) -> Any:
 
 @jit
 def guard(u: Any, v: Any, style: Any) -> Any:
-    """How safe the king of u is against v, were it v's turn: (in check, pins, baits).
+    """Return the safety of the king of u against v if v were to move: (in check, pins, baits).
 
-    Taking pieces off the board is the only thing that can open a new attack, as long as neither the king nor an
-    immobilizer moves. `pins` are the own pieces whose leaving may do so, `baits` the enemies whose capture may.
-    Each threat needs some squares empty: two own pieces there are safe, one own piece alone is a pin, and where
-    enemies stand there all of them would have to be captured.
+    Only the removal of pieces can open a new attack, as long as neither the king nor an immobilizer moves. `pins` are
+    the own pieces whose departure may do so, `baits` the enemies whose capture may. Each threat needs some empty
+    squares: two own pieces there are safe, and one own piece alone is a pin. If enemies are there, all of them would
+    have to be captured.
     """
     pins = NONE
     baits = NONE
@@ -395,7 +401,7 @@ def guard(u: Any, v: Any, style: Any) -> Any:
     free = ~frozen_near(u[5], v[3] | v[5], style)
     check = (near & (v[6] | v[3]) & free) != NONE
 
-    g = near & v[4] & free  # a withdrawer beside the king needs the square behind it
+    g = near & v[4] & free  # a withdrawer next to the king needs the square behind it
     while g:
         d = BEYOND[s, ctz(g)]
         g &= g - ONE
@@ -424,7 +430,7 @@ def guard(u: Any, v: Any, style: Any) -> Any:
             else:
                 check = True
 
-    g = v[0] & free  # a pincer that can reach the square opposite to an enemy beside the king
+    g = v[0] & free  # a pincer that can reach the square opposite to an enemy next to the king
     if g:
         x = BESIDE[s] & foe
         while x:
@@ -446,7 +452,7 @@ def guard(u: Any, v: Any, style: Any) -> Any:
                     elif n == 1:
                         pins |= line & own
 
-    g = v[1] & free  # a coordinator that can reach the king's rank while the kings share a file, or the other way round
+    g = v[1] & free  # a coordinator that can reach the king's rank while the kings share a file, or vice versa
     if g and v[6]:
         c = ctz(v[6])
         goal = NONE
@@ -476,7 +482,7 @@ def guard(u: Any, v: Any, style: Any) -> Any:
 
 @jit
 def touchy(u: Any, foe: Any, pins: Any) -> Any:
-    """The pieces whose every move must be tried out: the king, the pinned, an immobilizer that may let enemies go."""
+    """Return the pieces whose every move must be tested: the king, the pinned, an immobilizer that may release enemies."""
     x = u[6] | pins
     m = u[5]
     while m:
@@ -492,7 +498,7 @@ def touchy(u: Any, foe: Any, pins: Any) -> Any:
 
 @jit
 def goals(piece: Any, f: Any, v: Any, own: Any, foe: Any, z: Any, style: Any) -> Any:
-    """Where a piece on f may go, f itself for suicide, the safety of its king apart."""
+    """Return the destinations of a piece on f (f itself for suicide); the safety of its king is not checked."""
     if f & z:
         return f if style & 2 and piece != KING else NONE
     return destinations(piece, f, own, foe, v, style)
@@ -500,9 +506,9 @@ def goals(piece: Any, f: Any, v: Any, own: Any, foe: Any, z: Any, style: Any) ->
 
 @jit
 def legal_from(f: Any, u: Any, v: Any, own: Any, foe: Any, z: Any, risky: Any, baits: Any, style: Any) -> Any:
-    """The destinations of all legal moves of the piece on f, as a bitboard (f itself for suicide).
+    """Return the destinations of all legal moves of the piece on f, as a bitboard (f itself for suicide).
 
-    `risky` says that every move must be tried out, `baits` which captures make it necessary.
+    With `risky` every move must be tested; `baits` are the enemies whose capture must be tested.
     """
     piece = kind(u, f)
     d = goals(piece, f, v, own, foe, z, style)
@@ -520,7 +526,7 @@ def legal_from(f: Any, u: Any, v: Any, own: Any, foe: Any, z: Any, risky: Any, b
 
 @jit
 def count_moves(u: Any, v: Any, check: Any, pins: Any, baits: Any, style: Any) -> Any:
-    """The number of legal moves: those of pieces that cannot touch the king's safety are counted all at once."""
+    """Count the legal moves; pieces that cannot affect the king's safety are counted in bulk."""
     own = occupied(u)
     foe = occupied(v)
     z = frozen_squares(u, v, style) & own
@@ -548,7 +554,7 @@ def count_moves(u: Any, v: Any, check: Any, pins: Any, baits: Any, style: Any) -
 
 @jit
 def can_move(u: Any, v: Any, check: Any, pins: Any, baits: Any, style: Any) -> Any:
-    """Whether there is a legal move. One step of a piece that cannot touch the king's safety is enough."""
+    """Return whether there is a legal move. One step of a piece that cannot affect the king's safety suffices."""
     own = occupied(u)
     foe = occupied(v)
     z = frozen_squares(u, v, style) & own
@@ -583,7 +589,6 @@ def can_move(u: Any, v: Any, check: Any, pins: Any, baits: Any, style: Any) -> A
 
 @jit
 def legal(state: Any, config: Any, moves: Any) -> Any:
-    """See `referee.rules.rules.Kernel`."""
     style = style_of(config)
     u, v = sides(state)
     own = occupied(u)
@@ -609,7 +614,6 @@ def legal(state: Any, config: Any, moves: Any) -> Any:
 
 @jit
 def count(state: Any, config: Any) -> Any:
-    """See `referee.rules.rules.Kernel`."""
     style = style_of(config)
     u, v = sides(state)
     check, pins, baits = guard(u, v, style)
@@ -618,7 +622,6 @@ def count(state: Any, config: Any) -> Any:
 
 @jit
 def play(state: Any, config: Any, move: Any, out: Any) -> Any:
-    """See `referee.rules.rules.Kernel`."""
     style = style_of(config)
     u, v = sides(state)
     f = ONE << np.uint64(move // 64)
@@ -642,7 +645,7 @@ def play(state: Any, config: Any, move: Any, out: Any) -> Any:
 
 @jit
 def result(state: Any, config: Any, occurrences: Any, gap: Any) -> Any:
-    """See `referee.rules.rules.Kernel`. The order is that of the rules: mate, stalemate, bare kings, then the limits."""
+    """Return the result code in the order of the rules: mate, stalemate, bare kings, then the limits."""
     style = style_of(config)
     u, v = sides(state)
     check, pins, baits = guard(u, v, style)
@@ -662,7 +665,7 @@ def result(state: Any, config: Any, occurrences: Any, gap: Any) -> Any:
 
 @jit
 def blocked(check: Any, side: Any, config: Any) -> Any:
-    """The result for a side (0 or 1) without legal moves."""
+    """Return the result for a side (0 or 1) without legal moves."""
     if check:
         return BY_CHECKMATE * 4 + 2 - side
     return BY_STALEMATE * 4 + (2 - side if config[STALEMATE_LOSES] else DRAW)
@@ -670,7 +673,7 @@ def blocked(check: Any, side: Any, config: Any) -> Any:
 
 @jit
 def is_bare(u: Any, v: Any) -> Any:
-    """Whether two kings are all there is."""
+    """Return whether two kings are the only pieces."""
     return occupied(u) == u[6] and occupied(v) == v[6] and u[6] != NONE and v[6] != NONE
 
 
@@ -679,7 +682,7 @@ def is_bare(u: Any, v: Any) -> Any:
 
 @jit
 def playout(state: Any, config: Any, rng: Any, max_plies: Any) -> Any:
-    """See `referee.rules.rules.Kernel`. Destinations are kept as one bitboard per piece; a move is drawn by its number."""
+    """Play a random game; destinations are one bitboard per piece, and a random number selects the move."""
     style = style_of(config)
     u, v = sides(state)
     side = np.int64(state[SIDE])
@@ -716,7 +719,7 @@ def playout(state: Any, config: Any, rng: Any, max_plies: Any) -> Any:
             return BY_MAX_PLIES * 4 + DRAW, plies
         if plies >= max_plies:
             return 0, plies
-        i = random_below(rng, total)  # from here on: the i-th of all moves
+        i = random_below(rng, total)  # find the i-th of all moves
         n = 0
         while i >= popcount(targets[n]):
             i -= popcount(targets[n])
@@ -735,12 +738,12 @@ def playout(state: Any, config: Any, rng: Any, max_plies: Any) -> Any:
         plies += 1
 
 
-# What people are shown
+# Values for display
 
 
 @jit
 def frozen(state: Any, config: Any) -> Any:
-    """All frozen pieces of both sides as a bitboard, the waiting side's as if it were to move."""
+    """Return all frozen pieces of both sides as a bitboard, those of the waiting side as if it were to move."""
     style = style_of(config)
     u, v = sides(state)
     return (frozen_squares(u, v, style) & occupied(u)) | (frozen_squares(v, u, style) & occupied(v))
@@ -748,36 +751,39 @@ def frozen(state: Any, config: Any) -> Any:
 
 @jit
 def in_check(state: Any, config: Any) -> Any:
-    """See `referee.rules.rules.Tactics`."""
+    """Return whether the king of the side to move is in check."""
     u, v = sides(state)
     return guard(u, v, style_of(config))[0]
 
 
 @jit
 def victims(state: Any, config: Any, move: Any) -> Any:
-    """The squares that a move empties of enemies, as a bitboard."""
+    """Return the squares of the enemies that a move captures, as a bitboard."""
     u, v = sides(state)
     f = ONE << np.uint64(move // 64)
     t = ONE << np.uint64(move % 64)
     return captured(kind(u, f), f, t, u, v, occupied(u), occupied(v), style_of(config))
 
 
-# Evaluation. Values in hundredths of a pincer.
+# Evaluation. Values in centipawns: a pincer is worth 100.
 
 WORTH = 100, 300, 550, 350, 250, 600
-"""Of the pieces in the order of a side's bitboards, the king apart."""
+"""Values of the pieces in the order of a side's bitboards, without the king."""
 
 
 @jit
 def worth(u: Any, g: Any, values: Any) -> Any:
-    """The value of a side's pieces on the squares g."""
+    """Return the value of a side's pieces on the squares g."""
     n = values[0] * popcount(u[0] & g) + values[1] * popcount(u[1] & g) + values[2] * popcount(u[2] & g)
     return n + values[3] * popcount(u[3] & g) + values[4] * popcount(u[4] & g) + values[5] * popcount(u[5] & g)
 
 
 @jit
 def takings(piece: Any, f: Any, u: Any, v: Any, own: Any, foe: Any, style: Any) -> Any:
-    """Where an unfrozen piece on f may take something, the safety of its king apart; other squares may be among them."""
+    """Return squares on which an unfrozen piece on f may capture, and possibly others.
+
+    The safety of its king is not checked.
+    """
     a = ctz(f)
     if piece == KING:
         return NEAR[a] & foe
@@ -806,11 +812,11 @@ def takings(piece: Any, f: Any, u: Any, v: Any, own: Any, foe: Any, style: Any) 
 
 @jit
 def best_capture(u: Any, v: Any, own: Any, foe: Any, z: Any, style: Any) -> Any:
-    """The value of the most that one move of u takes, its king's safety not asked."""
+    """Return the highest value that one move of u captures; its king's safety is not checked."""
     free = ~z
     e = ~(own | foe)
     best = 0
-    x = NEAR[ctz(u[6])] & foe if u[6] & free else NONE  # what the king and the withdrawers take, one piece each
+    x = NEAR[ctz(u[6])] & foe if u[6] & free else NONE  # captures of king and withdrawers, one piece each
     g = u[4] & free
     while g:
         a = ctz(g)
@@ -826,7 +832,7 @@ def best_capture(u: Any, v: Any, own: Any, foe: Any, z: Any, style: Any) -> Any:
         x ^= t
         best = max(best, worth(v, t, WORTH))
 
-    x = pinching(own, foe) & e  # what pincers take depends on where they go alone
+    x = pinching(own, foe) & e  # captures of pincers depend on their destination alone
     if x:
         x &= slides(u[0] & free, e)
     while x:
@@ -848,7 +854,7 @@ def best_capture(u: Any, v: Any, own: Any, foe: Any, z: Any, style: Any) -> Any:
 
 @jit
 def standing(u: Any, v: Any, e: Any, z: Any) -> Any:
-    """What a side's pieces are worth where they stand: less when frozen (z), more when mobile and near the enemy king."""
+    """Return the value of a side's pieces in their places: less if frozen (z), more if mobile and near the enemy king."""
     n = worth(u, ~NONE, WORTH) - worth(u, z, WORTH) // 4
     free = ~z
     n += 2 * count_slides(u[0] & free, (u[1] | u[2] | u[3] | u[4] | u[5]) & free, e)
@@ -860,21 +866,23 @@ def standing(u: Any, v: Any, e: Any, z: Any) -> Any:
     return n
 
 
-# What a search that looks at captures itself goes by: see `referee.rules.rules.Tactics`.
+# For quiescence search: see `referee.rules.rules.Tactics`.
 
 FROZEN, STUCK_KING, ONWARD, ROOM = 6, 12, 13, 14
-"""Of the prices the first six are of the pieces; then what each loses when frozen, and a frozen king; what each rank is
-worth that a pincer has gone, and what is lost by each empty square beside the own king."""
-PRICES = np.array([*WORTH, *(24 * value // 100 for value in WORTH), 0, 0, 0], dtype=np.int64)
-TOGETHER = np.array([0, 1, 2, 3, 4, 5, *[6] * len(WORTH), 7, 8, 9], dtype=np.int64)
+"""Indices of the piece values after the first six, which are those of the pieces. FROZEN starts the losses of each kind
+when frozen; then follow the loss of a frozen king, the value of each rank that a pincer has advanced, and the loss
+for each empty square next to the own king.
+"""
+PIECE_VALUES = np.array([*WORTH, *(24 * value // 100 for value in WORTH), 0, 0, 0], dtype=np.int64)
+VALUE_GROUPS = np.array([0, 1, 2, 3, 4, 5, *[6] * len(WORTH), 7, 8, 9], dtype=np.int64)
 ODD_RANKS = np.uint64(0xFF00FF00FF00FF00)
 UPPER_PAIRS = np.uint64(0xFFFF0000FFFF0000)
 UPPER_HALF = np.uint64(0xFFFFFFFF00000000)
 
 
 @jit
-def forcing(state: Any, config: Any, prices: Any, moves: Any, gains: Any) -> Any:
-    """See `referee.rules.rules.Tactics`."""
+def captures(state: Any, config: Any, values: Any, moves: Any, gains: Any) -> Any:
+    """Write the legal captures and the values of what they capture; return their number."""
     style = style_of(config)
     u, v = sides(state)
     own = occupied(u)
@@ -899,15 +907,15 @@ def forcing(state: Any, config: Any, prices: Any, moves: Any, gains: Any) -> Any
                     risk = own if check else touchy(u, foe, pins)
                 if not ((f & risk) | (x & baits)) or not guard(moved(u, piece, f | t), without(v, x), style)[0]:
                     moves[n] = 64 * a + ctz(d)
-                    gains[n] = worth(v, x, prices)
+                    gains[n] = worth(v, x, values)
                     n += 1
             d ^= t
     return n
 
 
 @jit
-def prize(state: Any, config: Any) -> Any:
-    """What `best_capture` says of a state."""
+def best_gain(state: Any, config: Any) -> Any:
+    """Return `best_capture` of a state."""
     style = style_of(config)
     u, v = sides(state)
     own = occupied(u)
@@ -915,39 +923,39 @@ def prize(state: Any, config: Any) -> Any:
 
 
 @jit
-def posture(u: Any, e: Any, z: Any, side: Any, prices: Any) -> Any:
-    """What the pieces of a side (0 or 1) are worth where they stand; z are its frozen ones."""
-    n = worth(u, ~NONE, prices)
+def posture(u: Any, e: Any, z: Any, side: Any, values: Any) -> Any:
+    """Return the value of the pieces of a side (0 or 1) in their places; z are its frozen ones."""
+    n = worth(u, ~NONE, values)
     if z:
-        n -= worth(u, z, prices[FROZEN:])
+        n -= worth(u, z, values[FROZEN:])
         if u[6] & z:
-            n -= prices[STUCK_KING]
+            n -= values[STUCK_KING]
     ranks = popcount(u[0] & ODD_RANKS) + 2 * popcount(u[0] & UPPER_PAIRS) + 4 * popcount(u[0] & UPPER_HALF)
-    n += prices[ONWARD] * (7 * popcount(u[0]) - ranks if side else ranks)
+    n += values[ONWARD] * (7 * popcount(u[0]) - ranks if side else ranks)
     if u[6]:
-        n -= prices[ROOM] * popcount(NEAR[ctz(u[6])] & e)
+        n -= values[ROOM] * popcount(NEAR[ctz(u[6])] & e)
     return n
 
 
 @jit
-def still(state: Any, config: Any, prices: Any) -> Any:
-    """See `referee.rules.rules.Tactics`."""
+def quiet_eval(state: Any, config: Any, values: Any) -> Any:
+    """Return the static score of the side to move by these piece values, without captures."""
     style = style_of(config)
     u, v = sides(state)
     own = occupied(u)
     foe = occupied(v)
     e = ~(own | foe)
     side = np.int64(state[SIDE])
-    score = posture(u, e, frozen_squares(u, v, style) & own, side, prices)
-    score -= posture(v, e, frozen_squares(v, u, style) & foe, 1 - side, prices)
+    score = posture(u, e, frozen_squares(u, v, style) & own, side, values)
+    score -= posture(v, e, frozen_squares(v, u, style) & foe, 1 - side, values)
     return min(max(score, -9_999), 9_999)
 
 
 @jit
 def evaluate(state: Any, config: Any) -> Any:
-    """See `referee.rules.rules.Kernel`. Material, frozen pieces, mobility, nearness to the kings, and what hangs.
+    """Return a static score: material, frozen pieces, mobility, nearness to the kings, and hanging pieces.
 
-    The mover is credited with most of its best capture, so that a piece left hanging shows without searching.
+    The mover is credited with most of its best capture, so that a hanging piece counts without a search.
     """
     style = style_of(config)
     u, v = sides(state)

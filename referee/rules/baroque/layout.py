@@ -1,4 +1,4 @@
-"""The board as something to look at: cells, pieces, frozen pieces, check."""
+"""Positions prepared for drawing: cells, pieces, frozen pieces, check."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ CELLS: tuple[Cell, ...] = tuple(Cell(square_name(square), square % 8, square // 
 _WHITE, _BLACK = "♙♖♘♗♕☆♔", "♟♜♞♝♛★♚"
 
 _NOTES = (
-    "moves like a rook; takes enemies that it closes in, along rank or file, between itself and a friend",
-    "moves like a queen; takes enemies on the corners of the rectangle that it forms with its king",
-    "moves like a queen; takes enemies that it leaps over in a straight line",
-    "moves like a queen; takes each enemy by that enemy's own method",
-    "moves like a queen; takes the enemy it moves straight away from",
-    "moves like a queen; takes nobody, but freezes all enemies beside it",
-    "moves one step; takes as in chess",
+    "moves like a rook; captures enemies between itself and another own piece, along rank or file",
+    "moves like a queen; captures enemies on the corners of the rectangle that it forms with its king",
+    "moves like a queen; captures enemies that it leaps over in a straight line",
+    "moves like a queen; captures each enemy by that enemy's own method",
+    "moves like a queen; captures the enemy it moves straight away from",
+    "moves like a queen; captures nothing, but freezes all enemies next to it",
+    "moves one step; captures as in chess",
 )
-"""How each kind moves and takes, in the order of `LETTERS`."""
+"""How each kind moves and captures, in the order of `LETTERS`."""
 
 PIECES: tuple[Piece, ...] = tuple(
     Piece(letter, name, "first", glyph, note)
@@ -40,7 +40,7 @@ EMBLEM = "M3 20h18v-2.5H3ZM3.5 16h17L22 6.5l-5.5 4L12 3.5 7.5 10.5 2 6.5Z"
 
 
 def effect(code: int, before: State, after: State, config: Config) -> Effect:
-    """With whom a move takes what it takes: the partner of a pinch, the king of a coordination."""
+    """Return the pieces that help with a move's captures: the partner of a pinch, the king of a coordination."""
     origin, end = divmod(code, 64)
     stood, left = pieces_of(before), pieces_of(after)
     letter = stood[origin].upper()
@@ -54,13 +54,15 @@ def effect(code: int, before: State, after: State, config: Config) -> Effect:
 
 
 def _king(pieces: dict[int, str], before: State) -> int | None:
-    """Where the king of the side that moved stands."""
+    """Return the square of the king of the side that moved."""
     letter = "k" if before[SIDE] else "K"
     return next((square for square, one in pieces.items() if one == letter), None)
 
 
 def board(state: State, config: Config) -> Board:
-    """A position with its frozen pieces (of both sides, each as if it were to move) and a checked king marked."""
+    """Return a position with labels on a checked king and on the frozen pieces of both sides, each as if it were to
+    move.
+    """
     from referee.rules.baroque import kernel
 
     pieces = {square_name(square): letter for square, letter in pieces_of(state).items()}

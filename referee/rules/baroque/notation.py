@@ -1,6 +1,6 @@
 """Positions and moves as text: the position string, canonical moves, and moves as people and vchess write them.
 
-Refuses to know what is legal, except to resolve a move that is written without its origin.
+Legality matters only for moves written without their origin.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from referee.rules.rules import Config, Notation, State
 
 POSITION_HINT = "write '<board> <w|b> <plies without capture> <move number>', as 8/8/4k3/8/8/3K4/8/8 w 0 1"
 MOVE_HINT = "write origin and destination, as c2c4; d4d4 for suicide"
-LONGEST_POSITION = 200
+MAX_POSITION_LENGTH = 200
 
 
 def _kernel() -> ModuleType:
-    """The compiled rules, loaded on first use: most texts can be read without them."""
+    """Return the compiled rules, loaded on first use: most texts can be read without them."""
     from referee.rules.baroque import kernel
 
     return kernel
 
 
 def square_name(square: int) -> str:
-    """`a1` for 0 to `h8` for 63."""
+    """Return the name of a square: `a1` for 0 to `h8` for 63."""
     return "abcdefgh"[square % 8] + str(square // 8 + 1)
 
 
 def squares_of(bits: int) -> list[int]:
-    """The squares of a bitboard, ascending."""
+    """Return the squares of a bitboard, ascending."""
     found = []
     while bits:
         found.append((bits & -bits).bit_length() - 1)
@@ -42,13 +42,13 @@ def squares_of(bits: int) -> list[int]:
 
 
 def pieces_of(state: State) -> dict[int, str]:
-    """The letter on each occupied square."""
+    """Return the letter on each occupied square."""
     words = state[: len(SYMBOLS)].tolist()
     return {square: symbol for symbol, bits in zip(SYMBOLS, words, strict=True) for square in squares_of(bits)}
 
 
 def piece_at(state: State, square: int) -> str:
-    """The letter on a square, or nothing."""
+    """Return the letter on a square; "" if it is empty."""
     words = state[: len(SYMBOLS)].tolist()
     return next((symbol for symbol, bits in zip(SYMBOLS, words, strict=True) if bits >> square & 1), "")
 
@@ -57,7 +57,7 @@ def piece_at(state: State, square: int) -> str:
 
 
 def _read_board(board: str, text: str, start: int, state: State) -> None:
-    """Put the board of a position string, at `start` of `text`, on `state`. Raises ParseError."""
+    """Write the board of a position string, at `start` of `text`, to `state`. Raise ParseError."""
     rank, file = 7, 0
     for place, letter in enumerate(board, start):
         if letter == "/":
@@ -72,7 +72,7 @@ def _read_board(board: str, text: str, start: int, state: State) -> None:
             file += int(letter)
         elif piece < 0:
             raise ParseError(
-                f"{letter!r} is no piece", text=text, index=place, hint="pieces are PRNBQMK and prnbqmk, gaps 1 to 8"
+                f"unknown piece {letter!r}", text=text, index=place, hint="pieces are PRNBQMK and prnbqmk, gaps 1 to 8"
             )
         else:
             if file < 8:
@@ -91,22 +91,22 @@ def _read_board(board: str, text: str, start: int, state: State) -> None:
         )
 
 
-def _read_number(field: tuple[int, str], text: str, least: int) -> int:
-    """The counter at (place, letters) of `text`. Raises ParseError."""
+def _read_number(field: tuple[int, str], text: str, minimum: int) -> int:
+    """Return the counter at (index, letters) of `text`. Raise ParseError."""
     place, letters = field
-    if letters.isascii() and letters.isdecimal() and len(letters) <= 9 and int(letters) >= least:
+    if letters.isascii() and letters.isdecimal() and len(letters) <= 9 and int(letters) >= minimum:
         return int(letters)
-    raise ParseError("not a counter", text=text, index=place, hint=f"write a number from {least} to {LAST_COUNT}")
+    raise ParseError("not a counter", text=text, index=place, hint=f"write a number from {minimum} to {LAST_COUNT}")
 
 
 def read_position(text: str, config: Config) -> State:
-    """The state of a position string of two, three or four fields. Raises ParseError.
+    """Return the state of a position string of two, three or four fields. Raise ParseError.
 
-    Three fields are vchess's: the third counts the plies played. A side may lack its king (for analysis). No game comes
-    to a position in which the side that is not to move stands in check: it is refused.
+    Three fields are vchess's form: the third counts the plies played. A side may lack its king (for analysis). A
+    position in which the side that is not to move is in check is rejected, since no game reaches it.
     """
-    if len(text) > LONGEST_POSITION:
-        raise ParseError("too long for a position", text=text, index=LONGEST_POSITION, hint=POSITION_HINT)
+    if len(text) > MAX_POSITION_LENGTH:
+        raise ParseError("the position is too long", text=text, index=MAX_POSITION_LENGTH, hint=POSITION_HINT)
     fields = [(found.start(), found.group()) for found in re.finditer(r"[^ \t\r\n]+", text)]
     if not 2 <= len(fields) <= 4:
         place = fields[4][0] if len(fields) > 4 else len(text)
@@ -114,7 +114,7 @@ def read_position(text: str, config: Config) -> State:
     state = np.zeros(STATE_SIZE, dtype=np.uint64)
     _read_board(fields[0][1], text, fields[0][0], state)
     if fields[1][1] not in ("w", "b"):
-        raise ParseError(f"no side {fields[1][1]!r}", text=text, index=fields[1][0], hint="write w or b")
+        raise ParseError(f"invalid side to move {fields[1][1]!r}", text=text, index=fields[1][0], hint="write w or b")
     quiet, number = 0, 1
     if len(fields) == 3:
         number += _read_number(fields[2], text, 0) // 2
@@ -128,26 +128,26 @@ def read_position(text: str, config: Config) -> State:
 
 
 _AT_HOME = "/pppppppp/8/8/8/8/PPPPPPPP/"
-"""Behind unmoved pincers nobody attacks anybody: starts can be read without the kernel."""
+"""Between unmoved pincers there are no attacks, so starts can be read without the kernel."""
 
 
 def _refuse_check(state: State, config: Config, text: str, index: int) -> None:
-    """Raise ParseError where the side that is not to move stands in check: it would have had to see to that."""
+    """Raise ParseError if the side that is not to move is in check: its last move would have been illegal."""
     waiting = state.copy()
     waiting[SIDE] = np.uint64(1 - int(state[SIDE]))
     if config is not None and _kernel().in_check(waiting, config):
         name, other = ("Black", "b") if waiting[SIDE] else ("White", "w")
-        problem = f"{name}'s king could be taken at once, and {name} is not to move"
-        raise ParseError(problem, text=text, index=index, hint=f"write {other}, or take the king out of check")
+        problem = f"{name}'s king is in check although {name} is not to move"
+        raise ParseError(problem, text=text, index=index, hint=f"write {other} as the side to move, or move the king")
 
 
 def write_position(state: State, config: Config) -> str:
-    """The canonical position string: board, side to move, plies without capture, move number."""
+    """Return the canonical position string: board, side to move, plies without capture, move number."""
     cells = ["."] * 64
     for square, symbol in pieces_of(state).items():
         cells[square] = symbol
     board = "/".join("".join(cells[8 * rank : 8 * rank + 8]) for rank in range(7, -1, -1))
-    for gap in range(8, 0, -1):  # the longest first: so each is replaced whole
+    for gap in range(8, 0, -1):  # longest first, so that each gap is replaced as a whole
         board = board.replace("." * gap, str(gap))
     return f"{board} {'b' if state[SIDE] else 'w'} {int(state[QUIET])} {int(state[NUMBER])}"
 
@@ -165,7 +165,7 @@ _SQUARES = {name: square for square, name in enumerate(_NAMES)}
 
 
 def _malformed(text: str) -> ParseError:
-    """The error for a text that is no move: where it first leaves the canonical form."""
+    """Return the error for a text that is not a move, at its first deviation from the canonical form."""
     start = int(text[:1] in tuple(LETTERS))
     wanted = ("abcdefgh", "12345678") * 2
     squares = text[start : start + 4]
@@ -174,7 +174,7 @@ def _malformed(text: str) -> ParseError:
 
 
 def _without_origin(text: str, state: State, config: Config) -> int:
-    """The only legal move that `Rc5X` can mean. Raises ParseError when there is none or more than one."""
+    """Return the only legal move that `Rc5X` can mean. Raise ParseError if there is not exactly one."""
     found = _FORM.fullmatch(text)
     assert found is not None
     kernel = _kernel()
@@ -192,11 +192,11 @@ def _without_origin(text: str, state: State, config: Config) -> int:
         return int(moves[0])
     if not moves:
         raise ParseError(f"no {NAMES[piece % 7]} can go to {found['end']}", text=text, hint=MOVE_HINT)
-    raise ParseError("ambiguous", text=text, hint="write one of " + ", ".join(map(write_move, moves)))
+    raise ParseError("ambiguous move", text=text, hint="write one of " + ", ".join(map(write_move, moves)))
 
 
 def victim_squares(move: int, state: State, config: Config) -> list[int]:
-    """The squares from which a move takes enemies, ascending."""
+    """Return the squares on which a move captures, ascending."""
     return squares_of(int(_kernel().victims(state, config, move)))
 
 
@@ -207,7 +207,7 @@ _WAYS = {
     "N": "leaps over {}",
     "K": "takes {}",
 }
-"""How each kind of piece captures."""
+"""Text for the captures of each kind of piece."""
 
 
 def _listed(parts: list[str]) -> str:
@@ -215,7 +215,7 @@ def _listed(parts: list[str]) -> str:
 
 
 def explain(move: int, state: State, config: Config) -> str:
-    """What a move captures, and how: `as a leaper leaps over the leaper on c4, as a pincer pinches …`."""
+    """Describe the captures of a move: `as a leaper leaps over the leaper on c4, as a pincer pinches …`."""
     origin, end = divmod(move, 64)
     mover = piece_at(state, origin).upper()
     if not mover:
@@ -237,10 +237,10 @@ def explain(move: int, state: State, config: Config) -> str:
 
 
 def read_move(text: str, state: State, config: Config) -> int:
-    """The code of a move in any accepted spelling. Raises ParseError.
+    """Return the code of a move in any accepted spelling. Raise ParseError.
 
-    Accepted: `c2c4`, `d4d4`; the display forms `Pc2c4X`, `Kd4xe5`, `Md4-off`, whose piece must stand on the origin
-    (their capture marks are not checked); vchess's forms without origin, `Rc5X`, where only one legal move fits.
+    Accepted are `c2c4` and `d4d4`; the display forms `Pc2c4X`, `Kd4xe5`, `Md4-off`, whose piece must be on the origin
+    (capture marks are not checked); and vchess's forms without origin, `Rc5X`, if exactly one legal move fits.
     """
     place, origin, code = _read_squares(text)
     if code < 0:
@@ -255,9 +255,9 @@ def read_move(text: str, state: State, config: Config) -> int:
 
 @lru_cache(8192)
 def _read_squares(text: str) -> tuple[int, int, int]:
-    """What a move says by itself: the place of its letter, its origin, its code; -1 for what it leaves to the board.
+    """Return the index of a move's letter, its origin and its code; -1 for each of them that depends on the board.
 
-    Raises ParseError.
+    Raise ParseError.
     """
     if len(text) > 8 or not (found := _FORM.fullmatch(text)):
         raise _malformed(text)
@@ -271,12 +271,12 @@ def _read_squares(text: str) -> tuple[int, int, int]:
 
 
 def write_move(move: int) -> str:
-    """Origin and destination, as `c2c4`."""
+    """Return origin and destination, as `c2c4`."""
     return _NAMES[move // 64] + _NAMES[move % 64]
 
 
 def display_move(move: int, state: State, config: Config) -> str:
-    """`Pc2c4X`, `Kd4xe5`, `Md4-off`: piece, origin, destination; X for a passive capture, x for the king's."""
+    """Return `Pc2c4X`, `Kd4xe5`, `Md4-off`: piece, origin, destination; X for a passive capture, x for the king's."""
     origin, end = divmod(move, 64)
     letter = piece_at(state, origin).upper()
     if origin == end:

@@ -1,4 +1,4 @@
-"""The rules of Baroque chess (Ultima) as a record of options, variants, texts and board. Loads no compiled code."""
+"""The `Rules` record of Baroque chess (Ultima): options, variants, texts and board. It imports no compiled code."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from referee.rules.baroque.state import side
 from referee.rules.baroque.symmetry import SYMMETRY
 from referee.rules.baroque.words import WORDS
 from referee.rules.core import Termination
-from referee.rules.rules import Option, Placing, Rules
+from referee.rules.rules import Option, PositionSetup, Rules
 
 CHECKMATE = Termination.by_rules("checkmate", "the king is attacked and cannot be saved")
 STALEMATE = Termination.by_rules("stalemate", "the side to move has no move and its king is not attacked")
-BARE_KINGS = Termination.by_rules("bare-kings", "nothing but kings is left")
+BARE_KINGS = Termination.by_rules("bare-kings", "only the kings are left")
 
 # Their order is the order of Config in state.py.
 OPTIONS: tuple[Option, ...] = (
@@ -24,7 +24,7 @@ OPTIONS: tuple[Option, ...] = (
         "combo",
         "pure",
         "moves",
-        "pure: a chameleon or immobilizer next to an enemy immobilizer neutralises it; classical: nothing does",
+        "pure: a chameleon or immobilizer next to an enemy immobilizer neutralises it; classical: none does",
         values=("pure", "classical"),
     ),
     Option("suicide", "check", False, "moves", "a frozen piece other than the king may remove itself as a move"),
@@ -40,7 +40,7 @@ OPTIONS: tuple[Option, ...] = (
         "spin",
         0,
         "moves",
-        "the most enemies that one move may leap over, leapers and chameleons alike; 0 = any number",
+        "maximum number of enemies that a move of a leaper or chameleon may leap over; 0 = any number",
         maximum=100,
     ),
     Option(
@@ -48,13 +48,13 @@ OPTIONS: tuple[Option, ...] = (
         "combo",
         "draw",
         "result",
-        "what a side without legal moves gets when it is not in check",
+        "the result for a side without legal moves that is not in check",
         values=("draw", "loss"),
     ),
     Option("repetition", "spin", 3, "limits", "the n-th occurrence of a position is a draw; 0 = off", excluded=(1,)),
-    Option("no_capture_limit", "spin", 100, "limits", "a draw after so many plies without a capture; 0 = off"),
-    Option("bare_kings_draw", "check", True, "limits", "whether king against king is a draw at once"),
-    Option("max_plies", "spin", 0, "limits", "a draw after so many plies in all; 0 = off"),
+    Option("no_capture_limit", "spin", 100, "limits", "plies without a capture that end the game in a draw; 0 = off"),
+    Option("bare_kings_draw", "check", True, "limits", "whether king against king is an immediate draw"),
+    Option("max_plies", "spin", 0, "limits", "plies after which the game ends in a draw; 0 = off"),
     Option("index", "spin", 0, "limits", "the back row of random-symmetric", maximum=ROWS - 1),
     Option("index_white", "spin", 0, "limits", "White's back row of random-asymmetric", maximum=ROWS - 1),
     Option("index_black", "spin", 0, "limits", "Black's back row of random-asymmetric", maximum=ROWS - 1),
@@ -71,10 +71,10 @@ REASONS: tuple[Termination, ...] = (
 
 SUMMARY = (
     "Chess pieces on a chess board, but nearly all move like a queen (pincers like a rook), and each kind captures in "
-    "a way of its own, without entering the victim's square: pincers pinch, the coordinator takes on the corners of "
-    "the rectangle it forms with its king, the withdrawer takes what it leaves behind, the long leaper leaps over, the "
-    "chameleon takes everyone by their own method. The immobilizer takes nothing but freezes every enemy next to it, "
-    "kings included. Only the king captures by displacement; mate wins."
+    "a way of its own, without entering the victim's square. Pincers pinch. The coordinator captures on the corners "
+    "of the rectangle it forms with its king. The withdrawer captures the piece it leaves behind. The long leaper "
+    "leaps over pieces. The chameleon captures each piece by that piece's method. The immobilizer captures nothing "
+    "but freezes every enemy next to it, kings included. Only the king captures by displacement; mate wins."
 )
 
 
@@ -87,7 +87,7 @@ RULES = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
-    placing=Placing(("w 0 1", "b 0 1")),
+    position_setup=PositionSetup(("w 0 1", "b 0 1")),
     effect=effect,
     marks=MARKS,
     emblem=EMBLEM,

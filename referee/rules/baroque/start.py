@@ -24,12 +24,12 @@ ASYMMETRIC = "random-asymmetric"
 
 
 def _orders(letters: str) -> int:
-    """The number of different orders of some letters."""
+    """Return the number of different orders of some letters."""
     return factorial(len(letters)) // prod(factorial(letters.count(letter)) for letter in set(letters))
 
 
 def row(index: int) -> str:
-    """Back row number `index`, 0..ROWS-1, of the different orders of `LETTERS` in alphabetical order."""
+    """Return back row number `index`, 0..ROWS-1, in the alphabetical list of the different orders of `LETTERS`."""
     left, found = LETTERS, ""
     while left:
         for letter in sorted(set(left)):
@@ -42,7 +42,7 @@ def row(index: int) -> str:
 
 
 def row_number(letters: str) -> int:
-    """The number of a back row in capitals: the inverse of `row`. Raises ValueError for other letters."""
+    """Return the number of a back row in capitals: the inverse of `row`. Raise ValueError for other letters."""
     if "".join(sorted(letters)) != LETTERS:
         raise ValueError(f"{letters!r} is not an order of {LETTERS}")
     index, left = 0, LETTERS
@@ -53,7 +53,7 @@ def row_number(letters: str) -> int:
 
 
 def array(white: int, black: int) -> str:
-    """The position with White's back row no. `white` and Black's no. `black`."""
+    """Return the position with White's back row no. `white` and Black's no. `black`."""
     return f"{row(black).lower()}/pppppppp/8/8/8/8/PPPPPPPP/{row(white)} w 0 1"
 
 
@@ -79,24 +79,24 @@ VARIANTS: tuple[Variant, ...] = (
 
 
 def _number(text: str, start: int, name: str) -> int:
-    """The row number written at `start` of `name`. Raises ParseError."""
+    """Return the row number written at `start` of `name`. Raise ParseError."""
     if text.isascii() and text.isdecimal() and len(text) <= 5 and int(text) < ROWS:
         return int(text)
     raise ParseError("not the number of a back row", text=name, index=start, hint=f"write 0 to {ROWS - 1}")
 
 
 def _numbered(base: str, numbers: Mapping[str, Value]) -> Variant:
-    """A random variant with its numbers given: one for both sides, or White's and Black's."""
+    """Return a random variant with its numbers: one for both sides, or White's and Black's."""
     rows = [int(number) for number in numbers.values()]
     return Variant(f"{base}#{'/'.join(map(str, rows))}", array(rows[0], rows[-1]), numbers)
 
 
 def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
-    """The random variants: `random-symmetric` with the option `index` or as `random-symmetric#1234`,
-    `random-asymmetric` with `index_white` and `index_black` or as `random-asymmetric#77/9000`.
+    """Return a random variant with its numbers in its name, so that it cannot be mistaken for another start.
 
-    Either way the variant found has the numbers in its name, so that nobody takes it for another start.
-    None for every other name. Raises ParseError for a number that does not exist, or that an option contradicts.
+    `random-symmetric` takes the option `index` or is written `random-symmetric#1234`; `random-asymmetric` takes
+    `index_white` and `index_black` or is written `random-asymmetric#77/9000`. Return None for every other name. Raise
+    ParseError for an unknown number, or one that contradicts an option.
     """
     base, mark, numbers = name.partition("#")
     names = {SYMMETRIC: ("index",), ASYMMETRIC: ("index_white", "index_black")}.get(base)
@@ -114,15 +114,18 @@ def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
     for option, part in zip(names, parts, strict=True):
         preset[option] = _number(part, start, name)
         if options.get(option, preset[option]) != preset[option]:
-            raise ParseError(f"option {option} says {options[option]}", text=name, index=start, hint="leave one out")
+            raise ParseError(
+                f"contradicts option {option} = {options[option]}", text=name, index=start, hint="omit one of them"
+            )
         start += len(part) + 1
     return _numbered(base, preset)
 
 
 def draw(name: str, rng: random.Random) -> Variant:
-    """A start at random for the two random variants, named with its numbers; the fixed variants are themselves.
+    """Return a random start of the two random variants, with its numbers in its name; other variants are returned
+    unchanged.
 
-    Raises UnknownNameError for a name that is no variant.
+    Raise UnknownNameError for an unknown variant.
     """
     if name == SYMMETRIC:
         name = f"{SYMMETRIC}#{rng.randrange(ROWS)}"

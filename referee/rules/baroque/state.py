@@ -1,6 +1,6 @@
-"""Where things stand in a state and a config, and the names of the pieces: shared by the texts and the kernel.
+"""The layout of a state and a config, and the names of the pieces, shared by texts and kernel.
 
-A state is 18 uint64: seven bitboards of White in the order of `LETTERS`, seven of Black, then what is named below.
+A state is 18 uint64: seven bitboards of White in the order of `LETTERS`, seven of Black, then the values named below.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ QUIET = 15
 NUMBER = 16
 """The move number, growing after Black's moves."""
 PLIES = 17
-"""Plies played in this game, 0 in every position that is read."""
+"""Plies played in this game; 0 in every position read from text."""
 
 KEY_SIZE = 15
 STATE_SIZE = 18
 
 CLASSICAL, SUICIDE, COMBINES, MAX_LEAPS, STALEMATE_LOSES, REPETITION, NO_CAPTURE, BARE_KINGS, MAX_PLIES = range(9)
-"""Places in a `Config`: the order of the options. The numbers of back rows behind them concern no kernel."""
+"""Indices in a `Config`, in the order of the options. The kernel ignores the numbers of back rows after them."""
 
 LAST_COUNT = 999_999_999
-"""Counters stop here, so that every position can be read back."""
+"""Maximum of the counters, so that every position can be read again."""
 
 
 def side(state: State, config: Config) -> int:
-    """0 when White, the first side, is to move, else 1."""
+    """Return 0 when White, the first side, is to move, else 1."""
     return int(state[SIDE])

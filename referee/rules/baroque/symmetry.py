@@ -1,4 +1,4 @@
-"""The eight symmetries of the square: no piece of Baroque chess knows forwards, and none is promoted."""
+"""The eight symmetries of the square: no rule of Baroque chess depends on a direction."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from referee.rules.baroque.state import SIDE, SYMBOLS
-from referee.rules.rules import Config
-from referee.rules.symmetry import SQUARE, Image, States, Symmetry, bits_of, images_of
+from referee.rules.rules import Config, Image, States, Symmetry
+from referee.rules.symmetry import SQUARE, bits_of, images_of
 
 
 def _contents(states: States, config: Config) -> npt.NDArray[np.uint8]:

@@ -1,6 +1,6 @@
 """Constant tables of the 8x8 board as bitboards: bit 0 is a1, bit 7 is h1, bit 63 is h8.
 
-Plain numpy, so that the compiled kernel takes them in as constants.
+They are plain numpy arrays, which the compiled kernel embeds as constants.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ DIRECTIONS: tuple[tuple[int, int], ...] = ((1, 0), (0, 1), (-1, 0), (0, -1), (1,
 
 
 def _walk(square: int, direction: tuple[int, int]) -> list[int]:
-    """The squares met when walking from `square` to the edge, nearest first."""
+    """Return the squares on the way from `square` to the edge, nearest first."""
     x, y = square % 8 + direction[0], square // 8 + direction[1]
     met = []
     while 0 <= x < 8 and 0 <= y < 8:
@@ -31,13 +31,13 @@ def _bits(squares: list[int]) -> int:
 
 
 def _rays(reach: int, count: int) -> Table:
-    """For each square the squares at most `reach` steps away in the first `count` directions."""
+    """Return, for each square, the squares at most `reach` steps away in the first `count` directions."""
     rows = [_bits([to for step in DIRECTIONS[:count] for to in _walk(square, step)[:reach]]) for square in range(64)]
     return np.array(rows, dtype=np.uint64)
 
 
 def _pairs() -> tuple[Table, Table, Table]:
-    """`BETWEEN`, `BEYOND` and `STRIDE` (see there)."""
+    """Return `BETWEEN`, `BEYOND` and `STRIDE` (see there)."""
     between, beyond, stride = (np.zeros((64, 64), dtype=np.uint64) for _ in range(3))
     for start in range(64):
         for dx, dy in DIRECTIONS:
@@ -62,5 +62,6 @@ RANK: Table = np.array([0xFF << (square & 56) for square in range(64)], dtype=np
 FILE: Table = np.array([0x0101010101010101 << (square & 7) for square in range(64)], dtype=np.uint64)
 """The whole file of a square."""
 BETWEEN, BEYOND, STRIDE = _pairs()
-"""By (start, end), 0 where they are not in line: the squares strictly between; the one square next behind `end` as seen
-from `start` (0 off the board); the distance of neighbouring squares of that line in bits (1, 7, 8 or 9)."""
+"""By (start, end), 0 if they are not in line: the squares strictly between; the square directly behind `end` as seen
+from `start` (0 off the board); the distance of neighbouring squares of that line in bits (1, 7, 8 or 9).
+"""

@@ -1,4 +1,4 @@
-"""What people call the parts of Baroque chess besides their names here, French and English."""
+"""Further names of the variants, sides and pieces of Baroque chess, French and English."""
 
 from __future__ import annotations
 

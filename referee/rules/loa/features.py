@@ -1,4 +1,4 @@
-"""What a learned evaluation of Lines of Action looks at: the pieces of both sides, on 8x8."""
+"""Inputs of a learned evaluation of Lines of Action: the pieces of both sides on the 8x8 board."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Whole games as text: `1. b1-b3 h4-f2 2. d1:a4 h2-e2 {a comment} 1-0`.
 
-Moves with or without numbers, separated by dash, `x`, colon or nothing; tags `[Variant "zen"]`, `[Position "..."]`,
-`[Rule.simultaneous "mover"]` and any others before them; results end a game.
+Move numbers are optional; squares are separated by a dash, `x`, a colon or nothing. Tags `[Variant "zen"]`, `[Position
+"..."]`, `[Rule.simultaneous "mover"]` and any others precede the moves; a result ends a game.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class _LoaDraft(Draft):
         self.started = False
 
     def tag(self, name: str, value: str, text: str, index: int) -> None:
-        """Take one tag. Raises ParseError for an unknown variant, rule or value."""
+        """Store one tag. Raise ParseError for an unknown variant, rule or value."""
         self.started = True
         try:
             if name == "Variant":
@@ -51,15 +51,17 @@ class _LoaDraft(Draft):
                 self.position = value
             elif name == "Result":
                 if value not in RESULTS:
-                    raise ParseError("bad result", text=text, index=index, hint="one of " + " ".join(RESULTS))
+                    raise ParseError("invalid result", text=text, index=index, hint="one of " + " ".join(RESULTS))
                 self.result = value
             else:
                 self.tags[name] = value
         except UnknownNameError as error:
-            raise ParseError(str(error), text=text, index=index, hint="see the options of this family") from None
+            raise ParseError(
+                str(error), text=text, index=index, hint="list the options with: arena rules list loa"
+            ) from None
 
     def settle(self, text: str, index: int) -> None:
-        """Fix the rules by which the moves are read, once all tags are known. Raises ParseError."""
+        """Determine the rules for reading the moves, once all tags are known. Raise ParseError."""
         if self.variant or self.options:
             variant = self.variant or self.ruleset.variant.name
             kept = self.ruleset.overrides if variant == self.ruleset.variant.name else {}
@@ -68,11 +70,13 @@ class _LoaDraft(Draft):
             try:
                 self.position = self.ruleset.write(self.ruleset.read(self.position))
             except ParseError as error:
-                raise ParseError(f"bad position: {error.problem}", text=text, index=index, hint=error.hint) from None
+                raise ParseError(
+                    f"invalid position: {error.problem}", text=text, index=index, hint=error.hint
+                ) from None
         self._state = self.ruleset.read(self.position)
 
     def move(self, word: str, text: str, index: int) -> None:
-        """Take one move. Raises ParseError."""
+        """Append one move. Raise ParseError."""
         if not self.moves:
             self.settle(text, index)
         try:
@@ -83,14 +87,16 @@ class _LoaDraft(Draft):
         self.moves.append(write_move(code))
 
     def finish(self, text: str, index: int) -> GameText:
-        """The game as read. Raises ParseError."""
+        """Return the game as read. Raise ParseError."""
         if not self.moves:
             self.settle(text, index)
         return self.game(self.moves)
 
 
 def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
-    """The games of a text, in order; tags and options not given there are those of `ruleset`. Raises ParseError."""
+    """Return the games of a text, in order. `ruleset` supplies the variant and options that tags omit. Raise
+    ParseError.
+    """
     return list(_games(text, ruleset))
 
 
@@ -99,7 +105,7 @@ def _games(text: str, ruleset: Ruleset) -> Iterator[GameText]:
     while index < len(text):
         token = _TOKEN.match(text, index)
         if token is None:
-            hint = "a comment needs its closing brace" if text[index] == "{" else "moves are written b1-b3, d1xa4, pass"
+            hint = "close the comment with }" if text[index] == "{" else "write moves as b1-b3, d1xa4, pass"
             raise ParseError("unreadable game text", text=text, index=index, hint=hint)
         if token["tag"]:
             if draft.moves:
@@ -126,7 +132,7 @@ def _tag(name: str, value: str) -> str:
 
 
 def _head(game: GameText) -> str:
-    """The lines of a game's tags."""
+    """Return the lines of a game's tags."""
     lines = "".join(_tag(name, value) for name, value in game.tags.items())
     lines += _tag("Variant", game.variant) if game.variant else ""
     lines += "".join(_tag(RULE + name, str(value)) for name, value in game.options.items())
@@ -135,16 +141,16 @@ def _head(game: GameText) -> str:
 
 
 def _moves(game: GameText, settled: Ruleset) -> tuple[list[str], int]:
-    """The moves with what is said of each behind it, and who makes the first of them, 0 or 1."""
+    """Return the moves with their annotations, and the side (0 or 1) that makes the first one."""
     words = [remarked(re.sub(r"(?<=[0-9])(?=[a-l])", "-", move), game, ply) for ply, move in enumerate(game.moves, 1)]
     return words, settled.rules.side(settled.read(game.position), settled.config)
 
 
 def write_game(game: GameText, ruleset: Ruleset) -> str:
-    """One game's text: its tags, the numbered moves with dashes, and the result.
+    """Return one game's text: its tags, the numbered moves with dashes, and the result.
 
-    Captures are not told apart (the separator has no meaning). The second move number column of the text starts with
-    the side to move in the game's position.
+    Captures look like other moves, since the separator has no meaning. If the second side begins, the first move has
+    the number `1...`.
     """
     moves, turn = _moves(game, ruleset.rules.settle(game.variant or ruleset.variant.name, game.options))
     words = braced(game.comments.get(0, "")).split()
@@ -162,7 +168,7 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
 
 
 def write_table(game: GameText, ruleset: Ruleset) -> str:
-    """The same with a row for each pair of moves."""
+    """Return one game's text with a row for each pair of moves."""
     moves, turn = _moves(game, ruleset.rules.settle(game.variant or ruleset.variant.name, game.options))
     said = [braced(game.comments[0])] if 0 in game.comments else []
     table = gametable.lines(ruleset.rules.sides, gametable.rows(moves, 1, turn))

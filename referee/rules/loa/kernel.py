@@ -1,7 +1,4 @@
-"""The compiled functions of Lines of Action: the `Kernel` protocol of `referee.rules.rules`.
-
-Refuses to know texts and the history of a game.
-"""
+"""The compiled functions of Lines of Action: the `Kernel` protocol of `referee.rules.rules`."""
 
 from __future__ import annotations
 
@@ -10,6 +7,14 @@ from typing import Any
 import numpy as np
 
 from referee.rules.jit import jit, random_below
+from referee.rules.loa.kernel_linear import (
+    LINEAR_FEATURE_COUNT,
+    MAX_LINEAR_FEATURES,
+    MOBILITY,
+    PRIOR_WEIGHTS,
+    TIED_FEATURES,
+    linear_features8,
+)
 from referee.rules.loa.kernel_lines import (
     connected,
     count_lines,
@@ -31,7 +36,6 @@ from referee.rules.loa.kernel_ternary import (
     put,
     random8,
 )
-from referee.rules.loa.kernel_traits import ALIKE, MOBILITY, MOST_TRAITS, PRIOR, TRAIT_COUNT, traits8
 from referee.rules.loa.state import (
     BAN,
     FIRST,
@@ -54,21 +58,21 @@ from referee.rules.loa.state import (
 from referee.rules.loa.tables import BLACK, LINES, LINES8, NOWHERE, THIRD, WHITE
 
 __all__ = [
-    "ALIKE",
     "DTYPE",
     "KEY_SIZE",
+    "LINEAR_FEATURE_COUNT",
+    "MAX_LINEAR_FEATURES",
     "MAX_MOVES",
-    "MOST_TRAITS",
-    "PRIOR",
+    "PRIOR_WEIGHTS",
     "STATE_SIZE",
-    "TRAIT_COUNT",
+    "TIED_FEATURES",
     "count",
     "evaluate",
     "legal",
+    "linear_features",
     "play",
     "playout",
     "result",
-    "traits",
 ]
 
 DTYPE = np.uint64
@@ -78,12 +82,12 @@ CONNECTION, BOTH, BLOCKED, STUCK, REPEATED, LIMIT = range(6)
 """Reason numbers of `result`: indices into `Rules.reasons`."""
 
 DECIDED = 15_000
-"""Of the evaluation: the worth of a decided board."""
+"""Evaluation of a decided board."""
 
 
 @jit
 def ended(first: bool, second: bool, config: Any, s: int) -> int:
-    """The result code of connection with side `s` to move, given which sides are connected; 0 when none is."""
+    """Return the result code of connection with side `s` to move, given which sides are connected; 0 if neither is."""
     if first and second:
         return BOTH * 4 + (2 - s if config[SIMULTANEOUS] == 1 else 3)
     return CONNECTION * 4 + (1 if first else 2) if first or second else 0
@@ -91,7 +95,7 @@ def ended(first: bool, second: bool, config: Any, s: int) -> int:
 
 @jit
 def stuck(replies: int, config: Any, s: int) -> int:
-    """The result code when side `s` has no move and its opponent would have `replies`; 0 when it passes."""
+    """Return the result code if side `s` has no move and its opponent would have `replies`; 0 if it passes."""
     if config[NO_MOVES] == 1:
         return STUCK * 4 + 2 - s
     if config[NO_MOVES] == 2:
@@ -101,7 +105,6 @@ def stuck(replies: int, config: Any, s: int) -> int:
 
 @jit
 def legal(state: Any, config: Any, moves: Any) -> int:
-    """See `Kernel.legal`."""
     s, z, ban = sides(state)
     n = config[SIZE]
     if n == 8:
@@ -128,7 +131,7 @@ def legal(state: Any, config: Any, moves: Any) -> int:
 
 @jit
 def board_result(state: Any, config: Any) -> tuple[int, int]:
-    """(result code of the board alone, or 0; the number of moves, a pass included)."""
+    """Return (result code of the board alone, or 0; the number of moves, a pass included)."""
     s, z, ban = sides(state)
     n = config[SIZE]
     if n == 8:
@@ -154,8 +157,8 @@ def board_result(state: Any, config: Any) -> tuple[int, int]:
 
 
 @jit
-def goes_on8(state: Any) -> bool:
-    """Whether on the 8x8 board neither side is connected and the side to move has a move."""
+def is_open8(state: Any) -> bool:
+    """Return whether on the 8x8 board neither side is connected and the side to move has a move."""
     if connected8(state[FIRST]) or connected8(state[SECOND]):
         return False
     s = signed(state[SIDE])
@@ -164,13 +167,12 @@ def goes_on8(state: Any) -> bool:
 
 @jit
 def count(state: Any, config: Any) -> int:
-    """See `Kernel.count`."""
     return board_result(state, config)[1]
 
 
 @jit
 def place(q: int, n: int) -> tuple[int, Any]:
-    """The word (0..2) and the bit of a square on a board of size `n`."""
+    """Return the word (0..2) and the bit of a square on a board of size `n`."""
     if n == 8:
         return 0, np.uint64(1) << np.uint64(q >> 4 << 3 | (q & 7))
     return q >> 6, np.uint64(1) << np.uint64(q & 63)
@@ -178,7 +180,6 @@ def place(q: int, n: int) -> tuple[int, Any]:
 
 @jit
 def play(state: Any, config: Any, move: int, out: Any) -> None:
-    """See `Kernel.play`."""
     none, one = np.uint64(0), np.uint64(1)
     for i in range(STATE_SIZE):
         out[i] = state[i]
@@ -207,8 +208,7 @@ def play(state: Any, config: Any, move: int, out: Any) -> None:
 
 @jit
 def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
-    """See `Kernel.result`."""
-    if config[SIZE] != 8 or not goes_on8(state):
+    if config[SIZE] != 8 or not is_open8(state):
         code = board_result(state, config)[0]
         if code != 0:
             return code
@@ -221,7 +221,6 @@ def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
 
 @jit
 def playout(state: Any, config: Any, rng: Any, max_plies: int) -> tuple[int, int]:
-    """See `Kernel.playout`."""
     plies = signed(state[PLIES])
     last = max_plies if config[MAX_PLIES] == 0 else min(max_plies, max(config[MAX_PLIES] - plies, 0))
     if config[SIZE] == 8:
@@ -235,7 +234,7 @@ def playout(state: Any, config: Any, rng: Any, max_plies: int) -> tuple[int, int
 
 @jit
 def playout8(state: Any, config: Any, rng: Any, last: int) -> tuple[int, int]:
-    """A playout of at most `last` plies on the 8x8 board."""
+    """Run a playout of at most `last` plies on the 8x8 board."""
     X = np.empty(LINES8, dtype=np.int64)
     load8(state, X)
     s, _, _ = sides(state)
@@ -265,7 +264,7 @@ def playout8(state: Any, config: Any, rng: Any, last: int) -> tuple[int, int]:
 
 @jit
 def playout_lines(state: Any, config: Any, rng: Any, last: int) -> tuple[int, int]:
-    """A playout of at most `last` plies on a larger board."""
+    """Run a playout of at most `last` plies on a larger board."""
     L = np.empty((3, LINES), dtype=np.int64)
     moves = np.empty(MAX_MOVES, dtype=np.int64)
     s, z, ban = sides(state)
@@ -289,7 +288,7 @@ def playout_lines(state: Any, config: Any, rng: Any, last: int) -> tuple[int, in
 
 @jit
 def evaluate(state: Any, config: Any) -> int:
-    """See `Kernel.evaluate`: tidiness (see `kernel_shape`) and mobility; a decided board is worth 15,000."""
+    """Return a static score: grouping (see `kernel_shape`) and mobility; a decided board scores 15,000."""
     s, z, _ = sides(state)
     n = config[SIZE]
     code = 0
@@ -312,7 +311,7 @@ def evaluate(state: Any, config: Any) -> int:
 
 
 @jit
-def traits(state: Any, config: Any, found: Any) -> int:
-    """See `referee.rules.rules.Traits`; of the 8x8 board alone."""
+def linear_features(state: Any, config: Any, found: Any) -> int:
+    # The features exist for the 8x8 board only: see `referee.rules.loa.features`.
     s = signed(state[SIDE])
-    return traits8(state[FIRST + 3 * s], state[SECOND - 3 * s], found)
+    return linear_features8(state[FIRST + 3 * s], state[SECOND - 3 * s], found)

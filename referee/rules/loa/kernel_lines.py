@@ -1,12 +1,12 @@
 """Moves and connection on a board of any size, kept as the patterns of its 70 lines (see `tables`).
 
-Letters: `n` board size, `L` line patterns [3, 70] of the first side, the second and the neutral piece, `s` the side
-(0, 1), `z` the neutral piece's square or -1, `q` a square (rank * 16 + file), `c` how many pieces stand on a line,
-`M` a line's squares on the board, `a b` masks of the pieces that may move upwards and downwards along a line:
+Letters: `n` board size, `L` line patterns [3, 70] of the first side, the second and the neutral piece, `s` the side (0,
+1), `z` the neutral piece's square or -1, `q` a square (rank * 16 + file), `c` the number of pieces on a line, `M` a
+line's squares on the board, `a b` masks of the pieces that may move upwards and downwards along a line:
 
     rank 0, 4x4:  b . w b   own 1001, opp 0100, c = 3:  upwards a1 would land on d1, an own piece, over an opposing one
 
-Refuses to know the options: whether a position without moves is a pass or the end is asked elsewhere.
+`kernel` decides whether a position without moves is a pass or the end of the game.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ U1, U16, U48 = np.uint64(1), np.uint64(16), np.uint64(48)
 
 @jit
 def signed(x: Any) -> Any:
-    """A uint64 of a state as int64: arithmetic that mixes the two would become floating."""
+    """Convert a uint64 of a state to int64: numba makes arithmetic that mixes the two floating."""
     return np.int64(x)
 
 
 @jit
 def flip(L: Any, s: int, q: int) -> None:
-    """Put a piece on square `q`, or take it away, in all four lines through it."""
+    """Add or remove a piece on square `q` in all four lines through it."""
     r, f = q >> 4, q & 15
     L[s, r] ^= 1 << f
     L[s, 12 + f] ^= 1 << r
@@ -57,7 +57,7 @@ def load(state: Any, n: int, L: Any) -> None:
 
 @jit
 def movers(own: int, opp: int, c: int, M: int) -> tuple[int, int]:
-    """Which own pieces of a line may move `c` squares upwards, and downwards: two masks of their places."""
+    """Return two masks of the own pieces of a line that may move `c` squares upwards, and downwards."""
     up = own & ~(own >> c) & (M >> c)
     down = own & ~(own << c) & (M << c)
     for k in range(1, c):
@@ -68,13 +68,13 @@ def movers(own: int, opp: int, c: int, M: int) -> tuple[int, int]:
 
 @jit
 def bits(x: int) -> int:
-    """Number of one bits of a small pattern."""
+    """Return the number of one bits of a small pattern."""
     return int(popcount(np.uint64(x)))
 
 
 @jit
 def touched(L: Any, z: int) -> bool:
-    """Whether a piece of either colour stands beside the neutral piece."""
+    """Return whether a piece of either colour is adjacent to the neutral piece."""
     r, f = z >> 4, z & 15
     near = (7 << f) >> 1
     for k in range(max(r - 1, 0), min(r + 2, 12)):
@@ -85,9 +85,9 @@ def touched(L: Any, z: int) -> bool:
 
 @jit
 def targets(L: Any, s: int, n: int, z: int, q: int, found: Any) -> int:
-    """Write the squares the piece on `q` may move to, ascending, into `found`; return their number (at most 8).
+    """Write the squares that the piece on `q` may move to, ascending, into `found`; return their number (at most 8).
 
-    When `q` is `z`, the neutral piece moves as if it were one of side `s`; contact and ban are not looked at.
+    When `q` is `z`, the neutral piece moves as a piece of side `s`; contact and ban are ignored.
     """
     r, f = q >> 4, q & 15
     k = 0
@@ -121,7 +121,7 @@ def targets(L: Any, s: int, n: int, z: int, q: int, found: Any) -> int:
 
 @jit
 def count_lines(L: Any, s: int, n: int, z: int, ban: int) -> int:
-    """The number of moves of side `s` (no pass), the neutral piece's included."""
+    """Return the number of moves of side `s` (no pass), the neutral piece's included."""
     total = 0
     for line in range(70):
         own = L[s, line]
@@ -142,7 +142,7 @@ def count_lines(L: Any, s: int, n: int, z: int, ban: int) -> int:
 def list_lines(L: Any, s: int, n: int, z: int, ban: int, moves: Any) -> int:
     """Write the moves of side `s` (no pass) as ascending codes into `moves`; return their number.
 
-    Raises OverflowError when fewer than eight places are left for a piece.
+    Raise OverflowError if fewer than eight places are left for a piece.
     """
     found = np.empty(8, dtype=np.int64)
     free = z if z >= 0 and touched(L, z) else -1
@@ -167,7 +167,7 @@ def list_lines(L: Any, s: int, n: int, z: int, ban: int, moves: Any) -> int:
 
 @jit
 def grown(x0: Any, x1: Any, x2: Any) -> tuple[Any, Any, Any]:
-    """The squares of three words (four ranks of 16 bits each) and all their neighbours, guard bits included."""
+    """Return the squares of three words (four ranks of 16 bits each) and all their neighbours, guard bits included."""
     x0 |= x0 << U1 | x0 >> U1
     x1 |= x1 << U1 | x1 >> U1
     x2 |= x2 << U1 | x2 >> U1
@@ -180,7 +180,7 @@ def grown(x0: Any, x1: Any, x2: Any) -> tuple[Any, Any, Any]:
 
 @jit
 def filled(a0: Any, a1: Any, a2: Any, s0: Any, s1: Any, s2: Any) -> tuple[Any, Any, Any]:
-    """The part of the set `a` that is linked to its subset `s`."""
+    """Return the part of the set `a` that is linked to its subset `s`."""
     while True:
         g0, g1, g2 = grown(s0, s1, s2)
         g0, g1, g2 = g0 & a0, g1 & a1, g2 & a2
@@ -191,7 +191,7 @@ def filled(a0: Any, a1: Any, a2: Any, s0: Any, s1: Any, s2: Any) -> tuple[Any, A
 
 @jit
 def words(L: Any, s: int) -> tuple[Any, Any, Any]:
-    """The squares of side `s` (2: the neutral piece) in three words of four ranks."""
+    """Return the squares of side `s` (2: the neutral piece) in three words of four ranks."""
     x0 = np.uint64(L[s, 0] | L[s, 1] << 16 | L[s, 2] << 32) | np.uint64(L[s, 3]) << U48
     x1 = np.uint64(L[s, 4] | L[s, 5] << 16 | L[s, 6] << 32) | np.uint64(L[s, 7]) << U48
     x2 = np.uint64(L[s, 8] | L[s, 9] << 16 | L[s, 10] << 32) | np.uint64(L[s, 11]) << U48
@@ -200,7 +200,7 @@ def words(L: Any, s: int) -> tuple[Any, Any, Any]:
 
 @jit
 def seed(a0: Any, a1: Any, a2: Any) -> tuple[Any, Any, Any]:
-    """The lowest square of a set, as a set; empty for an empty one."""
+    """Return the lowest square of a set, as a set; an empty set gives an empty one."""
     none = np.uint64(0)
     if a0 != none:
         return U1 << np.uint64(ctz(a0)), none, none
@@ -213,7 +213,9 @@ def seed(a0: Any, a1: Any, a2: Any) -> tuple[Any, Any, Any]:
 
 @jit
 def connected(L: Any, s: int) -> bool:
-    """Whether all pieces of side `s`, with the neutral piece while it is there, form one group; true without pieces."""
+    """Return whether all pieces of side `s`, and the neutral piece if there is one, form one group; true without
+    pieces.
+    """
     a0, a1, a2 = words(L, s)
     if a0 == np.uint64(0) and a1 == np.uint64(0) and a2 == np.uint64(0):
         return True
@@ -226,7 +228,7 @@ def connected(L: Any, s: int) -> bool:
 
 @jit
 def make(L: Any, s: int, z: int, hole: int, move: int) -> tuple[int, int]:
-    """Play a move of side `s` on `L`: (the neutral piece's square after it, the new ban)."""
+    """Play a move of side `s` on `L`; return (the neutral piece's square after it, the new ban)."""
     source, target = move >> 8, move & 255
     if L[1 - s, target >> 4] >> (target & 15) & 1:
         flip(L, 1 - s, target)
@@ -245,5 +247,5 @@ def make(L: Any, s: int, z: int, hole: int, move: int) -> tuple[int, int]:
 
 @jit
 def sides(state: Any) -> tuple[Any, Any, Any]:
-    """(side to move, the neutral piece's square or -1, banned square or -1) of a state."""
+    """Return (side to move, the neutral piece's square or -1, banned square or -1) of a state."""
     return signed(state[SIDE]), signed(state[NEUTRAL]) - 1, signed(state[BAN]) - 1

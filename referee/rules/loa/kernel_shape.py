@@ -1,7 +1,7 @@
-"""How nearly the pieces of a side are one group: the measure the static evaluation rests on.
+"""Measures how far the pieces of a side are from one group, for the static evaluation.
 
 Letters as in `kernel_ternary` and `kernel_lines`; `k` pieces, `sr sf` sums of ranks and files, `cr cf` their centre in
-sixteenths of a square. Refuses to know moves and the opponent.
+sixteenths of a square. Moves and the opponent do not matter here.
 """
 
 from __future__ import annotations
@@ -17,19 +17,22 @@ from referee.rules.loa.kernel_ternary import filled8
 U0, U1 = np.uint64(0), np.uint64(1)
 
 DISTANCE, GROUP = 6, 8
-"""Weights: sixteenths of a king's step between a piece and the centre of all, on average; and every group. Found by
-matches of searches two plies deep."""
+"""Penalty per 1/16 king's step of mean distance to the centre of the pieces, and per group. Both were tuned in matches
+of two-ply searches.
+"""
 
 
 @jit
 def untidy(distance: int, k: int, groups: int) -> int:
-    """The penalty of `k` pieces in so many groups, with `distance` to their centre in all."""
+    """Return the penalty of `k` pieces in `groups` groups, with `distance` as the sum of their distances to their
+    centre.
+    """
     return DISTANCE * distance // k + GROUP * groups
 
 
 @jit
 def shape8(a: Any) -> int:
-    """The penalty of the pieces `a` of the 8x8 board; one group or none has 0."""
+    """Return the penalty of the pieces `a` of the 8x8 board; 0 for at most one group."""
     k = popcount(a)
     part = filled8(a, a & (~a + U1))
     if part == a:
@@ -59,7 +62,7 @@ def shape8(a: Any) -> int:
 
 @jit
 def shape_lines(a0: Any, a1: Any, a2: Any) -> int:
-    """The penalty of the pieces of a larger board, in three words of four ranks; one group or none has 0."""
+    """Return the penalty of the pieces of a larger board, in three words of four ranks; 0 for at most one group."""
     k = popcount(a0) + popcount(a1) + popcount(a2)
     r0, r1, r2 = a0, a1, a2
     groups = 0

@@ -1,13 +1,13 @@
 """Moves and connection on the 8x8 board: two bitboards, and its 46 lines as numbers in base 3 (see `tables`).
 
-Letters: `X` the numbers of the lines [46], `a b` the bitboards of the side to move and its opponent, `s` the side
-(0, 1), `i j` squares (rank * 8 + file), `d` a direction, upwards and downwards along it: rank (+1), file (+8), rising
+Letters: `X` the numbers of the lines [46], `a b` the bitboards of the side to move and its opponent, `s` the side (0,
+1), `i j` squares (rank * 8 + file), `d` a direction, upwards and downwards along it: rank (+1), file (+8), rising
 diagonal (+9), falling diagonal (-7). A rank of the board and its number:
 
     place     0 1 2 3 4 5 6 7
               b . w . . b . .     1 + 2 * 3**2 + 1 * 3**5 + the offset of lines of eight squares
 
-Refuses to know the options: whether a position without moves is a pass or the end is asked elsewhere.
+`kernel` decides whether a position without moves is a pass or the end of the game.
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ def load8(state: Any, X: Any) -> tuple[Any, Any]:
 
 @jit
 def grown8(x: Any) -> Any:
-    """The squares of `x` and all their neighbours."""
+    """Return the squares of `x` and all their neighbours."""
     x |= (x & NOT_H) << U1 | (x & NOT_A) >> U1
     return x | x << U8 | x >> U8
 
 
 @jit
 def filled8(a: Any, x: Any) -> Any:
-    """The part of the set `a` that is linked to its subset `x`."""
+    """Return the part of the set `a` that is linked to its subset `x`."""
     while True:
         y = grown8(x) & a
         if y == x:
@@ -87,20 +87,20 @@ def filled8(a: Any, x: Any) -> Any:
 
 @jit
 def connected8(a: Any) -> bool:
-    """Whether the pieces of a set form one group."""
+    """Return whether the pieces of a set form one group."""
     return bool(filled8(a, a & (~a + U1)) == a)
 
 
 @jit
 def far(x: Any) -> bool:
-    """Whether two or more empty ranks, or files, lie inside the set: then no single piece more can connect it."""
+    """Return whether two or more empty ranks, or files, lie inside the set: then no single added piece can connect it."""
     r = x | x >> U4
     r |= r >> U2
     r |= r >> U1
     f = x | x >> U32
     f |= f >> U16
     f |= f >> U8
-    # One bit per rank, eight apart, pushed together.
+    # Move the bits of the ranks, eight apart, together.
     r &= FILE_A
     r |= r >> U7
     r |= r >> U14
@@ -110,7 +110,7 @@ def far(x: Any) -> bool:
 
 @jit
 def count8(X: Any, s: int) -> int:
-    """The number of moves of side `s`."""
+    """Return the number of moves of side `s`."""
     total = 0
     for l in range(46):
         total += COUNTS[s * TERNARY + X[l]]
@@ -119,7 +119,7 @@ def count8(X: Any, s: int) -> int:
 
 @jit
 def by_file(x: Any) -> Any:
-    """A set with at most one square on each file as a byte: a bit for each of its files."""
+    """Project a set with at most one square on each file to a byte with a bit for each file."""
     x |= x >> U32
     x |= x >> U16
     return (x | x >> U8) & BYTE
@@ -127,7 +127,7 @@ def by_file(x: Any) -> Any:
 
 @jit
 def by_rank(x: Any) -> Any:
-    """A set on the lowest file as a byte: a bit for each of its ranks."""
+    """Project a set on the lowest file to a byte with a bit for each rank."""
     x |= x >> U7
     x |= x >> U14
     return (x | x >> U28) & BYTE
@@ -135,7 +135,7 @@ def by_rank(x: Any) -> Any:
 
 @jit
 def lead8(a: Any, b: Any) -> int:
-    """How many moves the first side, whose pieces are `a`, has more than the second."""
+    """Return the number of moves of the first side, whose pieces are `a`, minus that of the second."""
     total: Any = 0
     for f in range(8):
         own, opp = by_rank(a >> np.uint64(f) & FILE_A), by_rank(b >> np.uint64(f) & FILE_A)
@@ -149,7 +149,7 @@ def lead8(a: Any, b: Any) -> int:
 
 @jit
 def has_move8(a: Any, b: Any) -> bool:
-    """Whether the side whose pieces are `a` has any move: mostly the first piece looked at has one."""
+    """Return whether the side whose pieces are `a` has a move; usually the first piece examined has one."""
     left = a
     while left != U0:
         i = ctz(left)
@@ -168,13 +168,13 @@ def has_move8(a: Any, b: Any) -> bool:
 
 @jit
 def step(d: int) -> int:
-    """The distance of neighbouring squares in direction `d`."""
+    """Return the distance of neighbouring squares in direction `d`."""
     return 7 + d if d == 1 or d == 2 else (1 if d == 0 else -7)
 
 
 @jit
 def code8(i: int, j: int) -> int:
-    """The move code of two squares."""
+    """Return the move code of two squares."""
     return ((i >> 3) << 12) | ((i & 7) << 8) | ((j >> 3) << 4) | (j & 7)
 
 
@@ -182,7 +182,7 @@ def code8(i: int, j: int) -> int:
 def list8(X: Any, a: Any, s: int, moves: Any) -> int:
     """Write the moves of side `s` as ascending codes into `moves`; return their number.
 
-    Raises OverflowError when fewer than eight places are left for a piece.
+    Raise OverflowError if fewer than eight places are left for a piece.
     """
     total = 0
     while a != U0:
@@ -208,7 +208,7 @@ def list8(X: Any, a: Any, s: int, moves: Any) -> int:
 
 @jit
 def random8(X: Any, s: int, rng: Any) -> int:
-    """A uniformly random move of side `s` as `i * 64 + j`; -1 when there is none."""
+    """Return a uniformly random move of side `s` as `i * 64 + j`; -1 if it has no move."""
     k = count8(X, s)
     if k == 0:
         return -1

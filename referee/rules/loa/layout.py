@@ -1,4 +1,4 @@
-"""A position as something to look at: squares, pieces, groups, the hole, and what the neutral piece may do."""
+"""Positions prepared for drawing: squares, pieces, groups, the hole, and the limits of the neutral piece."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EMBLEM = (
     "M15.6 5a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0-6.8 0ZM17 17a2 2 0 1 0 4 0a2 2 0 1 0-4 0Z"
     "M5 5a2 2 0 1 0 4 0a2 2 0 1 0-4 0Z"
 )
-"""Three stones in a line, two astray."""
+"""Three stones in a line, two apart."""
 _STEPS = (-17, -16, -15, -1, 1, 15, 16, 17)
 
 
@@ -39,7 +39,7 @@ def _cells(size: int, hole: int) -> tuple[Cell, ...]:
 
 
 def groups(members: set[int]) -> list[set[int]]:
-    """The groups of touching squares, largest first, then by lowest square."""
+    """Return the groups of touching squares, largest first, then by lowest square."""
     left, found = set(members), []
     while left:
         group, front = set(), [left.pop()]
@@ -54,8 +54,10 @@ def groups(members: set[int]) -> list[set[int]]:
 
 
 def board(state: State, config: Config) -> Board:
-    """The board with marks `group` (largest group of its side), `stray`, `isolated` (a neutral piece without
-    contact) and `banned`, and a note per side on its groups."""
+    """Return the board with a note per side on its groups.
+
+    Labels are `group` (largest group of its side), `stray`, `isolated` (a neutral piece without contact) and `banned`.
+    """
     pieces = unpack(state, config)
     marks: dict[str, tuple[str, ...]] = {}
     notes = []
@@ -72,7 +74,7 @@ def board(state: State, config: Config) -> Board:
     for square in neutral:
         if not any(square + step in pieces for step in _STEPS):
             marks[square_name(square)] = ("isolated",)
-            notes.append("neutral piece isolated: nobody may move it")
+            notes.append("neutral piece isolated: neither side may move it")
     if state[BAN]:
         banned = square_name(int(state[BAN]) - 1)
         marks[banned] = (*marks.get(banned, ()), "banned")

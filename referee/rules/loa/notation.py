@@ -1,4 +1,4 @@
-"""The texts of a position and of a move: readers that take any text whatever, and the canonical writers."""
+"""Texts of positions and moves: readers that accept any text, and canonical writers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOVE = re.compile(r"([a-l][1-9][0-9]?)([-x:]?)([a-l][1-9][0-9]?)")
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 _FIELD = re.compile(r"[^ ]+")
 _DIALECTS = ({"b": "b", "w": "w", "z": "z"}, {"L": "b", "l": "w"}, {"p": "b", "P": "w"})
-"""Piece letters: our own; PlayStrategy's and LOABot's (`L` the first player); those of the cutechess draft."""
+"""Piece letters: our own; those of PlayStrategy and LOABot (`L` the first player); those of the cutechess draft."""
 
 _SHAPE = "write <board> <b|w> <- or square> <number>"
 
@@ -38,7 +38,7 @@ def _corner(size: int) -> str:
 
 
 def _square(text: str, size: int, whole: str, index: int) -> int:
-    """The square a text of the form `[a-l][1-9][0-9]?` names. Raises ParseError off the board."""
+    """Return the square that a text of the form `[a-l][1-9][0-9]?` names. Raise ParseError off the board."""
     file, rank = ord(text[0]) - ord("a"), int(text[1:]) - 1
     if file >= size or rank >= size:
         raise ParseError(f"{text} is off the board", text=whole, index=index, hint=f"squares are a1..{_corner(size)}")
@@ -46,7 +46,7 @@ def _square(text: str, size: int, whole: str, index: int) -> int:
 
 
 def _letters(board: str) -> dict[str, str]:
-    """The dialect of a board: the one its first piece letter belongs to, else our own."""
+    """Return the dialect of a board, given by its first piece letter; our own by default."""
     for letter in board:
         for dialect in _DIALECTS:
             if letter in dialect:
@@ -55,11 +55,11 @@ def _letters(board: str) -> dict[str, str]:
 
 
 def _board(board: str, config: Config, text: str, start: int, letters: dict[str, str]) -> dict[int, str]:
-    """The pieces of the board field, which begins at `start` of `text`. Raises ParseError."""
+    """Return the pieces of the board field, which begins at `start` of `text`. Raise ParseError."""
     size, hole = int(config[SIZE]), int(config[HOLE])
     ranks = board.split("/")
     if len(ranks) != size:
-        raise ParseError(f"{len(ranks)} ranks", text=text, index=start, hint=f"this board has {size}")
+        raise ParseError(f"{len(ranks)} ranks", text=text, index=start, hint=f"expected {size}")
     pieces: dict[int, str] = {}
     index = start
     for row, content in zip(range(size - 1, -1, -1), ranks, strict=True):
@@ -68,14 +68,21 @@ def _board(board: str, config: Config, text: str, start: int, letters: dict[str,
             here, token = index + run.start(), run.group()
             if token[0] in "0123456789":
                 if token[0] == "0" or len(token) > 2:
-                    raise ParseError(f"run {token[:20]!r}", text=text, index=here, hint=f"a run is 1..{size}")
+                    raise ParseError(
+                        f"invalid run of empty squares {token[:20]!r}",
+                        text=text,
+                        index=here,
+                        hint=f"a run is 1..{size}",
+                    )
                 file += int(token)
             elif token in letters:
                 square = row * 16 + file
                 if file >= size:
                     raise ParseError(f"rank {row + 1} is too long", text=text, index=here, hint=f"{size} squares each")
                 if letters[token] == "z" and (not config[ZEN] or "z" in pieces.values()):
-                    raise ParseError("a neutral piece", text=text, index=here, hint="one z, and only in zen")
+                    raise ParseError(
+                        "a neutral piece is not allowed here", text=text, index=here, hint="one z, and only in zen"
+                    )
                 if square == hole:
                     raise ParseError("a piece on the hole", text=text, index=here, hint="write it as an empty square")
                 pieces[square] = letters[token]
@@ -87,21 +94,21 @@ def _board(board: str, config: Config, text: str, start: int, letters: dict[str,
         index += len(content) + 1
     for symbol, name in (("b", "Black"), ("w", "White")):
         if not config[ZEN] and symbol not in pieces.values():
-            raise ParseError(f"{name} has no piece", text=text, index=start, hint="each side needs one piece at least")
+            raise ParseError(f"{name} has no piece", text=text, index=start, hint="each side needs at least one piece")
     return pieces
 
 
 def _number(field: str, text: str, index: int) -> int:
     if not _NUMBER.fullmatch(field):
-        raise ParseError("bad move number", text=text, index=index, hint="a decimal number from 1 to 999999999")
+        raise ParseError("invalid move number", text=text, index=index, hint="a decimal number from 1 to 999999999")
     return int(field)
 
 
 def read_position(text: str, config: Config) -> State:
-    """The state of `<board> <side> [<ban> [<number>]]`; rules file section 5.
+    """Return the state of `<board> <side> [<ban> [<number>]]`; rules file section 5.
 
-    Boards written with `L l` (PlayStrategy, LOABot) or `p P` (cutechess draft) are read too, with those programs' six
-    fields `<board> <side> - - <number> <number>`. Raises ParseError.
+    Boards with `L l` (PlayStrategy, LOABot) or `p P` (cutechess draft) are accepted too, with the six fields of those
+    programs: `<board> <side> - - <number> <number>`. Raise ParseError.
     """
     fields = [(match.group(), match.start()) for match in _FIELD.finditer(text)]
     if len(fields) < 2:
@@ -111,7 +118,9 @@ def read_position(text: str, config: Config) -> State:
     pieces = _board(board, config, text, start, letters)
     side, where = fields[1]
     if side not in ("b", "w"):
-        raise ParseError(f"side {side[:20]!r}", text=text, index=where, hint="the side to move is b or w")
+        raise ParseError(
+            f"invalid side to move {side[:20]!r}", text=text, index=where, hint="the side to move is b or w"
+        )
     second = side == ("b" if "L" in letters else "w")
     own = letters is _DIALECTS[0]
     rest = fields[2:]
@@ -123,16 +132,16 @@ def read_position(text: str, config: Config) -> State:
             number = _number(field, text, where)
         elif place == 2:
             if not re.fullmatch(r"[0-9]{1,9}", field):
-                raise ParseError("bad half-move clock", text=text, index=where, hint="a decimal number")
+                raise ParseError("invalid half-move clock", text=text, index=where, hint="a decimal number")
         elif field != "-":
             if not (own and config[ZEN] and _SQUARE.fullmatch(field)):
-                raise ParseError(f"ban {field[:20]!r}", text=text, index=where, hint="`-`, or in zen a square")
+                raise ParseError(f"invalid ban {field[:20]!r}", text=text, index=where, hint="`-`, or in zen a square")
             ban = _square(field, int(config[SIZE]), text, where)
     return pack(pieces, config, side=int(second), ban=ban, number=number)
 
 
 def write_position(state: State, config: Config) -> str:
-    """The canonical position string, always of four fields."""
+    """Return the canonical position string, always with four fields."""
     size, words = int(config[SIZE]), state.tolist()
     row, neutral = size if size == 8 else 16, words[NEUTRAL] - 1
     ranks = []
@@ -146,7 +155,9 @@ def write_position(state: State, config: Config) -> str:
 
 @lru_cache(8192)
 def _write_rank(first: int, second: int, neutral: int, size: int) -> str:
-    """A rank by the files of each side's pieces, as bits, and that of the neutral piece (-1 = elsewhere)."""
+    """Return the text of a rank, given the files of each side's pieces as bits and that of the neutral piece (-1 =
+    none).
+    """
     letters = "".join(
         "b" if first >> file & 1 else "w" if second >> file & 1 else "z" if file == neutral else "."
         for file in range(size)
@@ -155,7 +166,7 @@ def _write_rank(first: int, second: int, neutral: int, size: int) -> str:
 
 
 def read_move(text: str, state: State, config: Config) -> int:
-    """The code of `b1b3`, `b1-b3`, `d1xa4`, `d1:a4`, `pass` or `0000`, in any case. Raises ParseError."""
+    """Return the code of `b1b3`, `b1-b3`, `d1xa4`, `d1:a4`, `pass` or `0000`, in any case. Raise ParseError."""
     return _read_move(text, int(config[SIZE]))
 
 
@@ -172,12 +183,12 @@ def _read_move(text: str, size: int) -> int:
 
 
 def write_move(code: int) -> str:
-    """The canonical text of a code: `b1b3`, `pass`."""
+    """Return the canonical text of a code: `b1b3`, `pass`."""
     return "pass" if code == PASS else square_name(code // 256) + square_name(code % 256)
 
 
 def display_move(code: int, state: State, config: Config) -> str:
-    """The move as people write it: `b1-b3`, and `d1xa4` for a capture."""
+    """Return the move as people write it: `b1-b3`, and `d1xa4` for a capture."""
     if code == PASS:
         return "pass"
     source, target = divmod(int(code), 256)

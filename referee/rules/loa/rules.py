@@ -11,7 +11,7 @@ from referee.rules.loa.start import VARIANTS
 from referee.rules.loa.state import side
 from referee.rules.loa.symmetry import SYMMETRY
 from referee.rules.loa.words import WORDS
-from referee.rules.rules import Option, Placing, Rules
+from referee.rules.rules import Option, PositionSetup, Rules
 
 SIMULTANEOUS_CONNECTION = Termination.by_rules("simultaneous-connection", "a move connected both sides at once")
 CONNECTION = Termination.by_rules("connection", "all pieces of one side are connected")
@@ -47,7 +47,7 @@ OPTIONS = (
         "combo",
         "draw",
         "result",
-        "what a repetition is: a draw, or a loss of the side that brought it about",
+        "the result of a repetition: a draw, or a loss of the side that caused it",
         values=("draw", "loss"),
     ),
     Option("max_plies", "spin", 0, "limits", "drawn when that many plies have been played; 0 = no limit"),
@@ -61,7 +61,7 @@ REASONS = (
     Termination.REPETITION,
     Termination.MAX_PLIES,
 )
-"""In the order of the kernel's numbers."""
+"""Terminations in the order of the kernel's numbers."""
 
 RULES = Rules(
     family="loa",
@@ -72,7 +72,7 @@ RULES = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
-    placing=Placing(("b - 1", "w - 1")),
+    position_setup=PositionSetup(("b - 1", "w - 1")),
     marks=MARKS,
     emblem=EMBLEM,
     board=board,
@@ -85,9 +85,9 @@ RULES = Rules(
     draw_probability=0.02,
     summary=(
         "Move one piece in a straight line, exactly as many squares as there are pieces on that line, over your own "
-        "but never over opposing pieces; landing on an opposing piece captures it. Whoever gathers all own pieces into "
-        "one touching group wins, so every capture also brings the opponent nearer to that goal. In Zen l'initié a "
-        "neutral piece that both may move belongs to the group."
+        "but never over opposing pieces. Landing on an opposing piece captures it. The side that gathers all its "
+        "pieces into one touching group wins, so every capture also brings the opponent nearer to that goal. In Zen "
+        "l'initié a neutral piece that both may move belongs to the group."
     ),
     words=WORDS,
 )

@@ -1,4 +1,4 @@
-"""The symmetries of a board of LOA: those of the square that leave the hole, if there is one, where it is."""
+"""The symmetries of a board of LOA: those of the square that keep the hole, if there is one, in place."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from referee.rules.loa.state import BAN, FIRST, HOLE, NEUTRAL, SECOND, SIDE, SIZE, squares
-from referee.rules.rules import Config
-from referee.rules.symmetry import SQUARE, Image, States, Symmetry, bits_of, images_of
+from referee.rules.rules import Config, Image, States, Symmetry
+from referee.rules.symmetry import SQUARE, bits_of, images_of
 
 _NEUTRAL, _BANNED = 3, 4
-"""Symbols beside 1 (Black) and 2 (White); a square that is banned to the neutral piece is empty."""
+"""Symbols in addition to 1 (Black) and 2 (White). A square that is banned to the neutral piece is empty."""
 
 
 def _contents(states: States, config: Config) -> npt.NDArray[np.uint8]:

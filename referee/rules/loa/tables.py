@@ -1,4 +1,4 @@
-"""Constant tables of the kernels, computed with numpy when they are imported.
+"""Constant tables of the kernels, computed with numpy on import.
 
 The lines of a board, whatever its size, have fixed numbers (rank and file from 0):
 
@@ -7,8 +7,8 @@ The lines of a board, whatever its size, have fixed numbers (rank and file from 
 
 A line's pattern has a bit per square: its rank on a file, its file on any other line.
 
-The 46 lines of the 8x8 board are also numbers in base 3 (a digit per square: 0 empty, 1 first side, 2 second), told
-apart by length with an offset, so that whatever is to be known of a line is one look into a table of 9,840 entries.
+The 46 lines of the 8x8 board are also numbers in base 3 (a digit per square: 0 empty, 1 first side, 2 second). An
+offset separates the lengths, so one look-up in a table of 9,840 entries returns any property of a line.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NOWHERE: Any = np.int64(-1)
 
 
 def _line_masks() -> npt.NDArray[np.int64]:
-    """Which bits of a line's pattern are on a board of a size: [size, line]."""
+    """Return the bits of a line's pattern that are on a board of a size, by [size, line]."""
     masks = np.zeros((13, LINES), dtype=np.int64)
     for size in range(1, 13):
         for rank in range(size):
@@ -47,13 +47,15 @@ LINE_MASK = _line_masks()
 
 LINES8 = 46
 OFFSET = [0, *(sum(3**length for length in range(1, stop)) for stop in range(1, 10))]
-"""Where the lines of a length (1..8) begin in the tables of ternary lines; the last is the size of those tables."""
+"""First index of the lines of each length (1..8) in the tables of ternary lines; the last entry is the table size."""
 TERNARY = OFFSET[9]
 
 
 def _geometry8() -> tuple[npt.NDArray[np.int64], ...]:
-    """Of the 8x8 board, for square `i` and direction `d` at `4 * i + d`: the line, the digit's place and its worth
-    (`3 ** place`); and for every line the number an empty one has."""
+    """Return line, place and value (`3 ** place`) of the digits of the 8x8 board, and the number of each empty line.
+
+    The first three are for square `i` and direction `d` at index `4 * i + d`.
+    """
     line, place = np.zeros(256, dtype=np.int64), np.zeros(256, dtype=np.int64)
     empty = np.zeros(LINES8, dtype=np.int64)
     for i in range(64):
@@ -75,12 +77,15 @@ LINE8, PLACE8, WORTH8, EMPTY8 = _geometry8()
 
 
 def _ternary() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """For every ternary line: how many pieces stand on it; for each side, how many moves it has there (side * TERNARY
-    + line); and which places may move upwards (bits 0..7) and downwards (bits 8..15)."""
+    """Return tables over all ternary lines: number of pieces, number of moves, and sources of moves.
+
+    Moves and sources are for each side, at index side * TERNARY + line. Sources are bits: 0..7 for moves upwards, 8..15
+    downwards.
+    """
     stones = np.zeros(TERNARY, dtype=np.int64)
     ways = np.zeros((2, TERNARY), dtype=np.int64)
     for length in range(1, 9):
-        # A row for each place, in small numbers: each process that plays makes these tables.
+        # A row for each place, as int8 to save time: each process that plays computes these tables.
         digits = (np.arange(3**length) // 3 ** np.arange(length)[:, None] % 3).astype(np.int8)
         distance = np.count_nonzero(digits, axis=0)
         found = np.zeros((2, 3**length), dtype=np.int64)
@@ -101,13 +106,13 @@ def _ternary() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArra
 
 STONES, COUNTS, WAYS = _ternary()
 LEAD8 = (COUNTS[:TERNARY] - COUNTS[TERNARY:]).astype(np.int8)
-"""For every ternary line: how many moves the first side has there more than the second."""
+"""For every ternary line: the number of moves of the first side minus that of the second."""
 DIGITS8 = np.array([int(f"{mask:b}", 3) for mask in range(256)], dtype=np.uint64)
 """For a mask of eight bits: the number in base 3 with these digits."""
 
 
 def _squares8() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-    """For each of the 46 lines: its squares on the 8x8 board, and its first file."""
+    """Return, for each of the 46 lines, its squares on the 8x8 board, and its first file."""
     squares = np.zeros(LINES8, dtype=np.uint64)
     for i in range(256):
         squares[LINE8[i]] |= np.uint64(1 << (i >> 2))
@@ -119,7 +124,7 @@ SQUARES8, FILE8 = _squares8()
 
 
 def _holes() -> npt.NDArray[np.int64]:
-    """For a mask of eight bits: how many zeros lie between its lowest and its highest one."""
+    """Return, for each mask of eight bits, the number of zeros between its lowest and its highest one."""
     return np.array([f"{mask:b}".strip("0").count("0") for mask in range(256)], dtype=np.int64)
 
 

@@ -1,6 +1,6 @@
-"""What a learned evaluation of Pijersi looks at: the top cubes of either side and the roles below them.
+"""Inputs of a learned evaluation of Pijersi: the top cubes of both sides and the roles below them.
 
-The game is the same when rock, paper and scissors change in a ring, and seen from the other side of the board.
+The game is invariant under a cyclic exchange of rock, paper and scissors, and under a change of sides.
 """
 
 from __future__ import annotations

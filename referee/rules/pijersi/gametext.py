@@ -1,11 +1,12 @@
-"""Whole games as text: set-up lines, then `1 a4-b5=c4   2 f4=d5-d4`, every ply numbered, any number per line.
+"""Whole games as text: setup lines, then `1 a4-b5=c4   2 f4=d5-d4`, every ply numbered, any number per line.
 
-`#` at the start of a line or after a blank begins a comment; `#! random` and its like say how the set-up came about,
-`#! pijersi-24#17` which one it is: a set-up that is another one is refused. Marks (`!?`) stand behind a ply; the first
-`!` of a ply that takes is the sign of that.
-Comments of the form `# [Name "value"]` carry what the notation has no place for: variant, rules, other tags, the
-result, and a position that no set-up lines can say; readers that do not know them lose nothing.
-Refuses to know limits and repetition: a game is read as far as its turns are legal.
+`#` at the start of a line or after a blank begins a comment. `#! random` and the like give the origin of the setup, `#!
+pijersi-24#17` gives its number; a setup that does not match is rejected. Marks (`!?`) follow a ply; the first `!` of a
+capture is the sign of the capture.
+
+Comments of the form `# [Name "value"]` hold what the notation cannot express: variant, rules, other tags, the result,
+and a position without setup lines. Readers that do not support them can ignore them. Limits and repetition are ignored:
+a game is read as long as its turns are legal.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from referee.rules.pijersi.state import FULL, HALF, PHASE
 from referee.rules.rules import GameFormat, GameText, Ruleset, State
 
 KINDS = ("standard", "random", "random/symmetry", "exercise")
-"""What `#!` may say of the set-up: `random/symmetry` mirrors, `random` does not, `exercise` is made up."""
+"""Origins that `#!` may give: `random/symmetry` is mirrored, `random` is not, `exercise` is composed."""
 
 SIDES = ("White", "Black")
 RESULTS = {0: "*", 1: "1-0", 2: "0-1", 3: "1/2-1/2"}
@@ -47,7 +48,7 @@ _BAD = re.compile(r"[\r\n]+")
 
 
 class _PijersiDraft(Draft):
-    """One game while it is being read; `whole` is the text it stands in."""
+    """One game while it is being read; `whole` is the text that contains it."""
 
     def __init__(self, ruleset: Ruleset, whole: str) -> None:
         super().__init__(result="")
@@ -60,11 +61,11 @@ class _PijersiDraft(Draft):
         self.claim: tuple[str, int] | None = None
 
     def fail(self, problem: str, index: int, hint: str) -> ParseError:
-        """The error to raise at a place of the whole text."""
+        """Return the error to raise at an index of the whole text."""
         return ParseError(problem, text=self.whole, index=index, hint=hint)
 
     def tag(self, name: str, value: str, index: int) -> None:
-        """Take a tag. Raises ParseError for an unknown variant, rule or value."""
+        """Store a tag. Raise ParseError for an unknown variant, rule or value."""
         self.started = True
         try:
             if name == "Variant":
@@ -78,12 +79,12 @@ class _PijersiDraft(Draft):
             else:
                 self.tags[name] = value
         except UnknownNameError as error:
-            raise self.fail(str(error), index, "see the variants and options of pijersi") from None
+            raise self.fail(str(error), index, "list them with: arena rules list pijersi") from None
         except ParseError as error:
-            raise self.fail(f"bad {name}: {error.problem}", index, error.hint) from None
+            raise self.fail(f"invalid {name}: {error.problem}", index, error.hint) from None
 
     def kind(self, word: str, index: int) -> None:
-        """Take `#! word`: a kind of set-up, or the name of one. Raises ParseError."""
+        """Store `#! word`: the origin or the name of a setup. Raise ParseError."""
         self.started = True
         self.claim = word, index
         if word.lower() in KINDS:
@@ -94,15 +95,15 @@ class _PijersiDraft(Draft):
         try:
             self.variant = variant(word).name
             if "#" in before and "#" in self.variant and variant(before).position != variant(word).position:
-                raise self.fail(f"#! {word[:40]} contradicts {before} above", index, "leave one of them out")
+                raise self.fail(f"#! {word[:40]} contradicts {before} above", index, "omit one of them")
         except UnknownNameError:
-            hint = "one of " + ", ".join(KINDS) + ", or the name of a set-up such as pijersi-24#17"
-            raise self.fail(f"unknown set-up tag {word[:40]!r}", index, hint) from None
+            hint = "one of " + ", ".join(KINDS) + ", or the name of a setup such as pijersi-24#17"
+            raise self.fail(f"unknown setup tag {word[:40]!r}", index, hint) from None
         except ParseError as error:
             raise self.fail(error.problem, index + error.index, error.hint) from None
 
     def _agree(self, placed: str, at: int) -> None:
-        """Raise ParseError where `#!` says something else of the set-up than it is."""
+        """Raise ParseError if `#!` contradicts the setup."""
         if self.claim is None:
             return
         word, index = self.claim
@@ -111,15 +112,15 @@ class _PijersiDraft(Draft):
             wanted = self.ruleset.rules.variant(self.variant)
             is_member = "#" not in wanted.name and bool(numbers(here).get(wanted.name))
             if not wanted.is_dealt and not is_member and here != wanted.position:
-                hint = f"leave #! {word} out, or write {write_setup(self.ruleset.read(wanted.position))}"
-                raise self.fail(f"the set-up is not {wanted.name}", at, hint)
+                hint = f"omit #! {word}, or write {write_setup(self.ruleset.read(wanted.position))}"
+                raise self.fail(f"the setup is not {wanted.name}", at, hint)
             kind = "random" if wanted.is_dealt else "exercise"
         allowed = {"standard": here == STANDARD, "exercise": True, "random": is_setup(here)}
         if not allowed.get(kind, is_setup(here) and is_mirrored(here)):
-            raise self.fail(f"the set-up contradicts #! {word[:40]}", index, "write #! exercise")
+            raise self.fail(f"the setup contradicts #! {word[:40]}", index, "write #! exercise")
 
     def _placed(self) -> str | None:
-        """The position of the set-up lines; None without any. Raises ParseError."""
+        """Return the position of the setup lines; None without any. Raise ParseError."""
         if not self.setup:
             return None
         joined = "/".join(line for _, line in self.setup)
@@ -134,13 +135,16 @@ class _PijersiDraft(Draft):
             raise self.fail(error.problem, start + index, error.hint) from None
 
     def begin(self, index: int, swapping: bool | None) -> None:
-        """Fix rules and start before the first ply; `swapping` None = there is none. Raises ParseError."""
+        """Determine rules and start before the first ply.
+
+        `swapping` says whether the first ply is a swap; None without any ply. Raise ParseError.
+        """
         placed = self._placed()
         if given := placed or self.position:
             self._agree(given, self.setup[0][0] if self.setup else index)
         rules, values = self.ruleset.rules, self.ruleset.values
         if not self.variant and self.ruleset.variant.name != "standard":
-            self.variant = "standard"  # in this notation no set-up means the standard one
+            self.variant = "standard"  # in this notation no setup means the standard one
         if self.variant:
             kept = self.ruleset.overrides if self.variant == self.ruleset.variant.name else {}
             values = rules.settle(self.variant, {**kept, **self.options}).values
@@ -156,7 +160,7 @@ class _PijersiDraft(Draft):
         self.state = self.ruleset.read(self.position)
 
     def move(self, word: str, index: int) -> None:
-        """Play one ply. Raises ParseError for an unreadable or illegal one."""
+        """Play one ply. Raise ParseError for an unreadable or illegal one."""
         if self.state is None:
             self.begin(index, word.startswith("("))
         self.started = True
@@ -177,7 +181,7 @@ class _PijersiDraft(Draft):
         self.state = after
 
     def word(self, word: str, index: int) -> None:
-        """Take a word of the moves: a result, a mark, dots, or a ply with its number or without. Raises ParseError."""
+        """Handle a word of the moves: a result, a mark, dots, or a ply with or without number. Raise ParseError."""
         if word in RESULTS.values():
             self.started, self.result = True, word
         elif _MARK.fullmatch(word):
@@ -187,13 +191,13 @@ class _PijersiDraft(Draft):
             if number is not None:
                 if _ply_of(word) != len(self.moves) + 1:
                     hint = f"ply {len(self.moves) + 1} comes next"
-                    raise self.fail(f"ply number {number[0][:12]}", index, hint)
+                    raise self.fail(f"wrong ply number {number[0][:12]}", index, hint)
                 word, index = word[number.end() :], index + number.end()
             if word:
                 self.move(word, index)
 
     def finish(self, index: int) -> GameText:
-        """The game as read. Raises ParseError."""
+        """Return the game as read. Raise ParseError."""
         if self.state is None:
             self.begin(index, None)
         if not self.result and self.moves:
@@ -204,7 +208,7 @@ class _PijersiDraft(Draft):
 
 
 def _words(text: str) -> Iterator[tuple[str, str, int]]:
-    """(kind, content, index): `comment`, `setup` lines, and the `word`s of all other lines."""
+    """Yield (kind, content, index): `comment`, `setup` lines, and the `word`s of all other lines."""
     for line in _LINE.finditer(text):
         comment = _COMMENT.search(line[0])
         content = line[0] if comment is None else line[0][: comment.start()]
@@ -241,7 +245,7 @@ def _games(text: str, ruleset: Ruleset) -> Iterator[GameText]:
 
 
 def _ply_of(word: str) -> int:
-    """The ply number that a word begins with; 0 for none."""
+    """Return the ply number at the start of a word; 0 if it has none."""
     number = None if not word[:1].isdecimal() or word in RESULTS.values() else _PLY.match(word)
     if number is None:
         return 0
@@ -249,7 +253,7 @@ def _ply_of(word: str) -> int:
 
 
 def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
-    """The games of a text, in order: a new one begins with ply 1, set-up lines or `#!`. Raises ParseError."""
+    """Return the games of a text, in order. Ply 1, setup lines or `#!` start a new one. Raise ParseError."""
     return list(_games(text, ruleset))
 
 
@@ -258,12 +262,12 @@ def _tag(name: str, value: Any) -> str:
 
 
 def _comment(text: str, before: str = "") -> str:
-    """A comment to the end of the line, which no reader takes for a tag; nothing for none."""
+    """Return a comment to the end of the line, written so that no reader mistakes it for a tag; "" for an empty one."""
     return f"{before}# {text.replace('[', '(').replace(']', ')')}" if text else ""
 
 
 def _head(game: GameText, ruleset: Ruleset, settled: Ruleset) -> list[str]:
-    """The lines above the moves: tags, and set-up lines where the start is not the standard one."""
+    """Return the lines above the moves: tags, and setup lines unless the start is the standard one."""
     config = settled.config
     state = settled.read(game.position)
     tags = dict(game.tags)
@@ -285,7 +289,7 @@ def _head(game: GameText, ruleset: Ruleset, settled: Ruleset) -> list[str]:
 
 
 def _plies(game: GameText, settled: Ruleset) -> tuple[list[str], str]:
-    """The plies with their marks, and the result that they lead to. Raises ValueError for one that is not legal."""
+    """Return the plies with their marks, and the result after them. Raise ValueError for an illegal one."""
     config = settled.config
     state, words = settled.read(game.position), []
     for number, text in enumerate(game.moves, start=1):
@@ -311,7 +315,7 @@ def _write(game: GameText, ruleset: Ruleset, body: Callable[[GameText, Sequence[
 
 
 def _pairs(game: GameText, words: Sequence[str], _: int) -> list[str]:
-    """Two numbered plies a line, one where a comment ends it."""
+    """Return lines of two numbered plies; a comment ends its line."""
     body = [""]
     for number, word in enumerate(words, start=1):
         is_full = body[-1].count("   ") or "#" in body[-1]
@@ -322,7 +326,7 @@ def _pairs(game: GameText, words: Sequence[str], _: int) -> list[str]:
 
 
 def _rows(game: GameText, words: Sequence[str], turn: int) -> list[str]:
-    """A table whose rows bear the number of their first ply; a comment ends its row."""
+    """Return a table whose rows start with the number of their first ply; a comment ends its row."""
     rows: list[gametable.Row] = []
     for ply, word in enumerate(words, start=1):
         cell = word + _comment(game.comments.get(ply, ""), " ")
@@ -336,21 +340,21 @@ def _rows(game: GameText, words: Sequence[str], turn: int) -> list[str]:
 
 
 def write_game(game: GameText, ruleset: Ruleset) -> str:
-    """One game's text: tags, set-up lines where the start is not the standard one, and two plies per line.
+    """Return one game's text: tags, setup lines unless the start is the standard one, and two plies per line.
 
-    Raises ValueError for moves that are not legal in turn.
+    Raise ValueError for illegal moves.
     """
     return _write(game, ruleset, _pairs)
 
 
 def write_table(game: GameText, ruleset: Ruleset) -> str:
-    """The same with the plies in a table. Raises ValueError as well."""
+    """Return one game's text with the plies in a table. Raise ValueError for illegal moves."""
     return _write(game, ruleset, _rows)
 
 
 _read = titled(read_games, tag=lambda variant: _tag("Variant", variant) + "\n", brackets="")
 
 FORMATS = (
-    GameFormat("pijersi", _read, write_game, "set-up lines, numbered plies a4-b5=c4, # comments, #! tags"),
+    GameFormat("pijersi", _read, write_game, "setup lines, numbered plies a4-b5=c4, # comments, #! tags"),
     GameFormat("pijersi-table", _read, write_table, "the same in a row for each pair of plies"),
 )

@@ -1,4 +1,4 @@
-"""The compiled functions of Pijersi, as `referee.rules.rules.Kernel` asks for them; see "How the kernel works" in RULES.md."""
+"""The compiled functions of Pijersi, the `Kernel` protocol; see "How the kernel works" in RULES.md."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
 
 DTYPE = np.int64
 MAX_MOVES = 4096
-"""More than any position has: a stack has at most 6 + 6 * 14 = 90 turns, a single cube 6 * 13, and cells are 45."""
+"""An upper bound: each of the 45 cells has at most 6 + 6 * 14 = 90 turns of a stack, or 6 * 13 of a single cube."""
 
 GOAL = 0  # indices into Rules.reasons
 NO_CAPTURE = 1
@@ -47,7 +47,7 @@ DRAW = 3
 
 @jit
 def _swappable(state: Any) -> Any:
-    """The single cubes of the side to move."""
+    """Return the single cubes of the side to move."""
     own = 4 * (state[PHASE] & 1)
     mine = state[own] | state[own + 1] | state[own + 2] | state[own + 3]
     return mine & ~(state[BOTTOMS] | state[BOTTOMS + 1] | state[BOTTOMS + 2] | state[BOTTOMS + 3])
@@ -55,7 +55,6 @@ def _swappable(state: Any) -> Any:
 
 @jit
 def legal(state: Any, config: Any, moves: Any) -> Any:
-    """See `Kernel.legal`."""
     if is_won(state):
         return 0
     n = 0
@@ -89,7 +88,6 @@ def legal(state: Any, config: Any, moves: Any) -> Any:
 
 @jit
 def count(state: Any, config: Any) -> Any:
-    """See `Kernel.count`."""
     if is_won(state):
         return 0
     if state[PHASE] & SWAPPING:
@@ -105,13 +103,12 @@ def count(state: Any, config: Any) -> Any:
 
 @jit
 def play(state: Any, config: Any, move: Any, out: Any) -> Any:
-    """See `Kernel.play`."""
     play_turn(state, move, out)
 
 
 @jit
 def result(state: Any, config: Any, occurrences: Any, gap: Any) -> Any:
-    """See `Kernel.result`: goal, no-capture, no-moves, repetition, in this order."""
+    """Return the result code: goal, no-capture, no-moves, repetition, in this order."""
     won = is_won(state)
     if won:
         return GOAL * 4 + won
@@ -127,7 +124,7 @@ def result(state: Any, config: Any, occurrences: Any, gap: Any) -> Any:
 
 @jit
 def _random_turn(state: Any, rng: Any, starts: Any, thirds: Any) -> Any:
-    """A code drawn uniformly; -1 when there is no turn."""
+    """Return the code of a uniformly random turn; -1 without a turn."""
     if state[PHASE] & SWAPPING:
         cubes = _swappable(state)
         n = popcount(cubes)
@@ -164,7 +161,6 @@ def _random_turn(state: Any, rng: Any, starts: Any, thirds: Any) -> Any:
 
 @jit
 def playout(state: Any, config: Any, rng: Any, max_plies: Any) -> Any:
-    """See `Kernel.playout`."""
     starts = np.empty(MAX_PAIRS, dtype=np.int64)
     thirds = np.empty(MAX_PAIRS, dtype=np.int64)
     now = state.copy()
@@ -189,5 +185,4 @@ def playout(state: Any, config: Any, rng: Any, max_plies: Any) -> Any:
 
 @jit
 def evaluate(state: Any, config: Any) -> Any:
-    """See `Kernel.evaluate`."""
     return static_score(state, config)

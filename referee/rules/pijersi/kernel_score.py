@@ -1,6 +1,6 @@
-"""A static judgement of a position, compiled: material, advance, cubes that can be taken, and the goal in one turn.
+"""A compiled static score of a position: material, advance, cubes that can be captured, and the goal in one turn.
 
-Refuses to search: only the question whether a side could end its next turn on the goal row is answered exactly.
+It does not search: only whether a side could end its next turn on the goal row is answered exactly.
 
 Letters: R P S W = own cubes on top by role, rR pP sS the same for the other side; E = empty cells.
 """
@@ -25,7 +25,7 @@ TEMPO = 10
 
 _ROWS = tuple(((1 << length) - 1) << start for start, length in zip(ROW_STARTS, ROW_LENGTHS, strict=True))
 _ADVANCE = (0, 3, 8, 17, 35, 60, 0)
-"""For a rock, paper or scissors on each row, seen from its own side."""
+"""Score of a rock, paper or scissors on each row, counted from its own side."""
 
 _HOME = sum(_ROWS[:4])
 _AWAY = sum(_ROWS[3:])
@@ -33,8 +33,8 @@ _SW, _SE, _WEST, _EAST, _NW, _NE = (int(edge) for edge in EDGE)
 
 
 @jit
-def _beside(z: Any) -> Any:
-    """The cells with a neighbour in `z`."""
+def _next_to(z: Any) -> Any:
+    """Return the cells with a neighbour in `z`."""
     return (
         ((z & _SW) >> 7)
         | ((z & _SE) >> 6)
@@ -47,7 +47,7 @@ def _beside(z: Any) -> Any:
 
 @jit
 def can_reach_goal(state: Any, side: Any) -> Any:
-    """Whether `side`, were it to move, has a turn that ends with a rock, paper or scissors on the far row."""
+    """Return whether `side`, if it were to move, has a turn that ends with a rock, paper or scissors on the far row."""
     own = 4 * side
     foe = 4 - own
     R = state[own]
@@ -79,7 +79,7 @@ def can_reach_goal(state: Any, side: Any) -> Any:
             free |= bit
         else:
             mids = stack_targets(s, E, landing)
-            if (mids | _beside(mids) & (landing | joins)) & goal:
+            if (mids | _next_to(mids) & (landing | joins)) & goal:
                 return True
         mids = NEAR[s] & joins
         while mids:
@@ -91,7 +91,7 @@ def can_reach_goal(state: Any, side: Any) -> Any:
 
 @jit
 def _standing(state: Any, side: Any) -> Any:
-    """Material and advance of one side."""
+    """Score the material and advance of one side."""
     own = 4 * side
     tops = state[own] | state[own + 1] | state[own + 2]
     stacks = state[BOTTOMS] | state[BOTTOMS + 1] | state[BOTTOMS + 2] | state[BOTTOMS + 3]
@@ -107,7 +107,7 @@ def _standing(state: Any, side: Any) -> Any:
 
 @jit
 def _takeable(state: Any, side: Any) -> Any:
-    """How many cells of `side` the other side could take with a step, or with two steps of a stack."""
+    """Count the cells of `side` that the other side could capture with a step, or with two steps of a stack."""
     own = 4 * side
     foe = 4 - own
     stacks = state[BOTTOMS] | state[BOTTOMS + 1] | state[BOTTOMS + 2] | state[BOTTOMS + 3]
@@ -116,14 +116,14 @@ def _takeable(state: Any, side: Any) -> Any:
     R = state[foe]
     P = state[foe + 1]
     S = state[foe + 2]
-    n = popcount(_beside(R | _beside(R & stacks) & E) & state[own + 2])
-    n += popcount(_beside(P | _beside(P & stacks) & E) & state[own])
-    return n + popcount(_beside(S | _beside(S & stacks) & E) & state[own + 1])
+    n = popcount(_next_to(R | _next_to(R & stacks) & E) & state[own + 2])
+    n += popcount(_next_to(P | _next_to(P & stacks) & E) & state[own])
+    return n + popcount(_next_to(S | _next_to(S & stacks) & E) & state[own + 1])
 
 
 @jit
 def static_score(state: Any, config: Any) -> Any:
-    """The score for the side to move, |score| < 20,000; see `Kernel.evaluate`."""
+    """Return the score for the side to move, |score| < 20,000; see `Kernel.evaluate`."""
     side = state[PHASE] & 1
     won = is_won(state)
     if won:
@@ -138,13 +138,13 @@ def static_score(state: Any, config: Any) -> Any:
     if can_reach_goal(state, side):
         return GOAL_IN_ONE
     score = _standing(state, side) - _standing(state, 1 - side) + TEMPO
-    # The side to move takes one of them at most; what it leaves hanging itself it may still save.
+    # The side to move captures at most one of them; its own hanging cubes it may still save.
     hanging = _takeable(state, 1 - side)
     if hanging:
         score += HANGING + HANGING // 3 * (hanging - 1)
     score -= HANGING // 3 * _takeable(state, side)
     if can_reach_goal(state, 1 - side):
         score -= GOAL_THREAT
-    if limit:  # the nearer the draw, the less an advantage is worth
+    if limit:  # an advantage counts less the nearer the draw is
         score -= score * state[HALF] // (2 * limit)
     return max(-9_000, min(9_000, score))

@@ -1,10 +1,10 @@
-"""Turns, compiled: which there are, and the position after one.
+"""Compiled turns: which ones are legal, and the position after one.
 
-A turn's code is `start << 12 | mid << 6 | end + 1`, with 0 for the end of a turn of two cells; cells are numbered as
+A turn's code is `start << 12 | mid << 6 | end + 1`, with 0 for the end of a turn of two cells. Cells are numbered as
 drawn in `tables.py`, so codes ascend as their texts do. A swap is `SWAP | low cell << 6 | high cell`, the pass `SWAP`.
 
-Turns are found as pairs: a start and a mid cell with the set of all third cells, shifted up by one so that bit 0
-stands for "none". One pair often holds a dozen turns, so counting and drawing at random need not list them.
+Turns are generated as pairs: a start and a mid cell with the set of all third cells, shifted up by one so that bit 0
+stands for "none". One pair often holds a dozen turns, so counting and random choice need not list them.
 
 Letters: R P S W = the mover's cubes on top, by role; s m e = start, mid, end; bit = the start as a set.
 """
@@ -24,15 +24,18 @@ MAX_PAIRS = 600  # at most 13 mid cells (itself, 6 near, 6 two steps away) for e
 
 @jit
 def stack_targets(cell: Any, empty: Any, landing: Any) -> Any:
-    """Where a stack on `cell` may go: one step onto `landing`, two steps if the cell between is in `empty`."""
-    x = (empty << 7) >> cell  # the six neighbours are now bits 0 1 6 8 13 14; those off the board have no jump
+    """Return the targets of a stack on `cell`: one step onto `landing`, or two steps if the cell between is in `empty`."""
+    x = (empty << 7) >> cell  # the six neighbours are now bits 0 1 6 8 13 14; neighbours off the board have no jumps
     free = (x & 3) | ((x >> 4) & 4) | ((x >> 5) & 8) | ((x >> 9) & 48)
     return (NEAR[cell] | JUMPS[cell, free]) & landing
 
 
 @jit
 def is_won(state: Any) -> Any:
-    """0, or 1 if White, else 2 if Black has a rock, paper or scissors on the far row (a stack with one has it on top)."""
+    """Return 1 if White, 2 if Black has a rock, paper or scissors on the far row, else 0.
+
+    Such a cube is always the top of its stack.
+    """
     if (state[0] | state[1] | state[2]) & ROW_G:
         return 1
     if (state[4] | state[5] | state[6]) & ROW_A:
@@ -42,9 +45,9 @@ def is_won(state: Any) -> Any:
 
 @jit
 def list_pairs(state: Any, starts: Any, thirds: Any) -> Any:
-    """Write each (start, mid) as `start << 12 | mid << 6` and its third cells, in ascending order; return how many.
+    """Write each (start, mid) as `start << 12 | mid << 6` and its third cells, in ascending order; return their number.
 
-    The position is not won and not in the swap phase. Both arrays have MAX_PAIRS elements.
+    The position must not be won or in the swap phase. Both arrays have MAX_PAIRS elements.
     """
     own = 4 * (state[PHASE] & 1)
     R = state[own]
@@ -110,7 +113,7 @@ def list_pairs(state: Any, starts: Any, thirds: Any) -> Any:
 
 @jit
 def has_turn(state: Any) -> Any:
-    """Whether the side to move has any turn: every turn begins with one step or is one."""
+    """Return whether the side to move has a turn: every turn starts with one step."""
     own = 4 * (state[PHASE] & 1)
     foe = 4 - own
     R, P, S, W = state[own], state[own + 1], state[own + 2], state[own + 3]
@@ -135,7 +138,7 @@ def has_turn(state: Any) -> Any:
 
 @jit
 def _clear(out: Any, foe: Any, to: Any) -> Any:
-    """Take the enemy, if any, off the cell: the whole stack."""
+    """Remove the enemy, if any, from the cell: the whole stack."""
     if (out[foe] | out[foe + 1] | out[foe + 2] | out[foe + 3]) & to:
         for role in range(4):
             out[foe + role] &= ~to
@@ -144,7 +147,7 @@ def _clear(out: Any, foe: Any, to: Any) -> Any:
 
 @jit
 def _move_cube(out: Any, own: Any, foe: Any, start: Any, to: Any) -> Any:
-    """A single cube, or the top of a stack, goes from `start` to `to` (one-bit sets); an own cube there goes under."""
+    """Move a single cube, or the top of a stack, from `start` to `to` (one-bit sets), on top of an own cube there."""
     _clear(out, foe, to)
     top = 0
     for role in range(4):
@@ -163,7 +166,7 @@ def _move_cube(out: Any, own: Any, foe: Any, start: Any, to: Any) -> Any:
 
 @jit
 def _move_stack(out: Any, own: Any, foe: Any, start: Any, to: Any) -> Any:
-    """Both cubes go from `start` to `to` (one-bit sets)."""
+    """Move both cubes from `start` to `to` (one-bit sets)."""
     _clear(out, foe, to)
     for role in range(4):
         if out[own + role] & start:
@@ -174,7 +177,7 @@ def _move_stack(out: Any, own: Any, foe: Any, start: Any, to: Any) -> Any:
 
 @jit
 def play_turn(state: Any, code: Any, out: Any) -> Any:
-    """The position after a turn or a swap, legal by trust."""
+    """Write the position after a turn or a swap, which must be legal, to `out`."""
     for place in range(state.size):
         out[place] = state[place]
     side = state[PHASE] & 1

@@ -1,4 +1,4 @@
-"""A position as something to look at: hexagons, cubes and stacks, and what is worth saying about them."""
+"""Positions prepared for drawing: hexagons, cubes and stacks, with notes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _count(pieces: dict[str, str], white: bool) -> str:
 
 
 def effect(code: int, before: State, after: State, config: Config) -> Effect:
-    """What a half-move does to stacks."""
+    """Return the effect of a turn on stacks."""
     if code >= SWAP:
         return Effect("swaps two cubes" if code >> 6 & 63 != code & 63 else "swaps nothing")
     start, mid, third = CELL_NAMES[code >> 12], CELL_NAMES[code >> 6 & 63], code & 63
@@ -69,9 +69,12 @@ def effect(code: int, before: State, after: State, config: Config) -> Effect:
     return Effect(first if end == mid else f"{first}, {landing(f'unstacks to {end}', end)}")
 
 
-def clicks(code: int, state: State) -> tuple[tuple[str, ...], ...]:
-    """Every cell of the turn. Of a stack that goes one way only, and of a cube taken off it, start and end: which of
-    them is meant is asked."""
+def move_input(code: int, state: State) -> tuple[tuple[str, ...], ...]:
+    """Return every cell of the turn, in order.
+
+    Two turns have only start and end: a stack that moves once, and a cube that leaves its stack. The page asks which
+    one is meant.
+    """
     if code >= SWAP:
         one, two = CELL_NAMES[code >> 6 & 63], CELL_NAMES[code & 63]
         return ((one, two), (two, one)) if one != two else ((),)
@@ -81,8 +84,10 @@ def clicks(code: int, state: State) -> tuple[tuple[str, ...], ...]:
 
 
 def board(state: State, config: Config) -> Board:
-    """The board with the marks `stack` (two cubes) and `goal` (a cube that has won); notes: cubes left, the count
-    towards the no-capture draw, the swap phase."""
+    """Return the board with notes on the cubes left, the count towards the no-capture draw, and the swap phase.
+
+    Labels are `stack` (two cubes) and `goal` (a cube that has won).
+    """
     pieces = pieces_of(state)
     marks: dict[str, tuple[str, ...]] = {}
     for cell, cubes in pieces.items():

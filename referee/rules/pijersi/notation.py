@@ -1,6 +1,6 @@
-"""The texts of a position, of a set-up and of a move: readers that take any text whatever, and the canonical writers.
+"""Texts of positions, setups and moves: readers that accept any text, and canonical writers.
 
-Refuses to know which turns are legal; a spelling that names cubes or stacks is held against the board.
+Legality is not checked; a spelling that names cubes or stacks must fit the board.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _LABEL = re.compile(r"([a-g])([1-9])([1-9])?:")
 _CONTENT = re.compile(r"\(([RPSWrpsw])([RPSWrpsw])\)|([RPSWrpsw])")
 
 SWAP_PHASE = 2
-"""The place in a config of the option of that name."""
+"""Index of the option of that name in a config."""
 _ROW_LETTERS = str.maketrans("ABCDEFG", "abcdefg")
-"""In a set-up capitals tell owners for cubes only, whose letters are others."""
+"""In a setup capitals distinguish the owners of cubes only, so row letters are converted to lower case."""
 
 _SHAPE = "write <board> <w|b> <plies since a capture> <turn number>, and swap in the swap phase"
 
@@ -34,11 +34,11 @@ _SHAPE = "write <board> <w|b> <plies since a capture> <turn number>, and swap in
 
 
 def _checked(cubes: str, cell: str, text: str, index: int) -> str:
-    """A cell's cubes (bottom first) if they may stand there. Raises ParseError."""
+    """Return a cell's cubes (bottom first) if they form a valid stack. Raise ParseError."""
     if cubes not in (cubes.upper(), cubes.lower()):
         raise ParseError(f"two colours in one stack at {cell}", text=text, index=index, hint="a stack has one owner")
     if cubes[-1] in "Ww" and cubes[0] not in "Ww":
-        hint = "only a wise may lie under a wise"
+        hint = "under a wise only another wise is allowed"
         raise ParseError(f"wise on top of a {cubes[0].upper()} at {cell}", text=text, index=index, hint=hint)
     return cubes
 
@@ -64,10 +64,10 @@ def _read_row(content: str, row: int, pieces: dict[str, str], text: str, start: 
 
 
 def read_position(text: str, config: Config) -> State:
-    """See `Notation.read_position`: PSN, as the existing engines write it. Cube counts are not checked.
+    """Return the state of a position in PSN, the format of existing engines. Cube counts are not checked.
 
-    A set-up in positional notation (`a16:RPSRPS / …`) is a position too: White is to move, first to swap where the
-    rules have it.
+    A setup in positional notation (`a16:RPSRPS / …`) is accepted too: White is to move, and begins the swap phase if
+    the rules have one.
     """
     if ":" in text:
         text = read_setup(text) + (" swap" if config is not None and config[SWAP_PHASE] else "")
@@ -76,20 +76,20 @@ def read_position(text: str, config: Config) -> State:
         raise ParseError(f"{len(fields)} fields instead of 4", text=text, index=len(text), hint=_SHAPE)
     contents = fields[0][0].split("/")
     if len(contents) != 7:
-        raise ParseError(f"{len(contents)} rows", text=text, index=fields[0].start(), hint="seven rows, g first")
+        raise ParseError(f"{len(contents)} rows, not 7", text=text, index=fields[0].start(), hint="seven rows, g first")
     pieces: dict[str, str] = {}
     start = fields[0].start()
     for row, content in zip(range(6, -1, -1), contents, strict=True):
         _read_row(content, row, pieces, text, start)
         start += len(content) + 1
     if fields[1][0] not in ("w", "b"):
-        raise ParseError("bad side to move", text=text, index=fields[1].start(), hint="w or b")
-    for field, least in ((fields[2], 0), (fields[3], 1)):
-        if not _NUMBER.fullmatch(field[0]) or int(field[0]) < least:
-            hint = f"a number from {least} of at most nine digits; {_SHAPE}"
-            raise ParseError("bad counter", text=text, index=field.start(), hint=hint)
+        raise ParseError("invalid side to move", text=text, index=fields[1].start(), hint="w or b")
+    for field, minimum in ((fields[2], 0), (fields[3], 1)):
+        if not _NUMBER.fullmatch(field[0]) or int(field[0]) < minimum:
+            hint = f"a number from {minimum}, at most nine digits; {_SHAPE}"
+            raise ParseError("invalid counter", text=text, index=field.start(), hint=hint)
     if len(fields) == 5 and fields[4][0] != "swap":
-        raise ParseError("bad fifth field", text=text, index=fields[4].start(), hint="swap, or nothing")
+        raise ParseError("invalid fifth field", text=text, index=fields[4].start(), hint="swap, or nothing")
     if len(fields) == 5 and int(fields[2][0]):
         raise ParseError("plies in the swap phase", text=text, index=fields[2].start(), hint="write 0 before swap")
     return state_of(
@@ -102,7 +102,7 @@ def read_position(text: str, config: Config) -> State:
 
 
 def write_position(state: State, config: Config) -> str:
-    """See `Notation.write_position`."""
+    """Return the canonical position string."""
     pieces = pieces_of(state)
     rows = []
     for row in range(6, -1, -1):
@@ -120,16 +120,16 @@ def write_position(state: State, config: Config) -> str:
     return f"{'/'.join(rows)} {side} {int(state[HALF])} {int(state[FULL])}{tail}"
 
 
-# -- set-ups ---------------------------------------------------------------------------------------------------------
+# -- setups ----------------------------------------------------------------------------------------------------------
 
 
 def _read_item(label: re.Match[str], content: str, pieces: dict[str, str], text: str, places: list[int]) -> None:
-    """Put one item on the board: `label` and what stands between it and the next. Raises ParseError."""
+    """Add one item to the board: `label` and the content up to the next label. Raise ParseError."""
     index = places[label.start()]
     row, name = ROWS.index(label[1]), label[0][:-1]
     first, last = int(label[2]), int(label[3] or label[2])
     if label[3] and last <= first:
-        raise ParseError(f"bad range {name}", text=text, index=index, hint="a range ascends, as a16")
+        raise ParseError(f"invalid range {name}", text=text, index=index, hint="write the lower column first, as a16")
     held, here = [], 0
     while here < len(content):
         found = _CONTENT.match(content, here)
@@ -142,17 +142,17 @@ def _read_item(label: re.Match[str], content: str, pieces: dict[str, str], text:
         held = [held[1] + held[0]]
     if len(held) != last - first + 1:
         problem = f"{name}: names {last - first + 1} cells but {len(held)} contents follow"
-        raise ParseError(problem, text=text, index=index, hint="a stack in a range is written (RW)")
+        raise ParseError(problem, text=text, index=index, hint="write a stack in a range as (RW)")
     for column, cubes in enumerate(held, start=first):
         cell = f"{label[1]}{column}"
         if column > ROW_LENGTHS[row] or cell in pieces:
             hint = f"row {label[1]} has {ROW_LENGTHS[row]} cells, each named once"
-            raise ParseError(f"bad or repeated cell {cell}", text=text, index=index, hint=hint)
+            raise ParseError(f"unknown or repeated cell {cell}", text=text, index=index, hint=hint)
         pieces[cell] = _checked(cubes, cell, text, index)
 
 
 def read_setup(text: str) -> str:
-    """A set-up in positional notation, both styles (rules, section 5), as a position string. Raises ParseError."""
+    """Convert a setup in either positional notation (rules, section 5) to a position string. Raise ParseError."""
     places = [place for place, letter in enumerate(text) if letter not in " \t\r\n/"]
     packed = "".join(text[place] for place in places).translate(_ROW_LETTERS)
     labels = list(_LABEL.finditer(packed))
@@ -166,7 +166,7 @@ def read_setup(text: str) -> str:
 
 
 def write_setup(state: State) -> str:
-    """The cubes of a position in positional notation, White's rows first: `a16:RPSRPS / b17:PSR(WW)SRP`."""
+    """Return the cubes of a position in positional notation, White's rows first: `a16:RPSRPS / b17:PSR(WW)SRP`."""
     pieces = pieces_of(state)
     items = []
     for row, length in zip(ROWS, ROW_LENGTHS, strict=True):
@@ -186,7 +186,7 @@ def write_setup(state: State) -> str:
 
 
 def _holds(state: State, cell: str) -> int:
-    """How many cubes a cell holds."""
+    """Return the number of cubes on a cell."""
     bit = 1 << CELL_NUMBERS[cell]
     top = any(int(state[place]) & bit for place in range(BOTTOMS))
     return top + any(int(state[BOTTOMS + role]) & bit for role in range(4))
@@ -207,11 +207,11 @@ def _on_board(found: re.Match[str], groups: tuple[int, ...], text: str) -> None:
     for group in groups:
         if found[group] is not None and found[group] not in CELL_NUMBERS:
             hint = "rows a c e g have six cells, b d f seven"
-            raise ParseError(f"no cell {found[group]}", text=text, index=found.start(group), hint=hint)
+            raise ParseError(f"unknown cell {found[group]}", text=text, index=found.start(group), hint=hint)
 
 
 def _read_human(found: re.Match[str], text: str, state: State) -> int:
-    """The code of `a4-b5=c4`, `b4=d4`, `b4-c4`, `d3=f2-g1`. Raises ParseError where the board says otherwise."""
+    """Return the code of `a4-b5=c4`, `b4=d4`, `b4-c4`, `d3=f2-g1`. Raise ParseError if it contradicts the board."""
     start, sign, mid, second, end = found.groups()
     stack = _holds(state, start) == 2
     if sign == "=" and not stack:
@@ -230,7 +230,7 @@ def _read_human(found: re.Match[str], text: str, state: State) -> int:
 
 
 def read_move(text: str, state: State, config: Config) -> int:
-    """See `Notation.read_move`: the form of the engines, the one for people, and swaps."""
+    """Return the code of a move in the form of the engines, the form for people, or of a swap. Raise ParseError."""
     swap = _SWAP.fullmatch(text)
     if swap is not None:
         if swap[1] is None:
@@ -254,7 +254,7 @@ def read_move(text: str, state: State, config: Config) -> int:
 
 
 def write_move(code: int) -> str:
-    """See `Notation.write_move`."""
+    """Return the canonical text of a code."""
     if code >= SWAP:
         low, high = code >> 6 & 63, code & 63
         return "()" if low == high else f"({CELL_NAMES[low]}{CELL_NAMES[high]})"
@@ -263,7 +263,7 @@ def write_move(code: int) -> str:
 
 
 def display_move(code: int, state: State, config: Config) -> str:
-    """See `Notation.display_move`: `-` moves a cube, `=` a stack, `!` takes."""
+    """Return the move as people write it: `-` moves a cube, `=` a stack, `!` captures."""
     if code >= SWAP:
         return write_move(code)
     start, mid, third = CELL_NAMES[code >> 12], CELL_NAMES[code >> 6 & 63], code & 63

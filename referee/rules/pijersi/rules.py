@@ -5,13 +5,13 @@ from __future__ import annotations
 from referee.rules.core import Termination
 from referee.rules.pijersi.features import FEATURES
 from referee.rules.pijersi.gametext import FORMATS
-from referee.rules.pijersi.layout import EMBLEM, MARKS, PIECES, board, clicks, effect
+from referee.rules.pijersi.layout import EMBLEM, MARKS, PIECES, board, effect, move_input
 from referee.rules.pijersi.notation import NOTATION, write_setup
 from referee.rules.pijersi.start import PHASE, VARIANTS, draw, numbers, permutations_of, resolve
 from referee.rules.pijersi.state import side
 from referee.rules.pijersi.symmetry import SYMMETRY
 from referee.rules.pijersi.words import WORDS
-from referee.rules.rules import Option, Placing, Rules, Setups
+from referee.rules.rules import Option, PositionSetup, Rules, Setups
 
 GOAL = Termination.by_rules("goal", "a piece reached its goal")
 
@@ -21,7 +21,7 @@ OPTIONS = (
         "spin",
         20,
         "limits",
-        "drawn after that many plies without a capture; 0 = no limit",
+        "plies without a capture after which the game is drawn; 0 = no limit",
     ),
     Option(
         "repetition",
@@ -42,7 +42,7 @@ OPTIONS = (
 
 
 REASONS = (GOAL, Termination.NO_CAPTURE, Termination.NO_MOVES, Termination.REPETITION)
-"""In the order of the kernel's numbers."""
+"""Terminations in the order of the kernel's numbers."""
 
 RULES = Rules(
     family="pijersi",
@@ -53,9 +53,9 @@ RULES = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
-    placing=Placing(("w 0 1", "b 0 1"), most=2, width=2),
+    position_setup=PositionSetup(("w 0 1", "b 0 1"), max_pieces=2, width=2),
     effect=effect,
-    clicks=clicks,
+    move_input=move_input,
     marks=MARKS,
     emblem=EMBLEM,
     board=board,
@@ -71,8 +71,8 @@ RULES = Rules(
     summary=(
         "Rocks, papers, scissors and wise cubes on 45 hexagons, singly or stacked in twos. A turn moves one cube one "
         "cell, or a stack one or two cells, or does one after the other with the same cube; rock takes scissors, "
-        "scissors take paper, paper takes rock. Whoever ends a turn with a rock, paper or scissors on the far row "
-        "wins. The two rows of each side stand in fixed, numbered or random order."
+        "scissors take paper, paper takes rock. The side that ends a turn with a rock, paper or scissors on the "
+        "far row wins. The two rows of each side have a fixed, numbered or random order."
     ),
     setups=Setups(write_setup, numbers, permutations_of),
     words=WORDS,

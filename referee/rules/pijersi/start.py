@@ -1,4 +1,4 @@
-"""The starts of Pijersi: the standard one, the numbered families, and deals at random.
+"""The starts of Pijersi: the standard one, the numbered families, and random deals.
 
 A side's rows are two texts of cubes: row a (six cubes), row b (three cubes, the stack on b4, three cubes), written for
 White from left to right.
@@ -22,7 +22,7 @@ DEALT = ("half-random", "full-random")
 STANDARD = "s-p-r-s-p-r-/p-r-s-wwr-s-p-/6/7/6/P-S-R-WWS-R-P-/R-P-S-R-P-S- w 0 1"
 
 _COMPLETIONS = ((2, 0, 1), (2, 1, 0), (1, 0, 2), (1, 2, 0))
-"""What the right triplet of pijersi-24 makes of the left one XYZ: ZXY, ZYX, YXZ, YZX."""
+"""Right triplet of pijersi-24 for the left one XYZ: ZXY, ZYX, YXZ, YZX."""
 
 _NUMBERED = re.compile(r"#([0-9]{1,9}|random)(?:/([0-9]{1,9}|random))?")
 _CUBES = "RRRRPPPPSSSSWW"
@@ -33,7 +33,7 @@ Rows = tuple[str, str, str, str]
 
 @cache
 def wings() -> tuple[str, ...]:
-    """The 90 arrangements of two rocks, two papers and two scissors, in the order R < P < S."""
+    """Return the 90 arrangements of two rocks, two papers and two scissors, in the order R < P < S."""
     order = "RPS"
     found = {"".join(wing) for wing in permutations("RRPPSS")}
     return tuple(sorted(found, key=lambda wing: [order.index(cube) for cube in wing]))
@@ -44,7 +44,7 @@ def _reordered(triplet: str, order: tuple[int, ...]) -> str:
 
 
 def rows(family: str, number: int) -> Rows:
-    """White's rows of a numbered set-up (rules, section 6). The number is within the family."""
+    """Return White's rows of a numbered setup (rules, section 6). The number is within the family."""
     if family == "pijersi-8100":
         left, right = wings()[number % 90], wings()[number // 90]
         return left[:3] + right[:3], left[3:], "WW", right[3:]
@@ -53,12 +53,12 @@ def rows(family: str, number: int) -> Rows:
         return one + two, three, "WW", four
     left = TRIPLETS[number % 6]
     right = TRIPLETS[number // 6] if family == "pijersi-36" else _reordered(left, _COMPLETIONS[number // 6])
-    # Triangles: row b stands half a cell further left, so the two wings complete theirs differently.
+    # The triplets form triangles. Row b is half a cell further left, so the two wings complete theirs differently.
     return left + right, _reordered(left, (1, 2, 0)), "WW", _reordered(right, (2, 0, 1))
 
 
 def dealt_rows(rng: random.Random) -> Rows:
-    """All cubes of a side at random; a lone wise of the stack goes below."""
+    """Shuffle all cubes of a side; a single wise of the stack goes below."""
     cubes = list(_CUBES)
     rng.shuffle(cubes)
     low, top = cubes[12:]
@@ -68,7 +68,7 @@ def dealt_rows(rng: random.Random) -> Rows:
 
 
 def position_of(white: Rows, black: Rows) -> str:
-    """The position string: White's rows, and Black's turned by 180 degrees."""
+    """Return the position string: White's rows, and Black's rotated by 180 degrees."""
 
     def single(cubes: str) -> str:
         return "".join(f"{cube}-" for cube in cubes)
@@ -84,8 +84,11 @@ _ROW = re.compile(r"[RPSWrpsw][RPSWrpsw-]|[1-7]")
 
 
 def rows_of(position: str) -> tuple[Rows | None, Rows | None]:
-    """The rows of White and Black, seen from their side, where all cubes of a side stand in its own two rows with a
-    stack in the middle and nothing else does; None for a side of which that is not so."""
+    """Return the rows of White and Black, each seen from its own side.
+
+    A side gets None unless all its cubes are in its own two rows with a stack in the middle, and the rows between are
+    empty.
+    """
     cells = [_ROW.findall(row) for row in position.split(" ", maxsplit=1)[0].split("/")]
     if len(cells) != 7 or any(row not in (["6"], ["7"]) for row in cells[2:5]):
         return None, None
@@ -105,12 +108,12 @@ def _dealt(cells: list[list[str]]) -> Rows | None:
 
 
 def is_setup(position: str) -> bool:
-    """Whether all cubes of both sides stand in their own rows, whatever their order."""
+    """Return whether all cubes of both sides are in their own rows, in any order."""
     return None not in rows_of(position)
 
 
 def is_mirrored(position: str) -> bool:
-    """Whether Black's rows are White's turned by 180 degrees."""
+    """Return whether Black's rows are White's rotated by 180 degrees."""
     white, black = rows_of(position)
     return white == black
 
@@ -121,7 +124,7 @@ def _numbers(family: str) -> Mapping[Rows, int]:
 
 
 def numbers(position: str) -> dict[str, list[int | str]]:
-    """The numbers of a set-up in each family: N where Black mirrors White, `N/M` where not; empty where it has none."""
+    """Return the numbers of a setup in each family: N if Black mirrors White, else `N/M`; empty without a number."""
     white, black = rows_of(position)
     found: dict[str, list[int | str]] = {}
     for family in FAMILIES:
@@ -131,7 +134,7 @@ def numbers(position: str) -> dict[str, list[int | str]]:
 
 
 def permutations_of(position: str) -> tuple[str, ...]:
-    """The position with rock, paper and scissors renamed in all six ways; the first is the position itself."""
+    """Return the position with rock, paper and scissors permuted in all six ways, the position itself first."""
     board, space, rest = position.partition(" ")
     tables = (str.maketrans("RPSrps", triplet + triplet.lower()) for triplet in TRIPLETS)
     return tuple(board.translate(table) + space + rest for table in tables)
@@ -140,12 +143,12 @@ def permutations_of(position: str) -> tuple[str, ...]:
 def _number(text: str, family: str, name: str, index: int) -> int:
     if text == "random" or int(text) >= FAMILIES[family]:
         last = FAMILIES[family] - 1
-        raise ParseError(f"no set-up {text} in {family}", text=name, index=index, hint=f"numbers are 0..{last}")
+        raise ParseError(f"no setup {text} in {family}", text=name, index=index, hint=f"numbers are 0..{last}")
     return int(text)
 
 
 def _numbered(name: str) -> Variant | None:
-    """The variant of a name FAMILY, FAMILY#N or FAMILY#N/M; None if it begins with no family. Raises ParseError."""
+    """Return the variant of a name FAMILY, FAMILY#N or FAMILY#N/M; None for other names. Raise ParseError."""
     family, sign, _ = name.partition("#")
     if family not in FAMILIES:
         return None
@@ -154,7 +157,7 @@ def _numbered(name: str) -> Variant | None:
     found = _NUMBERED.fullmatch(name, len(family))
     if found is None:
         hint = f"write {family}#N, or {family}#N/M for a different Black"
-        raise ParseError("unreadable set-up number", text=name, index=len(family) + 1, hint=hint)
+        raise ParseError("unreadable setup number", text=name, index=len(family) + 1, hint=hint)
     white = _number(found[1], family, name, found.start(1))
     if found[2] is None:
         return Variant(f"{family}#{white}", position_of(rows(family, white), rows(family, white)))
@@ -169,25 +172,25 @@ def _deal(name: str, rng: random.Random, note: str = "") -> Variant:
     )
 
 
-_SAMPLE = "one deal stands here for all: the listed position is that of a fixed seed"
+_SAMPLE = "a sample with a fixed seed: every pair of games gets a new deal"
 
 VARIANTS = (
-    Variant("standard", STANDARD, note="the set-up of the rulebook"),
+    Variant("standard", STANDARD, note="the setup of the rulebook"),
     *(variant for family in FAMILIES if (variant := _numbered(family))),
     *(_deal(name, random.Random(f"pijersi {name}"), _SAMPLE) for name in DEALT),
 )
 
 
 def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
-    """The variant of a name, numbered or listed. Raises ParseError."""
+    """Return the variant of a name, numbered or listed; None if it is unknown. Raise ParseError."""
     return _numbered(name) or next((variant for variant in VARIANTS if variant.name == name), None)
 
 
 def draw(name: str, rng: random.Random) -> Variant:
-    """A start at random: FAMILY or FAMILY#random (Black mirrors White), FAMILY#random/random (Black drawn as well),
-    `half-random`, `full-random`. A name that stands for one start gives that start.
+    """Return a random start; a name that stands for one start returns that start.
 
-    Raises UnknownNameError, and ParseError for a number out of range.
+    Random are FAMILY and FAMILY#random (Black mirrors White), FAMILY#random/random (Black independent), `half-random`
+    and `full-random`. Raise UnknownNameError, and ParseError for a number out of range.
     """
     if name in DEALT:
         return _deal(name, rng)
@@ -200,7 +203,7 @@ def draw(name: str, rng: random.Random) -> Variant:
     found = resolve(name, {})
     if found is None:
         known = (*(variant.name for variant in VARIANTS), *(f"{family}#random/random" for family in FAMILIES))
-        raise UnknownNameError("set-up of pijersi", name, known)
+        raise UnknownNameError("setup of pijersi", name, known)
     return found
 
 

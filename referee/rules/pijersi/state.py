@@ -1,13 +1,11 @@
-"""Where a position's parts stand in the state array and the rule options in the config; reading them as a dictionary.
+"""The layout of the state array and the config, and the conversion of a state to and from a dictionary.
 
-    0..3   cells whose top (or only) cube is White's rock, paper, scissors, wise
-    4..7   the same for Black
-    8..11  cells of stacks whose bottom cube is a rock, paper, scissors, wise (its colour is that of the top)
-    12     side to move (0 White, 1 Black), plus 2 in the swap phase          -- up to here the key --
-    13     plies since the last capture
-    14     turn number, raised after Black
-
-Refuses to know numba, turns and texts.
+0..3   cells whose top (or only) cube is White's rock, paper, scissors, wise
+4..7   the same for Black
+8..11  cells of stacks whose bottom cube is a rock, paper, scissors, wise (its colour is that of the top)
+12     side to move (0 White, 1 Black), plus 2 in the swap phase          -- up to here the key --
+13     plies since the last capture
+14     turn number, raised after Black
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ KEY_SIZE = PHASE + 1
 SWAPPING = 2
 
 SWAP = 1 << 18
-"""The code of the pass in the swap phase, and the base of all swaps; the codes of turns are below."""
+"""The code of the pass in the swap phase, and the base of all swaps; codes of turns are smaller."""
 
 NO_CAPTURE_LIMIT = 0
 REPETITION = 1
@@ -38,24 +36,24 @@ ROLES = "RPSW"
 
 
 def side(state: State, config: Config) -> int:
-    """0 when White, the first side, is to move, else 1."""
+    """Return 0 when White, the first side, is to move, else 1."""
     return int(state[PHASE]) & 1
 
 
 def is_swapping(state: State, config: Config) -> bool:
-    """Whether a position is in the swap phase."""
+    """Return whether a position is in the swap phase."""
     return bool(state[PHASE] & SWAPPING)
 
 
 def _members(cells: int) -> Iterator[int]:
-    """The cells of a set, ascending."""
+    """Yield the cells of a set, ascending."""
     while cells:
         yield (cells & -cells).bit_length() - 1
         cells &= cells - 1
 
 
 def pieces_of(state: State) -> dict[str, str]:
-    """The occupied cells by name, in cell order, with their cubes bottom first (`WR` = a white rock on a wise)."""
+    """Return the occupied cells by name, in cell order, with cubes bottom first (`WR` = a white rock on a wise)."""
     words = state.tolist()
     found: dict[int, str] = {}
     for place, symbol in enumerate("RPSWrpsw"):
@@ -71,7 +69,7 @@ def pieces_of(state: State) -> dict[str, str]:
 def state_of(
     pieces: Mapping[str, str], *, side: int = 0, swapping: bool = False, half: int = 0, full: int = 1
 ) -> State:
-    """The state with these cubes (bottom first), trusted to obey the stacking rules."""
+    """Return the state with these cubes (bottom first), which must obey the stacking rules."""
     state = np.zeros(STATE_SIZE, dtype=np.int64)
     for cell, cubes in pieces.items():
         bit = 1 << CELL_NUMBERS[cell]

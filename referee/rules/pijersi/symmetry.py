@@ -1,4 +1,6 @@
-"""The six symmetries of Pijersi: the board and its mirror image, with rock, paper and scissors changed in a ring."""
+"""The six symmetries of Pijersi: the board and its mirror image, each with rock, paper and scissors exchanged
+cyclically.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ import numpy.typing as npt
 
 from referee.rules.pijersi.state import BOTTOMS, PHASE, ROLES, TOPS
 from referee.rules.pijersi.tables import CELL_COUNT, coordinates
-from referee.rules.rules import Config
-from referee.rules.symmetry import Image, States, Symmetry, bits_of, images_of
+from referee.rules.rules import Config, Image, States, Symmetry
+from referee.rules.symmetry import bits_of, images_of
 
 _TOP = 2 * len(ROLES) + 1
 """A symbol is the top cube (0 none, 1..4 White's, 5..8 Black's) plus `_TOP` times the role below it (0 none, 1..4)."""
@@ -27,7 +29,10 @@ def _rest(states: States, config: Config) -> npt.NDArray[np.int64]:
 
 
 def _turned(times: int) -> tuple[int, ...]:
-    """The symbols when every rock is a paper, every paper scissors, every scissors a rock: each beats what it did."""
+    """Return the symbols after `times` cyclic exchanges: rock becomes paper, paper scissors, scissors rock.
+
+    Each role then beats the image of the role it beat before.
+    """
     roles = [0, *((role + times) % 3 + 1 for role in range(3)), 4]
     tops = [*roles, *(role + len(ROLES) for role in roles[1:])]
     return tuple(tops[symbol % _TOP] + _TOP * roles[symbol // _TOP] for symbol in range(_TOP * (len(ROLES) + 1)))

@@ -1,4 +1,4 @@
-"""The board of 45 hexagons as constant tables: names, neighbours, masks. Refuses to know pieces, turns and numba.
+"""The board of 45 hexagons as constant tables: names, neighbours, masks.
 
 Cells are numbered row by row, so that a step in any of the six directions is one fixed difference:
 
@@ -36,7 +36,7 @@ STEPS = (-7, -6, -1, 1, 6, 7)
 
 
 def coordinates(cell: int) -> tuple[int, int]:
-    """(x, y) of a cell: x in half cell widths from the left edge, y the row from 0."""
+    """Return (x, y) of a cell: x in half cell widths from the left edge, y the row from 0."""
     row = next(row for row in range(6, -1, -1) if cell >= ROW_STARTS[row])
     column = cell - ROW_STARTS[row]
     return 2 * column + (row % 2 == 0), row
@@ -47,7 +47,7 @@ _VECTORS = ((-1, -1), (1, -1), (-2, 0), (2, 0), (-1, 1), (1, 1))
 
 
 def _ray(cell: int, direction: int, length: int) -> int:
-    """The cell `length` steps away as a one-bit set; the empty set off the board."""
+    """Return the cell `length` steps away as a one-bit set; off the board the empty set."""
     x, y = coordinates(cell)
     dx, dy = _VECTORS[direction]
     found = _PLACES.get((x + dx * length, y + dy * length))
@@ -59,7 +59,7 @@ def _near() -> npt.NDArray[np.int64]:
 
 
 def _jumps() -> npt.NDArray[np.int64]:
-    """[cell, which of the six neighbours are empty (a bit per direction)] -> cells two steps behind them."""
+    """Return the cells two steps away, by [cell, set of empty neighbours as a bit per direction]."""
     jumps = np.zeros((CELL_COUNT, 64), dtype=np.int64)
     for cell in range(CELL_COUNT):
         behind = [(1 << d, _ray(cell, d, 2)) for d in range(6) if _ray(cell, d, 1)]

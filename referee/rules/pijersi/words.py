@@ -1,4 +1,4 @@
-"""What people call the parts of Pijersi besides their names here, French and English."""
+"""Further names of the variants, sides and pieces of Pijersi, French and English."""
 
 from __future__ import annotations
 

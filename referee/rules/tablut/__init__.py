@@ -1,4 +1,7 @@
-"""Tablut: attackers ring the king in, defenders run him to the border."""
+"""Tablut: attackers surround the king, defenders lead him to the border.
+
+The rules are pure functions, described in RULES.md; only the kernel decides legality and results.
+"""
 
 from referee.rules.tablut.rules import RULES
 

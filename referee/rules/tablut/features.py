@@ -1,4 +1,4 @@
-"""What a learned evaluation of Tablut looks at: attackers, defenders and the king, and how all lie to the king."""
+"""Inputs of a learned evaluation of Tablut: attackers, defenders and the king, and all of them relative to the king."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from referee.rules.tablut.state import KING, SIDE
 from referee.rules.tablut.tables import CELLS, LINES, SIZE
 
 SPAN = 2 * SIZE - 1
-"""So many ways there are from one file to another."""
+"""Number of possible differences between two files."""
 
 
 def _way(start: int, end: int) -> int:

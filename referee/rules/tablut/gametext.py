@@ -1,7 +1,7 @@
 """Whole games of Tablut as text: a plain move list with tag lines, and the game records of OpenTafl (OTN).
 
-The readers check words, rules and positions, not whether the moves are legal. Any text gives games or a `ParseError`.
-Source of OTN: `opentafl-notation-spec.txt` of OpenTafl.
+The readers check words, rules and positions, but not legality. Any text gives games or a `ParseError`. The source of
+OTN is `opentafl-notation-spec.txt` of OpenTafl.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class _TablutDraft(Remarks):
         return not (self.moves or self.tags or self.result)
 
     def add_moves(self, word: str, at: int) -> None:
-        """Take a word of the move list: a number and a move, either alone or run together."""
+        """Process a word of the move list: a number and a move, alone or run together."""
         number = _NUMBER.match(word)
         rest = word[number.end() :] if number else word
         if not rest or not rest.strip(".…"):
@@ -84,12 +84,14 @@ class _TablutDraft(Remarks):
         except ParseError as error:
             raise placed(error, self.text, at + len(word) - len(rest) - len(mark)) from None
         if self.is_over:
-            raise ParseError("a move after the end of the game", text=self.text, index=at, hint="tags begin a game")
+            raise ParseError(
+                "a move after the end of the game", text=self.text, index=at, hint="start the next game with tags"
+            )
         self.moves.append(write_move(move))
         self.mark(len(self.moves), mark)
 
-    def comment_beside(self, text: str, *, is_aside: bool) -> None:
-        """Keep a comment in brackets, unless it is on a variation."""
+    def comment_in_brackets(self, text: str, *, is_aside: bool) -> None:
+        """Store a comment in brackets, unless it belongs to a variation."""
         kept = text.strip().removeprefix("- ")
         if not is_aside:
             self.comment(len(self.moves), kept if _OTN_TAG.fullmatch(kept) else text)
@@ -136,10 +138,11 @@ def _plain_game(draft: _TablutDraft, ruleset: Ruleset) -> GameText:
 
 
 def read_games(text: str, ruleset: Ruleset) -> Sequence[GameText]:
-    """The games of a plain text; without a `Variant` tag they are played by `ruleset`. Raises ParseError.
+    """Return the games of a plain text; `ruleset` applies without a `Variant` tag. Raise ParseError.
 
-    Tags `[Name "value"]` (Variant, Rule.<option>, Position, Result, any others), moves in any accepted spelling with or
-    without numbers, comments in braces or from a semicolon to the end of the line, a result at the end.
+    The text has tags `[Name "value"]` (Variant, Rule.<option>, Position, Result, any others), then moves in any
+    accepted spelling with or without numbers, and a result at the end. Comments are in braces, or go from a semicolon
+    to the end of the line.
     """
     games, draft = [], _TablutDraft(text)
     for found in _PLAIN.finditer(text):
@@ -154,10 +157,12 @@ def read_games(text: str, ruleset: Ruleset) -> Sequence[GameText]:
             draft.tags[found.group(1)] = re.sub(r"\\(.)", _unescape, found.group(2), flags=re.DOTALL)
         elif word in RESULTS:
             if draft.is_over:
-                raise ParseError("a second result", text=text, index=at, hint="begin a game with tags")
+                raise ParseError("a second result", text=text, index=at, hint="start the next game with tags")
             draft.result, draft.is_over = word, True
         elif word in "{}[]":
-            raise ParseError(f"a stray {word!r}", text=text, index=at, hint='tags are [Name "value"], comments {...}')
+            raise ParseError(
+                f"a stray {word!r}", text=text, index=at, hint='write tags as [Name "value"], comments as {...}'
+            )
         else:
             draft.add_moves(word, at)
     if not draft.is_empty:
@@ -178,21 +183,21 @@ def _tag(name: str, value: object) -> str:
 
 
 def _numbered(words: Sequence[str], *, every: int) -> Iterator[str]:
-    """The moves, with what is said of each behind it, in numbered pairs, `every` pairs a line."""
+    """Yield the annotated moves in numbered pairs, `every` pairs per line."""
     pairs = [f"{n // 2 + 1}. " + " ".join(words[n : n + 2]) for n in range(0, len(words), 2)]
     for first in range(0, len(pairs), every):
         yield " ".join(pairs[first : first + every])
 
 
 def _rules_of(game: GameText, ruleset: Ruleset) -> Ruleset:
-    """The rules a game is played by. Raises UnknownNameError."""
+    """Return the rules of a game. Raise UnknownNameError."""
     if not game.variant:
         return ruleset
     return ruleset.rules.settle(game.variant, game.options)
 
 
 def _plain_lines(game: GameText, settled: Ruleset) -> tuple[list[str], list[str]]:
-    """What stands above the moves of a game in the plain format, and its moves with what is said of them."""
+    """Return the lines above the moves of a game in the plain format, and its annotated moves."""
     lines = [_tag(name, value) for name, value in game.tags.items()]
     lines.append(_tag("Variant", settled.variant.name))
     lines += [_tag(RULE + name, value) for name, value in settled.overrides.items()]
@@ -212,13 +217,13 @@ def _result(game: GameText) -> str:
 
 
 def write_game(game: GameText, ruleset: Ruleset) -> str:
-    """One game in the plain format. Raises UnknownNameError for a variant or option that does not exist."""
+    """Return one game in the plain format. Raise UnknownNameError for an unknown variant or option."""
     lines, words = _plain_lines(game, _rules_of(game, ruleset))
     return "\n".join([*lines, *_numbered(words, every=6), _result(game), ""])
 
 
 def write_table(game: GameText, ruleset: Ruleset) -> str:
-    """The same with a row for each pair of moves. Raises UnknownNameError as well."""
+    """Return one game with a row for each pair of moves. Raise UnknownNameError for an unknown variant or option."""
     settled = _rules_of(game, ruleset)
     lines, words = _plain_lines(game, settled)
     side = settled.rules.side(settled.read(game.position), settled.config)
@@ -227,7 +232,7 @@ def write_table(game: GameText, ruleset: Ruleset) -> str:
 
 
 def _announced(game: GameText, settled: Ruleset) -> Iterator[tuple[str, str]]:
-    """The moves with their marks, and what the custom wants announced after them, as far as they are legal."""
+    """Yield the moves with their marks, and the customary announcement after each, up to the first illegal move."""
     rules, config = settled.rules, settled.config
     state: State | None = settled.read(game.position)
     for ply, text in enumerate(game.moves, 1):
@@ -258,16 +263,16 @@ _CHOICES = (
 
 
 def _rules_record(draft: _TablutDraft, record: str) -> tuple[dict[str, Value], str]:
-    """The options, on top of `linnaeus`, and the start board that an OpenTafl rules record stands for."""
+    """Return the options on top of `linnaeus` and the start board of an OpenTafl rules record."""
     entries = dict(word.split(":", 1) for word in record.split() if ":" in word)
-    refusal = "only 9x9 games with edge escape and an ordinary throne can be read"
+    refusal = "only 9x9 games with edge escape and an ordinary throne are supported"
     if entries.get("dim") != "9" or entries.get("cen", "e5").lower() not in ("e5", "default"):
         raise draft.fail(f"not rules of Tablut: {record[:60]!r}", refusal)
     options: dict[str, Value] = {}
     for name, default, meanings in _CHOICES:
         value = entries.get(name, default)
         if value not in meanings:
-            raise draft.fail(f"no rules of Tablut have {name}:{value[:20]}", refusal)
+            raise draft.fail(f"unsupported rule {name}:{value[:20]}", refusal)
         options |= meanings[value]
     passing, stopping = entries.get("cenp", "tK"), entries.get("cens", "K")
     hostile, hostile_taken = entries.get("cenhe", "tT"), entries.get("cenh", "t")
@@ -283,7 +288,10 @@ def _rules_record(draft: _TablutDraft, record: str) -> tuple[dict[str, Value], s
 
 
 def _otn_rules(draft: _TablutDraft, ruleset: Ruleset) -> tuple[Ruleset, str]:
-    """The rules of a record, and the board of its rules tag: a variant of ours by name, the rules tag, or `ruleset`."""
+    """Return the rules of a record, and the board of its rules tag.
+
+    The rules come from the name of one of our variants, else from the rules tag, else they are `ruleset`.
+    """
     name, *options = draft.tags.get("variant", "").split() or [""]
     start = ""
     settled = ruleset
@@ -324,10 +332,10 @@ def _otn_game(draft: _TablutDraft, ruleset: Ruleset) -> GameText:
 
 
 def read_otn(text: str, ruleset: Ruleset) -> Sequence[GameText]:
-    """The games of OpenTafl records; variations are left out. Raises ParseError.
+    """Return the games of OpenTafl records, without variations. Raise ParseError.
 
-    A rules tag is translated to options on top of `linnaeus` (OpenTafl's Tablut), unless a variant tag names one of
-    this family; without either the games are played by `ruleset`. Rules no option expresses are refused.
+    A rules tag becomes options on top of `linnaeus` (OpenTafl's Tablut), unless a variant tag names one of this family.
+    Without either, `ruleset` applies. Rules that no option expresses are rejected.
     """
     games, draft, is_aside = [], _TablutDraft(text), False
     for found in _OTN.finditer(text):
@@ -335,14 +343,14 @@ def read_otn(text: str, ruleset: Ruleset) -> Sequence[GameText]:
         if found.group(1) is not None:
             tag = _OTN_TAG.fullmatch(found.group(1))
             if tag is None or (draft.moves and tag.group(1).lower() not in OTN_TAGS):
-                draft.comment_beside(found.group(1), is_aside=is_aside)
+                draft.comment_in_brackets(found.group(1), is_aside=is_aside)
                 continue
             if draft.moves:
                 games.append(_otn_game(draft, ruleset))
                 draft, is_aside = _TablutDraft(text, at=at), False
             draft.tags[tag.group(1).lower()] = _one_line(tag.group(2))
         elif word in "[]":
-            raise ParseError(f"a stray {word!r}", text=text, index=at, hint="tags and comments stand in [...]")
+            raise ParseError(f"a stray {word!r}", text=text, index=at, hint="write tags and comments in [...]")
         elif not draft.moves and word.startswith("/"):
             draft.tags["position"] = word
         elif not draft.moves and re.match(r"[a-z]+:", word):
@@ -350,7 +358,7 @@ def read_otn(text: str, ruleset: Ruleset) -> Sequence[GameText]:
         elif _VARIATION.fullmatch(word):
             is_aside = True
         elif word == "---":
-            # Whoever is to move resigns; the result tag says who that was.
+            # The side to move resigns; the result tag names the winner.
             draft.is_over = draft.is_over or not is_aside
         else:
             is_aside = is_aside and not _NUMBER.match(word)
@@ -362,7 +370,7 @@ def read_otn(text: str, ruleset: Ruleset) -> Sequence[GameText]:
 
 
 def _rules_tag(settled: Ruleset) -> str:
-    """The nearest OpenTafl rules record: what that language cannot say (bases, steps, limits) is left out."""
+    """Return the nearest OpenTafl rules record. It omits what that format cannot express (bases, steps, limits)."""
     values = settled.values
     strength = "c" if values["king_capture"] == "custodial" else "m" if values["king_edge_capture"] else "s"
     repetition = "i" if values["repetition"] == 0 else "l" if values["repetition_result"] == "loss" else "d"
@@ -386,9 +394,9 @@ def _rules_tag(settled: Ruleset) -> str:
 
 
 def write_otn(game: GameText, ruleset: Ruleset) -> str:
-    """One game as an OpenTafl record, with captures and marks as far as the moves are legal.
+    """Return one game as an OpenTafl record, with captures and marks up to the first illegal move.
 
-    Raises UnknownNameError for a variant or option that does not exist, ParseError for a malformed position or move.
+    Raise UnknownNameError for an unknown variant or option, ParseError for a malformed position or move.
     """
     settled = _rules_of(game, ruleset)
     attackers_first = settled.values["first_player"] == "attackers"
@@ -410,7 +418,7 @@ def write_otn(game: GameText, ruleset: Ruleset) -> str:
 
 
 def _otn_comment(text: str) -> str:
-    """A comment in brackets that nobody takes for a tag."""
+    """Return a comment in brackets, written so that no reader mistakes it for a tag."""
     said = text.replace("[", "(").replace("]", ")")
     return f"[{said}]" if _OTN_TAG.fullmatch(said) is None else f"[- {said}]"
 
@@ -421,12 +429,12 @@ def _otn_remarked(word: str, game: GameText, ply: int) -> str:
 
 
 def _one_line(value: str) -> str:
-    """A tag's value without what would end the tag."""
+    """Return a tag's value without characters that would end the tag."""
     return re.sub(r"[\[\]\s]+", " ", value).strip()
 
 
 def _otn_moves(game: GameText, settled: Ruleset) -> Iterator[str]:
-    """The moves as OpenTafl writes them, while they are legal; then bare."""
+    """Yield the moves as OpenTafl writes them; from the first illegal one on, only start and end."""
     config, state = settled.config, settled.read(game.position)
     is_legal = True
     for text in game.moves:
@@ -443,7 +451,7 @@ def _otn_moves(game: GameText, settled: Ruleset) -> Iterator[str]:
 
 
 def _mark(state: State, settled: Ruleset) -> str:
-    """OpenTafl's sign after a move: `++` king captured, `--` king escaped, `-` the king has a way."""
+    """Return OpenTafl's sign after a move: `++` king captured, `--` king escaped, `-` the king has a way."""
     rules, config = settled.rules, settled.config
     code = int(rules.kernel.result(state, config, 1, 0))
     if code:

@@ -1,7 +1,4 @@
-"""The compiled functions of Tablut behind the `Kernel` protocol; the rules themselves are in `kernel_board`.
-
-Refuses to know texts, clocks and history beyond the two numbers `result` is told.
-"""
+"""The compiled functions of Tablut, the `Kernel` protocol; `kernel_board` contains the rules themselves."""
 
 from __future__ import annotations
 
@@ -50,13 +47,13 @@ __all__ += ["playout", "result"]
 
 DTYPE = np.int32
 # n pieces have at most 16 n moves, and each of the 81 - n empty cells is entered by at most 4 of them, one from each
-# direction. min(16 n, 4 (81 - n)) is at most 256, whatever stands on the board and whatever the options.
+# direction. min(16 n, 4 (81 - n)) is at most 256 for any board and any options.
 MAX_MOVES = 256
 
 
 @borrowing
 def legal(state: State, config: Config, moves: npt.NDArray[np.int64]) -> int:
-    """The legal moves (start cell * 81 + end cell) in ascending order; see `Kernel.legal`."""
+    """Write the legal moves (start cell * 81 + end cell) in ascending order; return their number."""
     m = movement(config)
     if board_result(state, config, m) != 0:
         return 0
@@ -65,7 +62,7 @@ def legal(state: State, config: Config, moves: npt.NDArray[np.int64]) -> int:
 
 @borrowing
 def count(state: State, config: Config) -> int:
-    """The number `legal` would return."""
+    """Return the number of legal moves."""
     m = movement(config)
     if board_result(state, config, m) != 0:
         return 0
@@ -74,13 +71,16 @@ def count(state: State, config: Config) -> int:
 
 @borrowing
 def play(state: State, config: Config, move: int, out: State) -> None:
-    """The position after a legal move."""
+    """Write the position after a legal move to `out`."""
     play_into(state, config, movement(config), move, out)
 
 
 @borrowing
 def result_without_repetition(state: State, config: Config, is_stuck: bool) -> int:
-    """`result` of a position with or without legal moves on a board that decides nothing, repetition left out."""
+    """Return the result code of a position undecided on the board, ignoring repetition.
+
+    `is_stuck` says whether the side to move has no legal move.
+    """
     if is_stuck:
         if config[NO_MOVES] == DRAW:
             return STUCK * 4 + 3
@@ -94,7 +94,7 @@ def result_without_repetition(state: State, config: Config, is_stuck: bool) -> i
 
 @borrowing
 def result(state: State, config: Config, occurrences: int, gap: int) -> int:
-    """How the game stands, all tests in the order of the rules; see `Kernel.result`."""
+    """Return the result code, with all tests in the order of the rules."""
     m = movement(config)
     found = board_result(state, config, m)
     if found != 0:
@@ -112,7 +112,7 @@ def result(state: State, config: Config, occurrences: int, gap: int) -> int:
 
 @jit
 def playout(state: State, config: Config, rng: npt.NDArray[np.uint64], max_plies: int) -> tuple[int, int]:
-    """A uniformly random game: (result code or 0, plies played); see `Kernel.playout`."""
+    """Play a uniformly random game; return (result code or 0, plies played)."""
     m = movement(config)
     now = np.empty(STATE_SIZE, np.int32)
     for i in range(STATE_SIZE):

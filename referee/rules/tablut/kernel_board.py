@@ -1,7 +1,7 @@
-"""The rules of Tablut on a state: how many moves there are, who is captured, who has won on the board.
+"""The rules of Tablut on a state: number of moves, captures, and the winner on the board.
 
-Letters: s state (laid out in `state`), c config, l line, p place (bit number) on it, x file, y rank, k king's cell, m movement word (see
-`kernel_line`). Refuses to know search and history.
+Letters: s state (layout in `state`), c config, l line, p place (bit number) on it, x file, y rank, k king's cell, m
+movement word (see `kernel_line`).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ ARMS, POINT = 56, 16  # bits 3-5 of a border line, bit 4 of the next line: the f
 
 @borrowing
 def live_bases(s: State, m: int) -> int:
-    """The bases barred to the king, as an index of `BARRED`: all, or those that hold an attacker now."""
+    """Return the bases barred to the king, as an index of `BARRED`: all, or those that hold an attacker now."""
     if m & ONLY_OCCUPIED == 0:
         return ALL_BASES
     live = 0
@@ -70,7 +70,7 @@ def live_bases(s: State, m: int) -> int:
 
 @borrowing
 def king_moves(s: State, m: int) -> int:
-    """How many moves the king has."""
+    """Return the number of the king's moves."""
     x, y, live = int(s[KING] // 9), int(s[KING] % 9), live_bases(s, m)
     across = king_line(y, x, int(s[y] | s[18 + y]), live, m)
     along = king_line(9 + x, y, int(s[9 + x] | s[27 + x]), live, m)
@@ -79,7 +79,7 @@ def king_moves(s: State, m: int) -> int:
 
 @borrowing
 def count_moves(s: State, m: int) -> int:
-    """The number of moves of the side to move on a board that decides nothing."""
+    """Return the number of moves of the side to move on an undecided board."""
     side = int(s[SIDE])
     found = 0
     if side == 0:
@@ -103,7 +103,7 @@ def count_moves(s: State, m: int) -> int:
 
 @borrowing
 def has_move(s: State, m: int) -> bool:
-    """Whether the side to move has any move on a board that decides nothing: mostly the first soldiers have one."""
+    """Return whether the side to move has a move on an undecided board; usually one of the first soldiers has one."""
     side = int(s[SIDE])
     king = int(s[KING])
     for l in range(18):
@@ -115,7 +115,10 @@ def has_move(s: State, m: int) -> bool:
 
 @borrowing
 def free_ways_now(s: State, m: int) -> int:
-    """In how many directions (0-4) the king has a move to a goal, whoever is to move; 0 without a king."""
+    """Return the number of directions (0-4) in which the king has a move to a goal, whichever side is to move.
+
+    Return 0 without a king.
+    """
     if s[KING] < 0:
         return 0
     x, y = int(s[KING] // 9), int(s[KING] % 9)
@@ -124,13 +127,13 @@ def free_ways_now(s: State, m: int) -> int:
 
 @borrowing
 def winner_code(first_player: int, reason: int, side: int) -> int:
-    """The result code of a win of `side` (0 attackers, 1 defenders)."""
+    """Return the result code of a win of `side` (0 attackers, 1 defenders)."""
     return reason * 4 + (1 if side == first_player else 2)
 
 
 @borrowing
 def board_result(s: State, c: Config, m: int) -> int:
-    """The result code of what the board alone decides (the first four tests of the rules); 0: nothing."""
+    """Return the result code that the board alone determines (the first four tests of the rules), or 0."""
     if s[KING] < 0:
         return winner_code(int(c[FIRST_PLAYER]), KING_CAPTURED, 0)
     if goals(int(s[KING] % 9), m) >> int(s[KING] // 9) & 1:
@@ -144,19 +147,20 @@ def board_result(s: State, c: Config, m: int) -> int:
 
 @borrowing
 def throne_against_defenders(k: int, ring: int, empty: int, taken: int) -> int:
-    """`MIDDLE` if attackers capture against the throne, else 0.
+    """Return `MIDDLE` if attackers capture against the throne, else 0.
 
-    `ring` counts the attackers next to it, `empty` and `taken` are the values of throne_hostile, throne_king_hostile.
+    `ring` is the number of attackers next to it; `empty` and `taken` are the values of throne_hostile and
+    throne_king_hostile.
     """
     if k != THRONE:
         return MIDDLE if empty in (HOSTILE_TO_DEFENDERS, HOSTILE_TO_BOTH) else 0
-    # A soldier to be captured is himself a neighbour: three attackers are all the others.
+    # A captured soldier is a neighbour of the throne too, so three attackers occupy all the others.
     return MIDDLE if taken == ALWAYS or (taken == LINNAEAN and ring == 3) else 0
 
 
 @borrowing
 def king_bit(l: int, k: int) -> int:
-    """The king's bit on line `l`, 0 when he is not on it."""
+    """Return the king's bit on line `l`, or 0 if he is not on it."""
     if l == k % 9:
         return 1 << (k // 9)
     return 1 << (k % 9) if l == 9 + k // 9 else 0
@@ -164,13 +168,13 @@ def king_bit(l: int, k: int) -> int:
 
 @borrowing
 def is_shut(p: int, line: int, at_edge: bool) -> bool:
-    """Whether the neighbour `p` of the king, which may lie off the board, is among the hostile places `line`."""
+    """Return whether the neighbour `p` of the king, possibly off the board, is among the hostile places `line`."""
     return at_edge if p < 0 or p > 8 else line >> p & 1 == 1
 
 
 @borrowing
 def count_shut(x: int, y: int, across: int, along: int, ashton: bool, at_edge: bool) -> int:
-    """How many of the four neighbours of a king on file `x`, rank `y` are hostile, by the four-neighbour test.
+    """Return the number of hostile neighbours of a king on file `x`, rank `y`, by the four-neighbour test.
 
     `across` and `along` are the attackers on his rank and file.
     """
@@ -193,7 +197,7 @@ def count_shut(x: int, y: int, across: int, along: int, ashton: bool, at_edge: b
 
 @borrowing
 def needs_four(k: int, capture: int) -> bool:
-    """Whether a king on cell `k` is captured only by four hostile neighbours; `capture` is the value of the option."""
+    """Return whether a king on cell `k` is captured only by four hostile neighbours; `capture` is the option's value."""
     near = k == THRONE or k == THRONE - 9 or k == THRONE + 9 or k == THRONE - 1 or k == THRONE + 1
     return capture != CUSTODIAL or near
 
@@ -241,7 +245,7 @@ def advance(s: State, c: Config, m: int, move: int) -> None:
                 hostile_along |= int(BASE_FLANKS[9 + x])
             against = int(c[THRONE_HOSTILE])
             throne = MIDDLE if k != THRONE and against in (HOSTILE_TO_ATTACKERS, HOSTILE_TO_BOTH) else 0
-        kings_fate = 0  # 1: taken by four neighbours, 2: by two, 0: not that way
+        kings_fate = 0  # 1: captured by four neighbours, 2: by two, 0: not captured by neighbours
         if side == 0:
             if needs_four(k, int(c[KING_CAPTURE])):
                 kx, ky = k // 9, k % 9
@@ -283,5 +287,5 @@ def advance(s: State, c: Config, m: int, move: int) -> None:
 
 @borrowing
 def free_ways(state: State, config: Config) -> int:
-    """In how many directions (0-4) the king has a move to a goal, whoever is to move; 0 without a king."""
+    """Return the number of directions (0-4) in which the king has a move to a goal, whichever side is to move."""
     return free_ways_now(state, movement(config))

@@ -1,9 +1,9 @@
-"""What pieces of Tablut may do along one line: plain numbers in, plain numbers out.
+"""Moves of the pieces of Tablut along one line, computed on plain numbers.
 
-Nothing here takes an array but the options: passing arrays between compiled functions costs reference counting, more
-than the work itself. The options about moving are folded into one number, the movement word `m`, once per call.
+No function takes an array except the options: passing arrays between compiled functions costs reference counting, more
+than the work itself. The options about movement are packed into one number, the movement word `m`, once per call.
 
-Letters: l line, p place (bit number) on it, occ the occupied places, m movement word. Refuses to know positions.
+Letters: l line, p place (bit number) on it, occ the occupied places, m movement word.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from referee.rules.tablut.state import (
 )
 from referee.rules.tablut.tables import BARRED, BASES, GOALS, OWN_BASE, PASSING, SIGHT, SLIDES, STEPS, TERNARY
 
-# The bits of a movement word; the king's longest step stands above them.
+# The bits of a movement word; the bits above them hold the king's longest step.
 SOLDIERS_GLIDE = 1  # over the empty throne
 KING_STOPPED = 2  # may not glide over the throne
 KING_OUT = 4  # may not stop on the throne
@@ -36,7 +36,7 @@ CAMPS_CLOSED = 8
 KING_SHUT = 16  # may not stop on barred bases
 KING_WALLED = 32  # may not pass over barred bases
 ONLY_OCCUPIED = 64  # a base is barred only while an attacker is in it
-OFF_BASES = 128  # base cells are no goals
+OFF_BASES = 128  # base cells are not goals
 STEP_SHIFT = 8
 
 MIDDLE = 16  # bit 4: the throne on rank 5 (line 4) and on file e (line 13)
@@ -45,7 +45,7 @@ ALL_BASES = 15
 
 @borrowing
 def movement(c: Config) -> int:
-    """The movement word of a configuration."""
+    """Return the movement word of a configuration."""
     m = int(c[KING_MAX_STEP]) << STEP_SHIFT
     if c[THRONE_PASS] == PASS_ALL:
         m |= SOLDIERS_GLIDE
@@ -68,13 +68,13 @@ def movement(c: Config) -> int:
 
 @borrowing
 def bits(b: int) -> int:
-    """The number of one bits."""
+    """Return the number of one bits."""
     return popcount(np.uint64(b))  # type: ignore[no-any-return]
 
 
 @borrowing
 def soldier_line(l: int, p: int, occ: int, side: int, m: int) -> int:
-    """The places a soldier of `side` on place `p` of line `l` may move to."""
+    """Return the places a soldier of `side` on place `p` of line `l` may move to."""
     walls, shut = occ, 0
     if l == 4 or l == 13:
         shut = MIDDLE
@@ -89,7 +89,7 @@ def soldier_line(l: int, p: int, occ: int, side: int, m: int) -> int:
 
 @borrowing
 def count_line(l: int, own: int, occ: int, side: int, m: int) -> int:
-    """How many moves the soldiers `own` of `side` have along line `l`."""
+    """Return the number of moves of the soldiers `own` of `side` along line `l`."""
     walls, half, found = occ & ~own, 0, 0
     if l == 4 or l == 13:
         if m & SOLDIERS_GLIDE:
@@ -109,7 +109,7 @@ def count_line(l: int, own: int, occ: int, side: int, m: int) -> int:
 
 @borrowing
 def king_line(l: int, p: int, occ: int, live: int, m: int) -> int:
-    """The places a king on place `p` of line `l` may move to; `live` has a bit for every base that is barred."""
+    """Return the places a king on place `p` of line `l` may move to; `live` has a bit for every barred base."""
     walls = shut = occ
     if l == 4 or l == 13:
         if m & KING_OUT:
@@ -126,13 +126,13 @@ def king_line(l: int, p: int, occ: int, live: int, m: int) -> int:
 
 @borrowing
 def goals(l: int, m: int) -> int:
-    """The places of line `l` that win for the king."""
+    """Return the places of line `l` on which the king wins."""
     return int(GOALS[18 + l]) if m & OFF_BASES else int(GOALS[l])
 
 
 @borrowing
 def ways_from(x: int, y: int, across: int, along: int, live: int, m: int) -> int:
-    """In how many directions a king on file `x`, rank `y` has a move to a goal.
+    """Return the number of directions in which a king on file `x`, rank `y` has a move to a goal.
 
     `across` and `along` are the occupied places of his rank and of his file.
     """

@@ -1,6 +1,6 @@
 """Listing, choosing and playing moves of Tablut.
 
-A move is start cell * 81 + end cell. Letters as in `kernel_board`. Refuses to know results, search and history.
+A move is start cell * 81 + end cell. Letters as in `kernel_board`.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from referee.rules.tablut.state import KING, SIDE, STATE_SIZE
 
 @borrowing
 def lowest(b: int) -> int:
-    """The number of the lowest one bit."""
+    """Return the number of the lowest one bit."""
     return ctz(np.uint64(b))  # type: ignore[no-any-return]
 
 
 @borrowing
 def list_moves(s: State, m: int, moves: npt.NDArray[np.int64]) -> int:
-    """Write the moves of the side to move in ascending order, whatever the board decides; return their number.
+    """Write the moves of the side to move in ascending order, even on a decided board; return their number.
 
-    Raises OverflowError rather than write past the buffer.
+    Raise OverflowError rather than write past the buffer.
     """
     side, n = int(s[SIDE]), 0
     live = live_bases(s, m)
@@ -61,7 +61,7 @@ def list_moves(s: State, m: int, moves: npt.NDArray[np.int64]) -> int:
 
 @borrowing
 def nth_move(s: State, m: int, n: int) -> int:
-    """The n-th (from 0) of the moves in ascending order; -1 when there are fewer."""
+    """Return the n-th (from 0) of the moves in ascending order; -1 if there are fewer."""
     side = int(s[SIDE])
     live = live_bases(s, m)
     for x in range(9):
@@ -91,7 +91,7 @@ def nth_move(s: State, m: int, n: int) -> int:
 
 @borrowing
 def nth_bit(b: int, n: int) -> int:
-    """The number of the n-th (from 0) one bit."""
+    """Return the number of the n-th (from 0) one bit."""
     for _ in range(n):
         b &= b - 1
     return lowest(b)

@@ -1,6 +1,6 @@
-"""A static evaluation of Tablut: material, the king's free ways now and one move on, how nearly he is ringed.
+"""A static evaluation of Tablut: material, the king's free ways now and after one move, and his hostile neighbours.
 
-Refuses to know search.
+It does not search. Letters as in `kernel_board`.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from referee.rules.tablut.state import ASHTON, CAMP_HOSTILE, FIRST_PLAYER, KING,
 from referee.rules.tablut.tables import BASES, LEADS, PASSING, SIGHT, TERNARY, THRONE
 
 DECIDED = 19_000
-ESCAPE = 15_000  # the defenders are to move and the king has a free way; or the attackers can take him
-OPEN_TWICE = 6_000  # two ways at once: hardly to be closed by one move
+ESCAPE = 15_000  # the defenders are to move and the king has a free way, or the attackers can capture him
+OPEN_TWICE = 6_000  # two ways at once, which one move can hardly close
 SOLDIER, ATTACKER = 150, 75
-DOUBLE_THREAT = 1_500  # the king, on move, has a move that opens two ways
-THREATENED = 250  # the attackers would take the king if the defenders passed
-RAICHI = 200  # one way open and the attackers on move
-NEXT_WAY = 20  # each cell from which the king would have a way
+DOUBLE_THREAT = 1_500  # the king is to move and can open two ways
+THREATENED = 250  # the attackers would capture the king if the defenders passed
+RAICHI = 200  # one way is open and the attackers are to move
+NEXT_WAY = 20  # per cell from which the king would have a way
 KING_MOVE = 5
 SHUT = 12  # times the square of the number of hostile neighbours
 
 
 @borrowing
 def is_line_reached(l: int, p: int, attackers: int, occ: int, m: int) -> bool:
-    """Whether one of the `attackers` on line `l` can move to place `p` of it."""
+    """Return whether one of the `attackers` on line `l` can move to place `p` of it."""
     seen = int(SIGHT[p * 512 + occ]) & attackers
     while seen != 0:
         if soldier_line(l, lowest(seen), occ, 0, m) >> p & 1:
@@ -50,7 +50,7 @@ def is_line_reached(l: int, p: int, attackers: int, occ: int, m: int) -> bool:
 
 @borrowing
 def is_reached(s: State, m: int, x: int, y: int) -> bool:
-    """Whether an attacker can move to the cell on file `x`, rank `y`, which may lie off the board."""
+    """Return whether an attacker can move to the cell on file `x`, rank `y`, which may be off the board."""
     if x < 0 or x > 8 or y < 0 or y > 8 or x * 9 + y == THRONE:
         return False
     across, along = int(s[y] | s[18 + y]), int(s[9 + x] | s[27 + x])
@@ -61,7 +61,7 @@ def is_reached(s: State, m: int, x: int, y: int) -> bool:
 
 @borrowing
 def is_king_in_danger(s: State, c: Config, m: int, shut: int) -> bool:
-    """Whether an attacker can take the king with one move; `shut` of his neighbours are hostile."""
+    """Return whether an attacker can capture the king with one move; `shut` of his neighbours are hostile."""
     k = int(s[KING])
     x, y = k // 9, k % 9
     four = needs_four(k, int(c[KING_CAPTURE]))
@@ -71,7 +71,7 @@ def is_king_in_danger(s: State, c: Config, m: int, shut: int) -> bool:
     if c[CAMP_HOSTILE] == ASHTON:
         across, along = across | int(BASES[y]), along | int(BASES[9 + x])
     if four:
-        # The one neighbour that is not hostile is the one an attacker must enter.
+        # An attacker must enter the one neighbour that is not hostile.
         if k != THRONE:
             across |= MIDDLE if y == 4 else 0
             along |= MIDDLE if x == 4 else 0
@@ -90,7 +90,7 @@ def is_king_in_danger(s: State, c: Config, m: int, shut: int) -> bool:
 
 @borrowing
 def prospects(s: State, m: int, x: int, y: int, live: int) -> int:
-    """What the king's moves promise: their number, and the ways he would have after them."""
+    """Score the king's moves: their number, and the free ways he would have after them."""
     score, best = 0, 0
     across = king_line(y, x, int(s[y] | s[18 + y]), live, m)
     while across != 0:
@@ -113,9 +113,10 @@ def prospects(s: State, m: int, x: int, y: int, live: int) -> int:
 
 @borrowing
 def lead_on_line(l: int, attackers: int, defenders: int, king: int, m: int) -> int:
-    """How many more moves the defenders have along line `l` than the attackers; `king` is his bit, 0 elsewhere.
+    """Return the number of moves of the defenders along line `l` minus that of the attackers.
 
-    He is among the defenders' bits, and his own moves are not counted.
+    `king` is the king's bit, or 0 if he is elsewhere. It is among the defenders' bits, and the king's moves do not
+    count.
     """
     if king == 0 and m & CAMPS_CLOSED == 0:
         kind = 0
@@ -128,13 +129,13 @@ def lead_on_line(l: int, attackers: int, defenders: int, king: int, m: int) -> i
 
 @borrowing
 def defenders_score(s: State, c: Config) -> int:
-    """The score from the defenders' point of view."""
+    """Return the score from the defenders' point of view."""
     m = movement(c)
     found = board_result(s, c, m)
     if found != 0:
         return DECIDED if (found % 4 == 2) == (c[FIRST_PLAYER] == 0) else -DECIDED
     x, y, live = int(s[KING] // 9), int(s[KING] % 9), live_bases(s, m)
-    score = ATTACKER * 16 - SOLDIER * 9  # level at the start, the king being among the defenders' bits
+    score = ATTACKER * 16 - SOLDIER * 9  # even at the start, where the defenders' bits include the king
     for l in range(9):
         attackers, defenders = int(s[l]), int(s[18 + l])
         score += SOLDIER * bits(defenders) - ATTACKER * bits(attackers)
@@ -156,6 +157,6 @@ def defenders_score(s: State, c: Config) -> int:
 
 @borrowing
 def evaluate(state: State, config: Config) -> int:
-    """A static score for the side to move, in hundredths of an average soldier; see `Kernel.evaluate`."""
+    """Return a static score for the side to move, in 1/100 of an average soldier."""
     score = defenders_score(state, config)
     return score if state[SIDE] == 1 else -score

@@ -1,4 +1,4 @@
-"""Tablut as something to look at: the board's cells, the pieces, marks and short facts about a position."""
+"""Tablut positions prepared for drawing: the board's cells, the pieces, labels and short facts."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from referee.rules.tablut.state import FIRST_PLAYER, KING, PLY, QUIET, SIDE, pie
 from referee.rules.tablut.tables import BASE_CELLS, BORDER_CELLS, CELLS, LINES, NAMES, SIZE, THRONE, lines_through
 
 PIECES = (
-    # Attackers are first by default; where `first_player` is defenders the owners are the other way round.
-    Piece("t", "attacker", "first", "●", "taken between two enemies; four around the king take him"),
-    Piece("T", "defender", "second", "○", "taken between two enemies"),
+    # Attackers are first by default; if `first_player` is defenders, the owners are swapped.
+    Piece("t", "attacker", "first", "●", "captured between two enemies; four around the king capture him"),
+    Piece("T", "defender", "second", "○", "captured between two enemies"),
     Piece("K", "king", "second", "♔", "wins on a goal"),
 )
 
 MARKS = (Mark("way", "free way for the king", "spot"),)
 
 EMBLEM = "M9 2h6v7h7v6h-7v7H9v-7H2V9h7ZM12 8.5L8.5 12l3.5 3.5 3.5-3.5Z"
-"""The cross of the start, the throne in its middle."""
+"""The cross of the start with the throne in its middle."""
 
 COLOURS = ("attackers", "defenders")
 
@@ -33,7 +33,10 @@ BOARD_CELLS = tuple(Cell(NAMES[cell], float(cell // SIZE), float(cell % SIZE), _
 
 
 def announce(state: State, config: Config) -> str | None:
-    """`raichi`: the king has one free way to a goal, `tuichi`: more, whoever is to move. None in a finished game."""
+    """Return `raichi` if the king has one free way to a goal, `tuichi` if he has more, whichever side is to move.
+
+    Return None without a free way or in a finished game.
+    """
     from referee.rules.tablut import kernel
 
     if kernel.result(state, config, 1, 0):
@@ -43,7 +46,7 @@ def announce(state: State, config: Config) -> str | None:
 
 
 def _ways(state: State, config: Config) -> list[str]:
-    """The goals the king could run to now."""
+    """Return the goals that the king could move to now."""
     from referee.rules.tablut.kernel_board import live_bases
     from referee.rules.tablut.kernel_line import goals, king_line, movement
 
@@ -61,25 +64,25 @@ def _ways(state: State, config: Config) -> list[str]:
 
 
 def effect(code: int, before: State, after: State, config: Config) -> Effect:
-    """Between which two cells a soldier was taken, and whether the king has a way out now (announced with the move)."""
+    """Return the pairs of cells that captured a soldier, and a note if the king has a free way now."""
     stood, left = pieces_of(before), pieces_of(after)
     start, end = divmod(code, CELLS)
     taken = [cell for cell in stood if cell not in left and cell != start]
     words, between = [], []
     for cell in taken:
         if stood[cell] == "K":
-            words.append(f"the king is taken on {NAMES[cell]}")
+            words.append(f"the king is captured on {NAMES[cell]}")
             continue
         pair = (NAMES[end], NAMES[2 * cell - end])
         between.append(pair)
-        words.append(f"{NAMES[cell]} is taken between {pair[0]} and {pair[1]}")
+        words.append(f"{NAMES[cell]} is captured between {pair[0]} and {pair[1]}")
     if called := announce(after, config):
         words.append("a free way for the king" if called == "raichi" else "free ways for the king")
     return Effect("; ".join(words), between=tuple(between))
 
 
 def board(state: State, config: Config) -> Board:
-    """A position to look at: the goals the king could run to now are marked `way`."""
+    """Return a position with the label `way` on the goals that the king could move to now."""
     pieces = {NAMES[cell]: symbol for cell, symbol in pieces_of(state).items()}
     symbols = list(pieces.values())
     called = announce(state, config)

@@ -1,6 +1,7 @@
-"""Texts of Tablut: positions and moves, read and written.
+"""Position and move texts of Tablut, read and written.
 
-Position: `<board> <side> <quiet> <ply>`; move: start and end cell, `e3e4`. Any text gives a value or a `ParseError`.
+A position is `<board> <side> <quiet> <ply>`, a move is start and end cell, `e3e4`. Any text gives a value or a
+`ParseError`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _MOVE = re.compile(
 
 
 def _read_board(word: str, start: int, text: str) -> dict[int, str]:
-    """The pieces of a board text whose first character is number `start` of `text`."""
+    """Return the pieces of a board text whose first character is number `start` of `text`."""
 
     def fail(problem: str, at: int, hint: str = "nine rows of nine cells, rank 1 first: t T K and digits") -> NoReturn:
         raise ParseError(problem, text=text, index=start + at, hint=hint)
@@ -55,9 +56,9 @@ def _read_board(word: str, start: int, text: str) -> dict[int, str]:
             cell = file * SIZE + rank
             if file < SIZE:
                 if symbol == "K" and "K" in pieces.values():
-                    fail("a second king", at, "there is one king at most")
+                    fail("a second king", at, "write at most one king")
                 if symbol != "K" and cell == THRONE:
-                    fail("a soldier on the throne", at, "only the king stands on e5")
+                    fail("a soldier on the throne", at, "only the king may be on e5")
                 pieces[cell] = symbol
             file += 1
         else:
@@ -75,7 +76,7 @@ def _read_counter(words: list[re.Match[str]], number: int, text: str) -> int:
     word = words[number].group()
     if not (word.isascii() and word.isdecimal() and len(word) <= MAX_COUNTER_DIGITS):
         raise ParseError(
-            f"not a number of plies: {word[:20]!r}",
+            f"invalid number of plies {word[:20]!r}",
             text=text,
             index=words[number].start(),
             hint=f"at most {MAX_COUNTER_DIGITS} digits",
@@ -84,7 +85,7 @@ def _read_counter(words: list[re.Match[str]], number: int, text: str) -> int:
 
 
 def read_position(text: str, config: Config) -> State:
-    """The state of `<board> <side> [<quiet> [<ply>]]`. Raises ParseError."""
+    """Return the state of `<board> <side> [<quiet> [<ply>]]`. Raise ParseError."""
     words = list(_WORD.finditer(text))
     if not 2 <= len(words) <= 4:
         at = words[4].start() if len(words) > 4 else len(text)
@@ -98,10 +99,10 @@ def read_position(text: str, config: Config) -> State:
     letter = words[1].group()
     if len(letter) != 1 or letter not in SIDE_LETTERS:
         raise ParseError(
-            f"unknown side {letter[:20]!r}",
+            f"invalid side to move {letter[:20]!r}",
             text=text,
             index=words[1].start(),
-            hint="a (attackers) or d (defenders) is to move",
+            hint="write a (attackers) or d (defenders)",
         )
     state = np.zeros(STATE_SIZE, dtype=np.int32)
     state[KING] = -1
@@ -117,7 +118,7 @@ def read_position(text: str, config: Config) -> State:
 
 
 def write_board(state: State) -> str:
-    """The first word of a position: ranks 1 to 9, the longest runs of empty cells as digits."""
+    """Return the first word of a position: ranks 1 to 9, the longest runs of empty cells as digits."""
     words = state.tolist()
     file, place = divmod(words[KING], SIZE)
     return "/".join(
@@ -128,7 +129,7 @@ def write_board(state: State) -> str:
 
 @lru_cache(8192)
 def _write_rank(attackers: int, defenders: int, king: int) -> str:
-    """A rank by the files of each side's pieces, as bits, and the king's (-1 = elsewhere)."""
+    """Return the text of a rank, given the files of each side's pieces as bits, and the king's file (-1 = not here)."""
     letters = "".join(
         "K" if file == king else "t" if attackers >> file & 1 else "T" if defenders >> file & 1 else "."
         for file in range(SIZE)
@@ -137,15 +138,15 @@ def _write_rank(attackers: int, defenders: int, king: int) -> str:
 
 
 def write_position(state: State, config: Config) -> str:
-    """The canonical position string."""
+    """Return the canonical position string."""
     return f"{write_board(state)} {SIDE_LETTERS[int(state[SIDE])]} {int(state[QUIET])} {int(state[PLY])}"
 
 
 def read_move(text: str, state: State | None = None, config: Config | None = None) -> int:
-    """The code of a move text: start cell * 81 + end cell. The board is not needed. Raises ParseError.
+    """Return the code of a move text: start cell * 81 + end cell. The board is not needed. Raise ParseError.
 
-    Besides `e3e4` any case, one dash, and the extras of OpenTafl and of engines are accepted and ignored: a piece
-    letter in front, captures, `+ ++ - --`, the words raichi and tuichi.
+    Any case and one dash are accepted. Additions of OpenTafl and of engines are ignored: a piece letter in front,
+    captures, `+ ++ - --`, the words raichi and tuichi.
     """
     return _read_move(text)
 
@@ -158,19 +159,19 @@ def _read_move(text: str) -> int:
             raise ParseError("a resignation is not a move", text=text, hint="write the move as e3e4")
         prefix = re.match(rf"[ \t\r\n]*[kKtT]?{_CELL}", text)
         raise ParseError(
-            "not a move", text=text, index=prefix.end() if prefix else 0, hint="start and end cell, such as e3e4"
+            "not a move", text=text, index=prefix.end() if prefix else 0, hint="write start and end cell, as e3e4"
         )
     start, end = (NUMBERS[cell.lower()] for cell in found.groups())
     return start * CELLS + end
 
 
 def write_move(move: int) -> str:
-    """The canonical text of a code."""
+    """Return the canonical text of a code."""
     return NAMES[move // CELLS] + NAMES[move % CELLS]
 
 
 def display_move(move: int, state: State, config: Config) -> str:
-    """The move as people write it: `K` for the king, a dash, and what it captures: `c1-c3xb3/d3/c4`."""
+    """Return the move as people write it: `K` for the king, a dash, and its captures: `c1-c3xb3/d3/c4`."""
     start, end = divmod(move, CELLS)
     taken = captures(move, state, config)
     letter = "K" if state[KING] == start else ""
@@ -179,7 +180,7 @@ def display_move(move: int, state: State, config: Config) -> str:
 
 
 def captures(move: int, state: State, config: Config) -> list[int]:
-    """The cells a legal move captures on, ascending; empty for a move that does not start from a piece on move."""
+    """Return the cells on which a legal move captures, ascending; empty unless it moves a piece of the mover."""
     from referee.rules.tablut.kernel import play
 
     start, end = divmod(move, CELLS)

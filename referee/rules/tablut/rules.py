@@ -1,9 +1,9 @@
-"""The rules of Tablut as a record: options, variants, notation, layout. The kernel is named here, not imported."""
+"""The `Rules` record of Tablut: options, variants, notation, layout. The kernel is named, not imported."""
 
 from __future__ import annotations
 
 from referee.rules.core import Termination
-from referee.rules.rules import Changes, Option, Placing, Rules
+from referee.rules.rules import Changes, Option, PositionSetup, Rules
 from referee.rules.tablut.features import FEATURES
 from referee.rules.tablut.gametext import FORMATS
 from referee.rules.tablut.layout import EMBLEM, MARKS, PIECES, announce, board, effect
@@ -15,7 +15,7 @@ from referee.rules.tablut.words import WORDS
 
 KING_CAPTURED = Termination.by_rules("king-captured", "the king was captured")
 KING_ESCAPED = Termination.by_rules("king-escaped", "the king reached an edge or corner")
-ATTACKERS_ELIMINATED = Termination.by_rules("attackers-eliminated", "no attacker is left")
+ATTACKERS_ELIMINATED = Termination.by_rules("attackers-eliminated", "all attackers were captured")
 TUICHI = Termination.by_rules("tuichi", "two free ways were open to the king")
 PERPETUAL_RAICHI = Termination.by_rules("perpetual-raichi", "the same threat was repeated without end")
 
@@ -32,7 +32,7 @@ OPTIONS = (
     _choice(
         "first_player",
         "moves",
-        "who moves first from the start position; that side is called first throughout the game",
+        "which side moves first from the start position and is called first throughout the game",
         "attackers",
         "defenders",
     ),
@@ -54,15 +54,15 @@ OPTIONS = (
     _choice(
         "king_bases_when",
         "moves",
-        "the ban of king_bases holds always, or for a base only while an attacker stands in it",
+        "the ban of king_bases holds always, or for a base only while an attacker is in it",
         "always",
         "occupied",
     ),
-    Option("king_max_step", "spin", 0, "moves", "how many cells the king moves at most (0: no limit)", maximum=8),
+    Option("king_max_step", "spin", 0, "moves", "maximum number of cells the king moves (0: no limit)", maximum=8),
     _switch("king_edge_capture", True, "result", "the border is hostile to a king captured by four"),
     _switch("king_armed", True, "moves", "the king takes part in captures"),
     _switch("king_reenter", True, "moves", "the king may stop on the throne again"),
-    _choice("throne_pass", "moves", "who may glide over the empty throne", "king", "none", "all"),
+    _choice("throne_pass", "moves", "which pieces may pass over the empty throne", "king", "none", "all"),
     _choice(
         "throne_hostile",
         "moves",
@@ -91,7 +91,7 @@ OPTIONS = (
     _choice(
         "camp_entry",
         "moves",
-        "closed: base cells are walls, except for an attacker moving inside the base he stands in",
+        "closed: base cells are walls, except for an attacker moving inside the base it is in",
         "open",
         "closed",
     ),
@@ -103,7 +103,7 @@ OPTIONS = (
         "ashton",
     ),
     _switch("tuichi_wins", False, "result", "the defenders win when the attackers are to move against two free ways"),
-    _choice("no_moves", "result", "what becomes of the side that cannot move", "loss", "draw"),
+    _choice("no_moves", "result", "the result for the side that cannot move", "loss", "draw"),
     Option(
         "repetition",
         "spin",
@@ -112,7 +112,13 @@ OPTIONS = (
         "the occurrence of a position that ends the game (0: never)",
         excluded=(1,),
     ),
-    _choice("repetition_result", "result", "a repetition is a draw, or lost for who completed it", "draw", "loss"),
+    _choice(
+        "repetition_result",
+        "result",
+        "a repetition is a draw, or a loss for the side that completed it",
+        "draw",
+        "loss",
+    ),
     _choice(
         "perpetual_raichi",
         "result",
@@ -120,7 +126,9 @@ OPTIONS = (
         "normal",
         "defenders_lose",
     ),
-    Option("no_capture_limit", "spin", 0, "limits", "plies without a capture that make a draw (0: no limit)"),
+    Option(
+        "no_capture_limit", "spin", 0, "limits", "plies without a capture that end the game in a draw (0: no limit)"
+    ),
     Option("max_plies", "spin", 0, "limits", "plies after which the game is a draw (0: no limit)"),
 )
 
@@ -135,7 +143,7 @@ REASONS = (
     Termination.NO_CAPTURE,
     Termination.MAX_PLIES,
 )
-"""In the order of the kernel's numbers."""
+"""Terminations in the order of the kernel's numbers."""
 
 RULES = Rules(
     family="tablut",
@@ -147,7 +155,7 @@ RULES = Rules(
     variants=VARIANTS,
     notation=NOTATION,
     pieces=PIECES,
-    placing=Placing(("a 0 0", "d 0 0"), is_from_top=False),
+    position_setup=PositionSetup(("a 0 0", "d 0 0"), is_from_top=False),
     effect=effect,
     marks=MARKS,
     emblem=EMBLEM,

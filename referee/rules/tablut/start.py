@@ -1,4 +1,4 @@
-"""The named rule sets of Tablut. All start from one board; who moves first is an option."""
+"""The named rule sets of Tablut. All share one start board; an option decides which side moves first."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _STRICT: dict[str, Value] = _A1 | {"king_bases": "forbidden"}
 _K4: dict[str, Value] = {"king_max_step": 4}
 _PRESETS: tuple[tuple[str, str, dict[str, Value]], ...] = (
     ("bell", "after R. C. Bell: the king escapes to any border cell", {}),
-    ("bell_a1", "base cells of the border are no goals", _A1),
-    ("bell_a1_nostop", "besides, the king may not stay in a base", _A1 | {"king_bases": "no_stop"}),
-    ("bell_a1_strict", "besides, the king may not even pass over a base", _STRICT),
+    ("bell_a1", "base cells of the border are not goals", _A1),
+    ("bell_a1_nostop", "bell_a1, and the king may not stay in a base", _A1 | {"king_bases": "no_stop"}),
+    ("bell_a1_strict", "bell_a1, and the king may not even pass over a base", _STRICT),
     (
         "bell_a1_attenuated",
         "a base is barred to the king only while an attacker is in it",
@@ -41,7 +41,7 @@ _PRESETS: tuple[tuple[str, str, dict[str, Value]], ...] = (
     ),
     (
         "linnaeus",
-        "after Linnaeus, as OpenTafl and hnefatafl-rs play Tablut",
+        "after Linnaeus, as in OpenTafl and hnefatafl-rs",
         {
             "throne_pass": "all",
             "king_reenter": False,
@@ -60,12 +60,12 @@ _PRESETS: tuple[tuple[str, str, dict[str, Value]], ...] = (
 
 
 def _variant(name: str, note: str, preset: Mapping[str, Value], first_player: Value) -> Variant:
-    """A preset with the start position that `first_player` asks for."""
+    """Return a preset with the start position for `first_player`."""
     return Variant(name, f"{START} {'d' if first_player == 'defenders' else 'a'} 0 0", preset, note=note)
 
 
 def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
-    """A preset whose start has the side on move that the options name; None for a name that is no preset."""
+    """Return a preset whose side to move is that of the options; None for an unknown name."""
     for preset_name, note, preset in _PRESETS:
         if preset_name == name:
             return _variant(name, note, preset, options.get("first_player", preset.get("first_player", "attackers")))

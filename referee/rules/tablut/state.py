@@ -1,4 +1,4 @@
-"""Where things stand in a state and a config, the numbers of the values the code asks for by name, and the pieces.
+"""The layout of a state and a config, the numbers of option values that the code uses by name, and the pieces.
 
 A state is 41 int32:
 
@@ -9,7 +9,7 @@ A state is 41 int32:
     38..40  counters: plies since the last capture, plies played, and (only under `perpetual_raichi`) how many
             of the latest attackers-to-move positions in a row left the king a free way
 
-The order of the config is that of `rules.OPTIONS`; a test holds the two together.
+The order of the config is that of `rules.OPTIONS`; a test compares the two.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ DEFENDERS_LOSE = 1  # perpetual_raichi
 
 
 def side(state: State, config: Config) -> int:
-    """0 when the side that `first_player` names is to move, else 1."""
+    """Return 0 when the side that `first_player` names is to move, else 1."""
     return int(state[SIDE]) ^ int(config[FIRST_PLAYER])
 
 
 def pieces_of(state: State) -> dict[int, str]:
-    """The pieces of a state: cell number to `t`, `T` or `K`, in ascending order of cells."""
+    """Return the pieces of a state: cell number to `t`, `T` or `K`, in ascending order of cells."""
     found = {}
     for cell in range(CELLS):
         file, rank = divmod(cell, SIZE)

@@ -1,12 +1,12 @@
-"""The eight symmetries of the Tablut board: bases, throne and goals lie alike on all four sides."""
+"""The eight symmetries of the Tablut board: bases, throne and goals are the same on all four sides."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from referee.rules.rules import Config
-from referee.rules.symmetry import SQUARE, Image, States, Symmetry, images_of
+from referee.rules.rules import Config, Image, States, Symmetry
+from referee.rules.symmetry import SQUARE, images_of
 from referee.rules.tablut.state import KING, SIDE
 from referee.rules.tablut.tables import CELLS, LINES, SIZE
 
@@ -14,7 +14,7 @@ _FILES, _PLACES = range(SIZE, LINES), np.arange(SIZE)
 
 
 def _contents(states: States, config: Config) -> npt.NDArray[np.uint8]:
-    """0 nothing, 1 an attacker, 2 a defender, 3 the king."""
+    """Return 0 for an empty cell, 1 for an attacker, 2 for a defender, 3 for the king."""
     lines = [states[:, [start + file for file in _FILES]] for start in (0, LINES)]
     attackers, defenders = (
         (found[:, :, np.newaxis] >> _PLACES & 1).reshape(len(states), CELLS).astype(np.uint8) for found in lines

@@ -1,4 +1,4 @@
-"""The board of Tablut: cells and their names, bases, throne, border, the 18 lines of sight and what is seen on them.
+"""The board of Tablut: cells and names, bases, throne, border, the 18 lines of sight and tables of moves along them.
 
 Cell number = file * 9 + rank, so that ascending numbers are ascending names. The 18 lines are the ranks 1..9 (numbers
 0..8, bit = file) and the files a..i (numbers 9..17, bit = rank): a line is 9 bits.
@@ -40,7 +40,7 @@ BORDER_CELLS = frozenset(cell for cell in range(CELLS) if {cell // SIZE, cell % 
 
 
 def on_lines(cells: frozenset[int]) -> list[int]:
-    """A set of cells as the bits of the 18 lines."""
+    """Return a set of cells as the bits of the 18 lines."""
     lines = [0] * LINES
     for cell in cells:
         file, rank = divmod(cell, SIZE)
@@ -50,7 +50,7 @@ def on_lines(cells: frozenset[int]) -> list[int]:
 
 
 def lines_through(cell: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The rank and the file of a cell as (line, bit number)."""
+    """Return the rank and the file of a cell as (line, bit number)."""
     file, rank = divmod(cell, SIZE)
     return (rank, file), (SIZE + file, rank)
 
@@ -65,7 +65,7 @@ def _table(values: object, dtype: type[np.generic] = np.int64) -> _Table:
 
 
 def _sight(place: int, blockers: int) -> int:
-    """What a piece on bit `place` sees along a line both ways, the first blocker of either way included."""
+    """Return what a piece on bit `place` sees along a line both ways, the first blocker of either way included."""
     seen = 0
     for step in (1, -1):
         at = place + step
@@ -78,7 +78,7 @@ def _sight(place: int, blockers: int) -> int:
 
 
 def _slides() -> _Table:
-    """`SLIDES`: see there. All arrangements at once: one by one they would take as long as everything else here."""
+    """Return `SLIDES`, computed for all arrangements at once: a loop would take as long as the rest of this module."""
     bits = np.arange(FULL + 1)
     kinds = np.arange(3**SIZE)[:, None] // 3 ** np.arange(SIZE) % 3  # 0 empty, 1 own, 2 blocked
     taken = (kinds > 0) @ (1 << np.arange(SIZE))
@@ -92,7 +92,7 @@ def _slides() -> _Table:
 
 
 def _own_bases() -> list[int]:
-    """`OWN_BASE`: see there."""
+    """Return `OWN_BASE`."""
     bases = [0] * (LINES * SIZE)
     for group in BASE_GROUPS:
         lines = on_lines(group)
@@ -112,27 +112,30 @@ TERNARY = _table(
 """[bits]: the bits read in base 3."""
 
 SLIDES = _slides()
-"""[TERNARY[own] + 2 * TERNARY[blocked]]: how many moves the pieces `own` have along a line; 19,683 entries further on
-the same where the empty middle cell is passed, never stopped on."""
+"""[TERNARY[own] + 2 * TERNARY[blocked]]: the number of moves of the pieces `own` along a line. The second 19,683
+entries are for lines whose empty middle cell may be passed, but not entered.
+"""
 
 PASSING = 3**SIZE
-"""Where the second half of `SLIDES` begins."""
+"""First index of the second half of `SLIDES`."""
 
 
 def _leads() -> _Table:
-    """`LEADS`: see there."""
+    """Return `LEADS`."""
     every = np.arange(PASSING)
     digits = every[:, None] // 3 ** np.arange(SIZE) % 3
     swapped = (-digits % 3) @ 3 ** np.arange(SIZE)
     slides, middle = SLIDES.astype(np.int64), 3 ** (SIZE // 2)
-    shut = np.where(digits[:, SIZE // 2] == 0, 2 * middle, 0)  # as if something stood in the empty middle
+    shut = np.where(digits[:, SIZE // 2] == 0, 2 * middle, 0)  # treat the empty middle as blocked
     found = [slides[one] - slides[other] for one, other in ((every, swapped), (every + PASSING, swapped + PASSING))]
     return _table(np.concatenate([*found, slides[every + shut] - slides[swapped + shut]]), np.int8)
 
 
 LEADS = _leads()
-"""[TERNARY[own] + 2 * TERNARY[other]]: how many more moves `own` have along a line than the `other` pieces on it;
-behind these 19,683 entries the same where the empty middle cell is passed, and behind those where nobody enters it."""
+"""[TERNARY[own] + 2 * TERNARY[other]]: the number of moves of `own` along a line minus that of the `other` pieces on
+it. The second 19,683 entries are for lines whose empty middle cell may be passed, the third for those where it is
+closed.
+"""
 
 STEPS = _table(
     [
@@ -147,7 +150,7 @@ BASES = _table(on_lines(BASE_CELLS))
 """[line]: the bits that are base cells."""
 
 BASE_FLANKS = _table(on_lines(BASE_CELLS - BASE_MIDDLES))
-"""[line]: the bits that are base cells, those on the middle of a border excepted."""
+"""[line]: the bits that are base cells, except those in the middle of a border."""
 
 BARRED = _table(
     [
@@ -158,7 +161,7 @@ BARRED = _table(
 """[live * 18 + line]: the bits that are cells of the bases in `live` (1 west, 2 south, 4 north, 8 east)."""
 
 OWN_BASE = _table(_own_bases())
-"""[line * 9 + place]: the bits of the line in the same base as that cell; 0 for a cell in none."""
+"""[line * 9 + place]: the bits of the line in the same base as that cell; 0 for a cell outside bases."""
 
 GOALS = _table([on_lines(BORDER_CELLS), on_lines(BORDER_CELLS - BASE_CELLS)]).reshape(-1)
 """[goal option * 18 + line]: the bits that win for the king."""

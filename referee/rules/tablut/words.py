@@ -1,4 +1,4 @@
-"""What people call the parts of Tablut besides their names here, French and English."""
+"""Further names of the variants, sides and pieces of Tablut, French and English."""
 
 from __future__ import annotations
 

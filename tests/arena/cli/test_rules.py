@@ -116,7 +116,7 @@ def test_version(capsys):
     [
         ([], "no command given"),
         (["prft"], "did you mean perft"),
-        (["rules"], "list, moves, check, convert"),
+        (["rules"], "list, moves, vectors, convert"),
         (["rules", "moves", "lao"], "did you mean loa"),
         (["rules", "moves", "loa", "--variant", "scrambled"], "did you mean scrambled-eggs"),
         (["rules", "moves", "loa", "--option", "repetition"], "NAME=VALUE"),
@@ -125,7 +125,7 @@ def test_version(capsys):
         (["rules", "moves", "loa", "--position", "8/8 b"], "at column"),
         (["rules", "moves", "loa", "--moves", "b1b4"], "illegal move 'b1b4' in 1bbbbbb1/"),
         (["rules", "moves", "loa", "--moves", "zz"], "write source and target"),
-        (["rules", "check", str(VECTORS / "loa.json"), "--only", "prft"], "did you mean perft"),
+        (["rules", "vectors", str(VECTORS / "loa.json"), "--only", "prft"], "did you mean perft"),
         (["perft", "loa", "--depth", "-1"], "whole number"),
         (["perft", "loa"], "--depth"),
         (["playouts", "loa", "--games", "0"], "whole number from 1"),
@@ -142,7 +142,7 @@ def test_usage_errors(capsys, words, said):
 
 
 def test_missing_file_is_not_found(capsys):
-    for words in (["rules", "check", "nowhere.json"], ["replay", "nowhere.json"]):
+    for words in (["rules", "vectors", "nowhere.json"], ["replay", "nowhere.json"]):
         code, _, err = run(capsys, *words)
         assert code == 3
         assert "no such file: nowhere.json" in err
@@ -235,7 +235,7 @@ def test_rules_moves_with_history(capsys):
 
 
 def test_rules_check(capsys, tmp_path):
-    code, data = document(capsys, "rules", "check", str(VECTORS / "loa.json"), "--max-nodes", "100000")
+    code, data = document(capsys, "rules", "vectors", str(VECTORS / "loa.json"), "--max-nodes", "100000")
     assert code == 0
     assert {"file", "checked", "failed", "skipped", "failures"} <= set(data["files"][0])
     assert data["files"][0]["skipped"] > 0
@@ -244,16 +244,16 @@ def test_rules_check(capsys, tmp_path):
     wrong["positions"][1]["legal_moves"] = ["a1a2"]
     path = tmp_path / "wrong.json"
     path.write_text(json.dumps(wrong))
-    code, data = document(capsys, "rules", "check", str(path))
+    code, data = document(capsys, "rules", "vectors", str(path))
     assert code == 1
     assert data["files"][0]["failed"] == 2
     assert data["files"][0]["failures"][1]["position"] == wrong["positions"][1]["position"]
-    code, out, _ = run(capsys, "rules", "check", str(path))
+    code, out, _ = run(capsys, "rules", "vectors", str(path))
     assert code == 1
     assert wrong["positions"][1]["position"] in out
     assert "arena perft loa --variant standard --divide --depth 1" in out
     path.write_text("{")
-    assert run(capsys, "rules", "check", str(path))[0] == 2
+    assert run(capsys, "rules", "vectors", str(path))[0] == 2
 
 
 def test_rules_convert_there_and_back(capsys, monkeypatch):
@@ -442,4 +442,4 @@ def test_rules_setup(capsys):
     code, out, _ = run(capsys, "rules", "moves", "pijersi", "--position", data["notation"])
     assert (code, data["position"] in out) == (0, True)
     code, _, err = run(capsys, "rules", "setup", "loa")
-    assert (code, "no numbered set-ups" in err) == (2, True)
+    assert (code, "no numbered setups" in err) == (2, True)

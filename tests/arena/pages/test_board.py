@@ -123,7 +123,7 @@ def test_a_push_shows_its_row_and_what_went_over_the_edge() -> None:
     row = thrown.effect.line
     assert len(row) >= 3
     assert thrown.trail == (row,)  # the arrow goes over all of it
-    assert "goes over the edge" in thrown.said
+    assert "is ejected" in thrown.said
     assert row[-1] in thrown.said
     assert "score" in thrown.said
     drawn = parsed(board.svg(rules, thrown, label=""))
@@ -146,7 +146,7 @@ def test_captures_are_told_by_their_method() -> None:
     leap = said_of("baroque", "4k3/8/8/8/8/2p5/8/N3K3 w 0 1", "a1d4")
     assert "leaps over the pincer on c3" in leap.said
     tablut = said_of("tablut", "9/9/9/9/4K4/9/9/9/1tT5t a 0 0", "i9d9")
-    assert "c9 is taken between d9 and b9" in tablut.said
+    assert "c9 is captured between d9 and b9" in tablut.said
     assert tablut.effect.between == (("d9", "b9"),)
 
 

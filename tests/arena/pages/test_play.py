@@ -19,7 +19,7 @@ from arena.spool import Spool
 from arena.store import Store
 from arena.worker import BundlePlace
 from referee.rules import load
-from referee.rules.clicks import ways_of
+from referee.rules.move_input import ways_of
 from referee.rules.position import Position
 from tests.arena.api.server import Server, settings_in
 from tests.arena.coordinator.people import InstantBot, OfferingBot

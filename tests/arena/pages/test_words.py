@@ -13,9 +13,9 @@ from referee.rules.core import Kind
     ("word", "words"),
     [
         ("crashed", "zeta's process ended"),
-        ("resigned", "zeta gave up"),
+        ("resigned", "zeta resigned"),
         ("suspended", "zeta was suspended: it did not get ready too many times in a row"),
-        ("repetition", "a position came again too often"),
+        ("repetition", "a position was repeated too often"),
         ("draw-agreed", "one bot offered a draw and the other accepted"),
         ("of-another-time", "of another time"),
         (None, ""),

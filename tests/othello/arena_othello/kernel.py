@@ -54,7 +54,6 @@ def moves_of(state: Any, own: int, moves: Any) -> int:
 
 @jit
 def legal(state: Any, config: Any, moves: Any) -> int:
-    """See `Kernel.legal`."""
     own = state[TURN] + 1
     k = moves_of(state, own, moves)
     if k == 0 and moves_of(state, 3 - own, moves) > 0:
@@ -65,13 +64,11 @@ def legal(state: Any, config: Any, moves: Any) -> int:
 
 @jit
 def count(state: Any, config: Any) -> int:
-    """See `Kernel.count`."""
     return legal(state, config, np.empty(MAX_MOVES, dtype=np.int64))
 
 
 @jit
 def play(state: Any, config: Any, move: int, out: Any) -> None:
-    """See `Kernel.play`."""
     out[:] = state
     own = state[TURN] + 1
     out[TURN] = 2 - own
@@ -97,7 +94,6 @@ def difference(state: Any) -> int:
 
 @jit
 def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
-    """See `Kernel.result`."""
     if count(state, config) > 0:
         return 0
     more = difference(state)
@@ -106,7 +102,6 @@ def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
 
 @jit
 def playout(state: Any, config: Any, rng: Any, max_plies: int) -> tuple[int, int]:
-    """See `Kernel.playout`."""
     one, two = state.copy(), np.empty_like(state)
     moves = np.empty(MAX_MOVES, dtype=np.int64)
     for plies in range(max_plies):
@@ -120,7 +115,7 @@ def playout(state: Any, config: Any, rng: Any, max_plies: int) -> tuple[int, int
 
 @jit
 def evaluate(state: Any, config: Any) -> int:
-    """See `Kernel.evaluate`: moves, corners, and a little for discs."""
+    """Return a static score: moves, corners, and a little for discs."""
     moves = np.empty(MAX_MOVES, dtype=np.int64)
     score = 10 * (moves_of(state, 1, moves) - moves_of(state, 2, moves)) + difference(state)
     for i in (0, 7, 56, 63):

@@ -92,7 +92,6 @@ def arrived(state: Any) -> int:
 
 @jit
 def legal(state: Any, config: Any, moves: Any) -> int:
-    """See `Kernel.legal`."""
     if arrived(state) != 0:
         return 0
     s = state[TURN] % 2
@@ -107,13 +106,11 @@ def legal(state: Any, config: Any, moves: Any) -> int:
 
 @jit
 def count(state: Any, config: Any) -> int:
-    """See `Kernel.count`."""
     return legal(state, config, np.empty(MAX_MOVES, dtype=np.int64))
 
 
 @jit
 def play(state: Any, config: Any, move: int, out: Any) -> None:
-    """See `Kernel.play`."""
     out[:] = state
     s = state[TURN] % 2
     if move >= GIFT:
@@ -130,7 +127,6 @@ def play(state: Any, config: Any, move: int, out: Any) -> None:
 
 @jit
 def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
-    """See `Kernel.result`."""
     winner = arrived(state)
     if winner != 0:
         return winner
@@ -143,7 +139,6 @@ def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
 
 @jit
 def playout(state: Any, config: Any, rng: Any, max_plies: int) -> tuple[int, int]:
-    """See `Kernel.playout`."""
     one, two = state.copy(), np.empty_like(state)
     moves = np.empty(MAX_MOVES, dtype=np.int64)
     for plies in range(max_plies):
@@ -157,7 +152,7 @@ def playout(state: Any, config: Any, rng: Any, max_plies: int) -> tuple[int, int
 
 @jit
 def evaluate(state: Any, config: Any) -> int:
-    """See `Kernel.evaluate`: pawns, and how far they are."""
+    """Return a static score: pawns and their advance."""
     score = 0
     for i in range(12):
         pawns = (state[i] + 1) // 2

@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from referee.rules.rules import Config
-from referee.rules.symmetry import Image, States, Symmetry, images_of
+from referee.rules.rules import Config, Image, States, Symmetry
+from referee.rules.symmetry import images_of
 
 from .state import TURN, WIDTH
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from referee.rules import families, load
 from referee.rules.history import LineOfPlay
-from referee.rules.laws import LAWS, RECORD_LAWS
+from referee.rules.invariants import INVARIANTS, RECORD_INVARIANTS
 from referee.rules.perft import perft
 from referee.rules.position import Position
 from referee.rules.walk import legal, named, walk
@@ -25,14 +25,14 @@ def test_position(family):
 
     @given(positions(family))
     def hold(found):
-        for law in LAWS:
+        for law in INVARIANTS:
             note(f"law: {law.__name__}")
             law(*found)
 
     hold()
 
 
-@pytest.mark.parametrize("law", RECORD_LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("law", RECORD_INVARIANTS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("family", families())
 def test_record(family, law):
     law(load(family))

@@ -1,7 +1,6 @@
-"""What a learned evaluation looks at on the 8x8 board: every line as a number in base 3, and each side's outline.
+"""Features of a linear evaluation on the 8x8 board: every line as a number in base 3, and each side's outline.
 
-Letters as in `kernel_ternary`; `a` is the side to move throughout, so a line's number says who may take on it. Refuses
-to know what anything is worth.
+Letters as in `kernel_ternary`; `a` is always the side to move, so a line's number tells which side may capture on it.
 
     46 lines       by kind: ranks and files by their distance from the edge, diagonals by their length
     of each side   groups and the largest of them; how many pieces, and their mean distance from their centre;
@@ -26,36 +25,39 @@ FILE_A = np.uint64(0x0101010101010101)
 U8, U9 = np.uint64(8), np.uint64(9)
 LONG = 3**8
 DIAGONALS = 4 * LONG
-"""Where those of diagonals begin, behind ranks and files."""
+"""First feature of the diagonals, after those of ranks and files."""
 PLACES, SIZES, STEPS = 15, 13, 64
-"""Half squares from edge to edge; numbers of pieces (0..12); means of distances, in eighths of a square."""
+"""Half squares from edge to edge; numbers of pieces (0..12); mean distances, in eighths of a square."""
 GROUPS = DIAGONALS + TERNARY
 SPREAD = GROUPS + 2 * SIZES * SIZES
 CENTRE = SPREAD + 2 * SIZES * STEPS
 QUADS = CENTRE + 2 * PLACES * PLACES
 NUMBERS = QUADS + 2 * 64
-TRAIT_COUNT = NUMBERS + SIZES * SIZES
-MOST_TRAITS = 46 + 2 * 4 + 1
+LINEAR_FEATURE_COUNT = NUMBERS + SIZES * SIZES
+MAX_LINEAR_FEATURES = 46 + 2 * 4 + 1
 MOBILITY = 4
-"""Of the static score: a move more than the opponent has."""
-MOST_GROUPS = 5
-"""A move joins at most four groups besides the piece that moves."""
+"""Static score of each move more than the opponent has."""
+MAX_GROUPS = 5
+"""Largest number of groups that one move can connect: that of the moving piece and at most four others."""
 
 ODD = np.uint64(0xFF00FF00FF00FF00), np.uint64(0xAAAAAAAAAAAAAAAA)
 PAIRS = np.uint64(0xFFFF0000FFFF0000), np.uint64(0xCCCCCCCCCCCCCCCC)
 HALF = np.uint64(0xFFFFFFFF00000000), np.uint64(0xF0F0F0F0F0F0F0F0)
 WITH_NEXT = np.uint64(0x007F7F7F7F7F7F7F)
-"""The squares that have one above and one to the right."""
+"""The squares with one above and one to the right."""
 
 
 def _bases() -> npt.NDArray[np.uint64]:
-    """Where the numbers of each of the 46 lines begin."""
+    """Return the first feature of each of the 46 lines."""
     kinds = [LONG * min(line & 7, 7 - (line & 7)) for line in range(16)]
     return np.array(kinds + [DIAGONALS + int(EMPTY8[line]) for line in range(16, 46)], dtype=np.uint64)
 
 
 def _beyond() -> npt.NDArray[np.uint64]:
-    """[centre, d]: the squares more than d half squares away; a centre is in half squares, rank * PLACES + file."""
+    """Return the squares more than d half squares away, by [centre, d].
+
+    A centre is given in half squares as rank * PLACES + file.
+    """
     rank, file = np.divmod(np.arange(PLACES * PLACES)[:, None], PLACES)
     square = np.arange(64)
     distance = np.maximum(abs(2 * (square >> 3) - rank), abs(2 * (square & 7) - file))
@@ -63,9 +65,9 @@ def _beyond() -> npt.NDArray[np.uint64]:
     return np.packbits(is_beyond, axis=2, bitorder="little").view("<u8")[..., 0].astype(np.uint64)
 
 
-def _alike() -> npt.NDArray[np.int64]:
-    """For every trait the least of those that stand for it on a board turned or mirrored."""
-    found = np.arange(TRAIT_COUNT)
+def _tied() -> npt.NDArray[np.int64]:
+    """Return, for every feature, the smallest of its images under rotations and reflections of the board."""
+    found = np.arange(LINEAR_FEATURE_COUNT)
     for first, length in [*((LONG * kind, 8) for kind in range(4)), *((DIAGONALS + OFFSET[n], n) for n in range(1, 9))]:
         digits = np.arange(3**length)[:, None] // 3 ** np.arange(length) % 3
         back = (digits[:, ::-1] * 3 ** np.arange(length)).sum(axis=1)
@@ -77,8 +79,8 @@ def _alike() -> npt.NDArray[np.int64]:
 
 
 def _prior() -> npt.NDArray[np.float64]:
-    """What `Kernel.evaluate` makes of every trait, nearly: mobility, groups, and the distance from the centre."""
-    found = np.zeros(TRAIT_COUNT)
+    """Return weights that approximate `Kernel.evaluate`: mobility, groups, and the distance from the centre."""
+    found = np.zeros(LINEAR_FEATURE_COUNT)
     lead = MOBILITY * (COUNTS[:TERNARY] - COUNTS[TERNARY:])
     found[:DIAGONALS] = np.tile(lead[OFFSET[8] : OFFSET[9]], 4)
     found[DIAGONALS:GROUPS] = lead
@@ -89,12 +91,12 @@ def _prior() -> npt.NDArray[np.float64]:
     return found
 
 
-BASES, BEYOND, ALIKE, PRIOR = _bases(), _beyond(), _alike(), _prior()
+BASES, BEYOND, TIED_FEATURES, PRIOR_WEIGHTS = _bases(), _beyond(), _tied(), _prior()
 
 
 @jit
 def connects8(a: Any, b: Any) -> bool:
-    """Whether one move of the side whose pieces are `a` makes them one group, and leaves those of `b` more than one."""
+    """Return whether a move of the side whose pieces are `a` connects them without connecting those of `b`."""
     left = a
     while left != U0:
         i = ctz(left)
@@ -124,7 +126,9 @@ def connects8(a: Any, b: Any) -> bool:
 
 @jit
 def outline8(a: Any, side: int, found: Any, n: int) -> int:
-    """Write the four traits of the pieces `a` of a side (0 to move, 1 waits) to `found[n..]`; the number of groups."""
+    """Write the four features of the pieces `a` of a side (0 to move, 1 waiting) to `found[n..]`; return the group
+    count.
+    """
     k = popcount(a)
     groups, largest = 0, 0
     rest = a
@@ -154,9 +158,9 @@ def outline8(a: Any, side: int, found: Any, n: int) -> int:
 
 
 @jit
-def traits8(a: Any, b: Any, found: Any) -> int:
-    """Write the traits of a position of two bitboards, `a` to move; their number, -1 when it connects with a move."""
-    if outline8(a, 0, found, 46) <= MOST_GROUPS and connects8(a, b):
+def linear_features8(a: Any, b: Any, found: Any) -> int:
+    """Write the features of two bitboards, `a` to move; return their number, or -1 if `a` connects with a move."""
+    if outline8(a, 0, found, 46) <= MAX_GROUPS and connects8(a, b):
         return -1
     outline8(b, 1, found, 50)
     found[54] = NUMBERS + min(popcount(a), SIZES - 1) * SIZES + min(popcount(b), SIZES - 1)
@@ -167,4 +171,4 @@ def traits8(a: Any, b: Any, found: Any) -> int:
         if not 8 <= l < 16:
             own, opp = by_file(a & SQUARES8[l]) >> FILE8[l], by_file(b & SQUARES8[l]) >> FILE8[l]
             found[l] = np.int64(BASES[l] + DIGITS8[own] + U2 * DIGITS8[opp])
-    return MOST_TRAITS
+    return MAX_LINEAR_FEATURES

@@ -1,7 +1,7 @@
-"""Moves as people make them on a board: by picking one cell after another.
+"""Moves entered on a board by picking one cell after another.
 
-A way to enter a move is the cells to pick, in order. A family says its own by `Rules.clicks`; for others it is the
-cells that the canonical text names. Refuses to know screens.
+A family defines the cell sequences of a move in `Rules.move_input`. The default is the cells that the canonical text
+names, in order.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from referee.rules.position import Position
 from referee.rules.rules import Board, Cell
 
 Way: TypeAlias = tuple[str, ...]
-"""The cells to pick for a move; none for a pass."""
+"""The cells to pick for a move, in order; empty for a pass."""
 
 
 @dataclass(frozen=True, slots=True)
 class LegalMove:
-    """A legal move: in canonical text and as people write it, the ways to enter it, and what it does, in words.
+    """A legal move: its canonical text, its text for people, the cell sequences that enter it, and its side effects as
+    text.
 
-    `ways` may be those of another move too: who enters it is asked which one is meant. `effect` may be empty.
+    Several moves may share a way; the page then asks which one is meant. `effect` may be empty.
     """
 
     move: str
@@ -39,20 +40,20 @@ def _pattern(cells: tuple[Cell, ...]) -> re.Pattern[str]:
 
 
 def cells_named(text: str, board: Board) -> Way:
-    """The cells that a text names, in order."""
+    """Return the cells that a text names, in order."""
     return tuple(_pattern(board.cells).findall(text))
 
 
 def ways_of(position: Position, code: int, board: Board) -> tuple[Way, ...]:
-    """The ways to enter a legal move in a position that looks like `board`."""
+    """Return the cell sequences that enter a legal move in a position drawn as `board`."""
     rules = position.ruleset.rules
-    if rules.clicks:
-        return rules.clicks(code, position.state)
+    if rules.move_input:
+        return rules.move_input(code, position.state)
     return (cells_named(rules.notation.write_move(code), board),)
 
 
 def legal_moves(position: Position) -> list[LegalMove]:
-    """The legal moves of a position, in the order of their canonical texts."""
+    """Return the legal moves of a position, in the order of their canonical texts."""
     ruleset, rules, board = position.ruleset, position.ruleset.rules, position.board
     found, after = [], np.empty_like(position.state)
     for code in position.moves:

@@ -8,8 +8,8 @@ import pytest
 
 from referee.rules import families, load
 from referee.rules.core import SIDES, ParseError
-from referee.rules.placing import PlacingError, placed
 from referee.rules.position import Position
+from referee.rules.position_setup import PositionSetupError, compose
 
 
 @pytest.mark.parametrize("family", families())
@@ -20,7 +20,7 @@ def test_what_is_put_on_a_board_stands_there(family: str) -> None:
     for _ in range(12):
         for side in SIDES:
             try:
-                found = Position.start(ruleset, placed(ruleset, at.board.pieces, side))
+                found = Position.start(ruleset, compose(ruleset, at.board.pieces, side))
             except ParseError:  # such as a check that the side to move has left standing
                 assert side != at.side
                 continue
@@ -42,11 +42,15 @@ def test_what_is_put_on_a_board_stands_there(family: str) -> None:
 def test_the_family_says_what_may_not_stand_there(family: str, pieces: dict[str, str], problem: str) -> None:
     ruleset = load(family).settle()
     with pytest.raises(ParseError, match=problem):
-        Position.start(ruleset, placed(ruleset, pieces, "first"))
+        Position.start(ruleset, compose(ruleset, pieces, "first"))
 
 
 def test_what_is_no_cell_and_no_piece_is_refused() -> None:
     ruleset = load("loa").settle()
-    for pieces, problem in (({"z9": "b"}, "no cell"), ({"a1": "q"}, "no piece"), ({"a1": "bw"}, "2 pieces on a1")):
-        with pytest.raises(PlacingError, match=problem):
-            placed(ruleset, pieces, "first")
+    for pieces, problem in (
+        ({"z9": "b"}, "unknown cell"),
+        ({"a1": "q"}, "unknown piece"),
+        ({"a1": "bw"}, "2 pieces on a1"),
+    ):
+        with pytest.raises(PositionSetupError, match=problem):
+            compose(ruleset, pieces, "first")

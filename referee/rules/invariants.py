@@ -1,7 +1,7 @@
-"""Laws every family keeps, in every variant, under any options, in any position.
+"""Invariants that every family keeps, in every variant, under any options, in any position.
 
-A law takes the rules and a state, leaves the state as it was, and fails by an AssertionError that names the position.
-What is checked here is what the rest of the program relies on without asking again. Refuses to know any family.
+An invariant takes the rules and a state, does not change the state, and raises an AssertionError that names the
+position. The rest of the program relies on these properties without checking them.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from referee.rules.cache import IS_COMPILED
-from referee.rules.clicks import ways_of
 from referee.rules.core import Kind, ParseError, Termination
 from referee.rules.draw import draw
 from referee.rules.history import LineOfPlay
+from referee.rules.move_input import ways_of
 from referee.rules.position import Position, outcome_of
 from referee.rules.rules import GameText, Rules, Ruleset, State
 from referee.rules.walk import after, legal, named
@@ -27,7 +27,7 @@ _LIMITS = frozenset({Termination.MAX_PLIES, Termination.NO_CAPTURE, Termination.
 
 
 def limits_of(rules: Rules) -> frozenset[Termination]:
-    """What ends a game of the family by counting, whatever stands on the board."""
+    """Return the terminations that depend on a count alone, whatever is on the board."""
     return _LIMITS | rules.limits
 
 
@@ -43,20 +43,20 @@ def moves_ascend(ruleset: Ruleset, state: State) -> None:
 
 def count_is_number_of_moves(ruleset: Ruleset, state: State) -> None:
     found, counted = len(legal(ruleset, state)), int(ruleset.rules.kernel.count(state, ruleset.config))
-    assert found == counted, named(ruleset, state, f"legal lists {found}, count says {counted}")
+    assert found == counted, named(ruleset, state, f"legal lists {found}, count returns {counted}")
 
 
 def position_text_round_trips(ruleset: Ruleset, state: State) -> None:
     kernel, text = ruleset.rules.kernel, ruleset.write(state)
     again = ruleset.read(text)
-    assert ruleset.write(again) == text, named(ruleset, state, "reread and written as", ruleset.write(again))
+    assert ruleset.write(again) == text, named(ruleset, state, "read again and written as", ruleset.write(again))
     size = kernel.KEY_SIZE
-    assert again[:size].tolist() == state[:size].tolist(), named(ruleset, state, "another key when reread")
-    assert legal(ruleset, again) == legal(ruleset, state), named(ruleset, state, "other moves when reread")
+    assert again[:size].tolist() == state[:size].tolist(), named(ruleset, state, "another key when read again")
+    assert legal(ruleset, again) == legal(ruleset, state), named(ruleset, state, "other moves when read again")
     one, two = (outcome_of(ruleset, int(kernel.result(s, ruleset.config, 1, 0))) for s in (state, again))
-    # Plies played so far are not in every position text, so a limit may be further away when reread.
+    # Not every position string contains the plies played, so a limit may be further away when it is read again.
     if not (one and one.reason in limits_of(ruleset.rules)):
-        assert one == two, named(ruleset, state, one, "but when reread", two)
+        assert one == two, named(ruleset, state, one, "but when read again", two)
 
 
 def move_texts_round_trip(ruleset: Ruleset, state: State) -> None:
@@ -78,7 +78,7 @@ def play_writes_only_its_output(ruleset: Ruleset, state: State) -> None:
         kernel.play(state, ruleset.config, move, two)
         text = ruleset.rules.notation.write_move(move)
         assert state.tobytes() == before, named(ruleset, state, text, "changed its input")
-        assert one.tobytes() == two.tobytes(), named(ruleset, state, text, "leaves parts of its output as they were")
+        assert one.tobytes() == two.tobytes(), named(ruleset, state, text, "does not write its whole output")
 
 
 def sides_alternate(ruleset: Ruleset, state: State) -> None:
@@ -92,9 +92,9 @@ def sides_alternate(ruleset: Ruleset, state: State) -> None:
 def finished_means_no_moves(ruleset: Ruleset, state: State) -> None:
     position = Position(ruleset, state)
     if position.outcome is None:
-        assert position.moves, named(ruleset, state, "goes on without a move")
+        assert position.moves, named(ruleset, state, "has neither an outcome nor a move")
     elif position.outcome.reason not in ruleset.rules.keeps_moves:
-        assert position.moves == (), named(ruleset, state, position.outcome, "and still moves")
+        assert position.moves == (), named(ruleset, state, position.outcome, "but still has moves")
     if position.outcome is None or position.outcome.reason not in limits_of(ruleset.rules):
         assert bool(position.moves) == bool(legal(ruleset, state)), named(ruleset, state, position.outcome)
 
@@ -105,9 +105,9 @@ def playouts_end_as_the_rules_say(ruleset: Ruleset, state: State) -> None:
         one, two = (np.array([seed], dtype=np.uint64) for _ in range(2))
         code, plies = kernel.playout(state, config, one, limit)
         assert (code, plies) == kernel.playout(state, config, two, limit), named(ruleset, state, "seed", seed)
-        assert one[0] == two[0], named(ruleset, state, "the generators part, seed", seed)
+        assert one[0] == two[0], named(ruleset, state, "the generators differ, seed", seed)
         assert 0 <= plies <= limit, named(ruleset, state, plies, "plies of at most", limit)
-        assert code or plies == limit, named(ruleset, state, f"stopped after {plies} of {limit} without a result")
+        assert code or plies == limit, named(ruleset, state, f"ended after {plies} of {limit} plies without a result")
         outcome = outcome_of(ruleset, int(code))
         assert (outcome is None) == (code == 0), named(ruleset, state, "code", code)
     assert state.tobytes() == before, named(ruleset, state, "a playout changed its input")
@@ -118,7 +118,9 @@ def playouts_end_as_the_rules_say(ruleset: Ruleset, state: State) -> None:
         code, plies = kernel.playout(state, config, rng, 1)
         wanted = (now, 0) if now else (code, 1)
         assert (code, plies) == wanted, named(ruleset, state, "playout", (code, plies), "of a game at", now)
-        assert now or code in children, named(ruleset, state, "playout code", code, "no child has it:", children)
+        assert now or code in children, named(
+            ruleset, state, "playout code", code, "not among the children's codes:", children
+        )
 
 
 def evaluation_is_bounded_and_pure(ruleset: Ruleset, state: State) -> None:
@@ -140,22 +142,24 @@ def evaluation_claims_no_win_that_is_not_there(ruleset: Ruleset, state: State) -
         kernel.play(state, config, move, after)
         if kernel.result(after, config, 1, 0) % 4 == wins:
             return
-    raise AssertionError(named(ruleset, state, "the evaluation sees a win that no move makes"))
+    raise AssertionError(named(ruleset, state, "the evaluation claims a win that no move makes"))
 
 
 def board_can_be_drawn(ruleset: Ruleset, state: State) -> None:
     rules, before = ruleset.rules, state.tobytes()
     board = rules.board(state, ruleset.config)
     names = [cell.name for cell in board.cells]
-    assert len(set(names)) == len(names), named(ruleset, state, "a cell twice")
+    assert len(set(names)) == len(names), named(ruleset, state, "duplicate cell names")
     assert set(board.pieces) | set(board.marks) <= set(names), named(ruleset, state, "a piece or mark off the board")
     words = {word for found in board.marks.values() for word in found}
-    assert words <= {mark.name for mark in rules.marks}, named(ruleset, state, "marks nobody explains", words)
+    assert words <= {mark.name for mark in rules.marks}, named(
+        ruleset, state, "marks without an entry in Rules.marks", words
+    )
     known = {piece.symbol for piece in rules.pieces}
     for place, symbols in board.pieces.items():
         assert symbols in known or set(symbols) <= known, named(ruleset, state, f"unknown piece {symbols!r} on {place}")
     picture = draw(board, rules.pieces)
-    assert all(note in picture for note in board.notes), named(ruleset, state, "a note is missing")
+    assert all(note in picture for note in board.notes), named(ruleset, state, "the drawing lacks a note")
     assert state.tobytes() == before, named(ruleset, state, "drawing changed its input")
 
 
@@ -165,13 +169,13 @@ def phase_can_be_passed_and_comes_once(ruleset: Ruleset, state: State) -> None:
         return
     moves = legal(ruleset, state)
     if rules.phase.holds(state, config):
-        assert ruleset.phase is rules.phase, named(ruleset, state, "a phase that the rules do not have")
+        assert ruleset.phase is rules.phase, named(ruleset, state, "in a phase that these rules do not have")
         assert not moves or rules.notation.pass_move in moves, named(ruleset, state, "no pass among the moves")
         return
     for move in moves:
         text = rules.notation.write_move(move)
         assert not rules.phase.holds(after(ruleset, state, move), config), named(
-            ruleset, state, text, "begins it again"
+            ruleset, state, text, "starts the phase again"
         )
 
 
@@ -182,7 +186,7 @@ def announcement_is_a_word(ruleset: Ruleset, state: State) -> None:
 
 
 def texts_are_read_or_refused(ruleset: Ruleset, state: State) -> None:
-    """A position or move spoilt by a slip of the pen is read, or refused by a ParseError."""
+    """Check that a position or move with a typo is read or raises a ParseError."""
     rng, notation = random.Random(state.tobytes()), ruleset.rules.notation
     moves = [notation.write_move(move) for move in legal(ruleset, state)[:3]]
     for text in (ruleset.write(state), *moves):
@@ -194,7 +198,7 @@ def texts_are_read_or_refused(ruleset: Ruleset, state: State) -> None:
 
 
 def games_round_trip(ruleset: Ruleset, state: State) -> None:
-    """The beginning of a game under the default rules is written and read in every notation."""
+    """Check that the beginning of a game under the default rules survives writing and reading in every notation."""
     ruleset = ruleset.rules.settle()
     moves: list[str] = []
     rng, position = random.Random(state.tobytes()), Position.start(ruleset)
@@ -209,7 +213,7 @@ def games_round_trip(ruleset: Ruleset, state: State) -> None:
 
 
 def line_of_play_agrees(ruleset: Ruleset, state: State) -> None:
-    """The referee's fast line of play and the positions of everybody else say the same along a game."""
+    """Check that the referee's fast line of play and the immutable positions agree along a game."""
     rng, position, line = random.Random(state.tobytes()), Position.start(ruleset), LineOfPlay(ruleset)
     for ply in range(20):
         where = named(ruleset, position.state, f"ply {ply}")
@@ -223,8 +227,10 @@ def line_of_play_agrees(ruleset: Ruleset, state: State) -> None:
         position = position.play(move)
 
 
-def moves_are_entered_by_clicks(ruleset: Ruleset, state: State) -> None:
-    """Every legal move is reached by picking cells of the board; moves picked alike look different as people write."""
+def moves_are_entered_by_cells(ruleset: Ruleset, state: State) -> None:
+    """Check that every legal move can be entered by picking cells, and that moves with the same cells have different
+    texts.
+    """
     position = Position(ruleset, state)
     board = position.board
     cells = {cell.name for cell in board.cells}
@@ -234,14 +240,14 @@ def moves_are_entered_by_clicks(ruleset: Ruleset, state: State) -> None:
         text = ruleset.rules.notation.write_move(move)
         assert ways, named(ruleset, state, text, "cannot be entered")
         for way in ways:
-            assert cells.issuperset(way), named(ruleset, state, text, "has picks off the board", way)
+            assert cells.issuperset(way), named(ruleset, state, text, "has cells off the board", way)
             meant.setdefault(way, []).append(move)
     for way, moves in meant.items():
         shown = [position.display(move) for move in moves] if len(moves) > 1 else []
-        assert len(set(shown)) == len(shown) <= 8, named(ruleset, state, way, "may mean", shown)
+        assert len(set(shown)) == len(shown) <= 8, named(ruleset, state, way, "is ambiguous between", shown)
 
 
-LAWS = (
+INVARIANTS = (
     moves_ascend,
     count_is_number_of_moves,
     position_text_round_trips,
@@ -258,16 +264,16 @@ LAWS = (
     texts_are_read_or_refused,
     games_round_trip,
     line_of_play_agrees,
-    moves_are_entered_by_clicks,
+    moves_are_entered_by_cells,
 )
-"""Of one position each."""
+"""Invariants of a single position."""
 
 
-# Laws of the record itself.
+# Invariants of the record itself.
 
 
 def record_is_sound(rules: Rules) -> None:
-    """Names, options, variants and reasons are what they say."""
+    """Check that names, options, variants and reasons are unique, complete and consistent."""
     assert rules.title
     assert rules.summary
     assert len(set(rules.sides)) == 2
@@ -288,11 +294,11 @@ def record_is_sound(rules: Rules) -> None:
     assert rules.keeps_moves <= set(rules.reasons)
     assert all(piece.side in ("first", "second", None) for piece in rules.pieces)
     assert 0 <= rules.draw_probability < 1
-    assert re.fullmatch(r"M[MmLlHhVvAaCcSsQqTtZz0-9 .,-]+Z", rules.emblem), "not the path of an SVG"
+    assert re.fullmatch(r"M[MmLlHhVvAaCcSsQqTtZz0-9 .,-]+Z", rules.emblem), "the emblem is not an SVG path"
 
 
 def phase_is_begun_by_its_rule(rules: Rules) -> None:
-    """A phase before play is there where its option says so, and nowhere else."""
+    """Check that a game has a phase before play exactly if its option enables it."""
     if rules.phase is None:
         return
     assert rules.option(rules.phase.rule).type == "check"
@@ -307,7 +313,7 @@ def phase_is_begun_by_its_rule(rules: Rules) -> None:
 
 
 def kernel_is_sound(rules: Rules) -> None:
-    """States are as long as the kernel says, and what it compiles is kept on the disk."""
+    """Check that states have the size that the kernel declares, and that compiled code is cached on disk."""
     kernel, ruleset = rules.kernel, rules.settle()
     state = ruleset.read()
     assert state.shape == (kernel.STATE_SIZE,)
@@ -316,17 +322,17 @@ def kernel_is_sound(rules: Rules) -> None:
     assert 0 < kernel.MAX_MOVES < 100_000
     functions = [getattr(kernel, name) for name in ("legal", "play", "result")]
     is_kept = all(type(getattr(one, "_cache", None)).__name__ not in ("NoneType", "NullCache") for one in functions)
-    assert is_kept or not IS_COMPILED, "decorate with `referee.rules.jit.jit`, which keeps what it compiles"
+    assert is_kept or not IS_COMPILED, "compiled code is not cached: decorate with `referee.rules.jit.jit`"
 
 
 def page_names_everything(rules: Rules) -> None:
-    """`RULES.md` names every variant and every option."""
+    """Check that `RULES.md` names every variant and every option."""
     kernel = importlib.import_module(rules.kernel_module)
     page = (Path(str(kernel.__file__)).parent / "RULES.md").read_text(encoding="utf-8")
     names = [variant.name for variant in rules.variants] + [option.name for option in rules.options]
     missing = [name for name in names if name not in page]
-    assert not missing, f"RULES.md does not name {', '.join(missing)}"
+    assert not missing, f"RULES.md lacks {', '.join(missing)}"
 
 
-RECORD_LAWS = (record_is_sound, phase_is_begun_by_its_rule, kernel_is_sound, page_names_everything)
-"""Of the family as a whole."""
+RECORD_INVARIANTS = (record_is_sound, phase_is_begun_by_its_rule, kernel_is_sound, page_names_everything)
+"""Invariants of the family as a whole."""
