@@ -28,7 +28,7 @@ GRAIN = 12
 def tactics_of(ruleset: Ruleset) -> Tactics:
     """What the kernel tells of tactics. Raises ValueError where it tells nothing of these rules."""
     rules = ruleset.rules
-    if not hasattr(rules.kernel, "still") or not is_told(ruleset):
+    if not hasattr(rules.kernel, "quiet_eval") or not is_told(ruleset):
         raise ValueError(f"the kernel of {rules.family} tells of no tactics of these rules: give it `Tactics`")
     return cast(Tactics, rules.kernel)
 
@@ -45,8 +45,8 @@ def at_rest(ruleset: Ruleset, states: States) -> npt.NDArray[np.bool_]:
     for seen in (states, other):
         for row in np.flatnonzero(found):
             state = seen[row]
-            found[row] = not kernel.in_check(state, config) and not kernel.forcing(
-                state, config, kernel.PRICES, moves, gains
+            found[row] = not kernel.in_check(state, config) and not kernel.captures(
+                state, config, kernel.PIECE_VALUES, moves, gains
             )
     return found
 
@@ -54,14 +54,17 @@ def at_rest(ruleset: Ruleset, states: States) -> npt.NDArray[np.bool_]:
 def counts_of(ruleset: Ruleset, states: States) -> Floats:
     """[position, price]: how often what each price is for is there, as the side to move sees it."""
     kernel, config = tactics_of(ruleset), ruleset.config
-    units = np.eye(len(kernel.PRICES), dtype=np.int64)
-    return np.array([[kernel.still(state, config, unit) for unit in units] for state in states], dtype=np.float32)
+    units = np.eye(len(kernel.PIECE_VALUES), dtype=np.int64)
+    return np.array([[kernel.quiet_eval(state, config, unit) for unit in units] for state in states], dtype=np.float32)
 
 
 def groups_of(kernel: Tactics) -> npt.NDArray[np.float64]:
     """[price, group]: what each price is in units of its group. A price that is alone is its own unit."""
-    alone = np.bincount(kernel.TOGETHER)[kernel.TOGETHER] == 1
-    return np.eye(kernel.TOGETHER.max() + 1)[kernel.TOGETHER] * np.where(alone, 1, kernel.PRICES / GRAIN)[:, np.newaxis]
+    alone = np.bincount(kernel.VALUE_GROUPS)[kernel.VALUE_GROUPS] == 1
+    return (
+        np.eye(kernel.VALUE_GROUPS.max() + 1)[kernel.VALUE_GROUPS]
+        * np.where(alone, 1, kernel.PIECE_VALUES / GRAIN)[:, np.newaxis]
+    )
 
 
 def prices_of(kernel: Tactics, groups: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
@@ -115,7 +118,7 @@ def fit_prices(ruleset: Ruleset, sample: Sample, *, trust: float, share: float, 
     scale, _ = meaning(plain, result, None)
     groups = groups_of(kernel)
     counts = (counts_of(ruleset, sample.state) @ groups).astype(np.float32)
-    prior = np.linalg.lstsq(groups, kernel.PRICES / scale, rcond=None)[0].astype(np.float32)
+    prior = np.linalg.lstsq(groups, kernel.PIECE_VALUES / scale, rcond=None)[0].astype(np.float32)
     prices = learn(counts[~held], truth[~held], prior)
     before, after = chance(plain[held] / np.float32(scale)), chance(counts[held] @ prices)
     whole = prices_of(kernel, prices * scale)[np.newaxis]

@@ -35,9 +35,9 @@ class Priced(Champion):
 
         desk = super().new_desk(position)
         kernel = tactics_of(position.ruleset)
-        told = np.array([self.number(f"{NAME}{group}") for group in range(kernel.TOGETHER.max() + 1)])
-        prices = desk.maps[0, FIRST_PRICE : FIRST_PRICE + len(kernel.PRICES)]
-        prices[:] = np.where(told[kernel.TOGETHER] < 0, prices, prices_of(kernel, told))
+        told = np.array([self.number(f"{NAME}{group}") for group in range(kernel.VALUE_GROUPS.max() + 1)])
+        prices = desk.maps[0, FIRST_PRICE : FIRST_PRICE + len(kernel.PIECE_VALUES)]
+        prices[:] = np.where(told[kernel.VALUE_GROUPS] < 0, prices, prices_of(kernel, told))
         desk.maps[0, TECHNIQUES] |= SETTLE | PRICES
         return desk
 

@@ -281,7 +281,7 @@ def _tuned(path: Path) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str
     groups = {one["name"]: one["mean"] for one in found["parameters"]}
     rules = load(found["run"]["family"])
     kernel = tactics_of(rules.settle())
-    wanted = [f"{NAME}{group}" for group in range(kernel.TOGETHER.max() + 1)]
+    wanted = [f"{NAME}{group}" for group in range(kernel.VALUE_GROUPS.max() + 1)]
     if missing := sorted(set(wanted) - groups.keys()):
         raise ValueError(f"{path} says nothing of {missing[0]}; tune all of {', '.join(wanted)}")
     prices = prices_of(kernel, np.array([groups[name] for name in wanted]))

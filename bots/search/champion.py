@@ -90,13 +90,13 @@ def inlined(function: F) -> F:
 
 @compiled
 def takes_nothing(state: State, config: Config, prices: Any, moves: Any, gains: Any) -> int:
-    """Stands for `Tactics.forcing` in families that have none."""
+    """Stands for `Tactics.captures` in families that have none."""
     return 0
 
 
 @compiled
 def static_score(state: State, config: Config, prices: Any) -> int:
-    """Stands for `Tactics.still` in families that have none."""
+    """Stands for `Tactics.quiet_eval` in families that have none."""
     return evaluate(state, config)
 
 
@@ -112,11 +112,11 @@ def has_none(state: State, config: Config, found: Any) -> int:
     return 0
 
 
-TELLS = hasattr(_kernel, "forcing")
+TELLS = hasattr(_kernel, "captures")
 """Whether the kernel brings `referee.rules.rules.Tactics`."""
 _tactics = cast(Tactics, _kernel)
-forcing: Any = _tactics.forcing if TELLS else takes_nothing
-still: Any = _tactics.still if TELLS else static_score
+captures: Any = _tactics.captures if TELLS else takes_nothing
+quiet_eval: Any = _tactics.quiet_eval if TELLS else static_score
 in_check: Any = _tactics.in_check if TELLS else is_quiet
 
 HAS_TRAITS = hasattr(_kernel, "traits")
@@ -193,7 +193,7 @@ def new_desk(table_bytes: int, net: Net) -> Desk:
     if not HAS_TRAITS or net.rows.size < cast(Traits, _kernel).TRAIT_COUNT:
         maps[0, TECHNIQUES] &= ~TRAITS
     if TELLS and maps[0, TECHNIQUES] & PRICES == 0:
-        maps[0, FIRST_PRICE : FIRST_PRICE + _tactics.PRICES.size] = _tactics.PRICES
+        maps[0, FIRST_PRICE : FIRST_PRICE + _tactics.PIECE_VALUES.size] = _tactics.PIECE_VALUES
     return Desk(**_plain.new_desk(table_bytes)._asdict(), sums=sums, rows=net.rows, maps=maps)
 
 
@@ -312,7 +312,7 @@ def calm(desk: Desk, ply: int, config: Config) -> Any:
     """The static score of `states[ply]` when nothing more is taken."""
     if HAS_TRAITS and desk.maps[0, TECHNIQUES] & TRAITS != 0:
         return weigh(desk, ply, config)
-    return still(desk.states[ply], config, desk.maps[0, FIRST_PRICE:])
+    return quiet_eval(desk.states[ply], config, desk.maps[0, FIRST_PRICE:])
 
 
 @inlined
@@ -410,7 +410,7 @@ def settle(desk: Desk, config: Config, ply: int, alpha: int, beta: int) -> int:
                 is_known = value >= here[HIGH]
                 here[STAND], here[TOP], here[TRIED] = value, value, 0
                 if not is_known:
-                    here[FOUND] = forcing(desk.states[p], config, desk.maps[0, FIRST_PRICE:], moves, gains)
+                    here[FOUND] = captures(desk.states[p], config, desk.maps[0, FIRST_PRICE:], moves, gains)
         if is_known:
             if p == ply:
                 return value  # type: ignore[no-any-return]

@@ -86,12 +86,12 @@ class Tactics(Protocol):
     They go by prices in hundredths of a piece, which are learned.
     """
 
-    PRICES: npt.NDArray[np.int64]
+    PIECE_VALUES: npt.NDArray[np.int64]
     """The prices where nothing was learned."""
-    TOGETHER: npt.NDArray[np.int64]
+    VALUE_GROUPS: npt.NDArray[np.int64]
     """For every price the number of a group: prices of a group are learned as one multiple of those."""
 
-    def forcing(
+    def captures(
         self,
         state: State,
         config: Config,
@@ -104,14 +104,14 @@ class Tactics(Protocol):
         Returns their number. Both have the length MAX_MOVES.
         """
 
-    def still(self, state: State, config: Config, prices: npt.NDArray[np.int64]) -> int:
+    def quiet_eval(self, state: State, config: Config, prices: npt.NDArray[np.int64]) -> int:
         """A static score for the side to move without what can be taken: the search looks at that itself.
 
         The sum of the prices, each times how often what it is for is there.
         """
 
     def in_check(self, state: State, config: Config) -> bool:
-        """Whether the side to move must do something: it may neither pass nor be judged by `still`."""
+        """Whether the side to move must do something: it may neither pass nor be judged by `quiet_eval`."""
 
 
 class Traits(Protocol):

@@ -188,11 +188,11 @@ def test_who_stands_badly_at_the_leaves_still_sees_a_win_when_skimming(technique
 def settled(state: State, config: Config, alpha: int, beta: int, left: int) -> int:
     """What `settle` finds in Baroque chess, as a recursion."""
     s, kernel = search("champion", "baroque"), load("baroque").kernel
-    best = stand = int(s.still(state, config, kernel.PRICES))
+    best = stand = int(s.quiet_eval(state, config, kernel.PIECE_VALUES))
     if left == 0:
         return best
     moves, gains = np.zeros((2, kernel.MAX_MOVES), dtype=np.int64)
-    found = s.forcing(state, config, kernel.PRICES, moves, gains)
+    found = s.captures(state, config, kernel.PIECE_VALUES, moves, gains)
     for gain, move in sorted(
         zip(gains[:found].tolist(), moves[:found].tolist(), strict=True), key=lambda x: (-x[0], x[1])
     ):
@@ -208,14 +208,14 @@ def test_leaves_are_settled_by_what_takes_something() -> None:
     s, rng, taken = search("champion", "baroque"), random.Random(3), 0
     position = Position.start(load("baroque").settle())
     desk, config = s.new_desk(1 << 16, blank(None)), position.ruleset.config
-    prices = load("baroque").kernel.PRICES
+    prices = load("baroque").kernel.PIECE_VALUES
     desk.work[s.LIMIT] = 1_000_000
     while not position.outcome and len(position.moves) > 0 and taken < 12:
         desk.states[3] = position.state
         for alpha, beta in ((-9_000, 9_000), (-50, 51)):
             wanted = settled(position.state, config, alpha, beta, s.SETTLED)
             assert s.settle(desk, config, 3, alpha, beta) == wanted
-            taken += wanted != s.still(position.state, config, prices)
+            taken += wanted != s.quiet_eval(position.state, config, prices)
         position = position.play(rng.choice(position.moves))
     assert taken == 12
 

@@ -78,7 +78,7 @@ def test_without_learned_prices_the_guesses_of_the_kernel_stand() -> None:
     s, kernel = search("champion", "baroque"), tactics_of(RULESET)
     desk = s.new_desk(1 << 16, blank(None, (SETTLE, 0, 60, 12)))
     desk.states[0] = RULESET.read("k7/8/8/8/3P4/8/8/K7 w 0 1")
-    assert s.calm(desk, s.NOUGHT, RULESET.config) == kernel.PRICES[0]
+    assert s.calm(desk, s.NOUGHT, RULESET.config) == kernel.PIECE_VALUES[0]
 
 
 def test_families_without_tactics_are_refused() -> None:
@@ -98,7 +98,7 @@ def test_what_games_have_found_becomes_weights(tmp_path: Path) -> None:
     file.write_text(tuned({f"Price{group}": 10.4 * (group + 1) for group in range(10)}), encoding="utf-8")
     train(["--tuned", str(file), "--out", str(out), "--techniques", str(SETTLE)])
     net, kernel = net_for(RULESET.rules, RULESET.config, out), tactics_of(RULESET)
-    frozen = [round(10.4 * 7 * price / 12) for price in kernel.PRICES[6:12].tolist()]
+    frozen = [round(10.4 * 7 * price / 12) for price in kernel.PIECE_VALUES[6:12].tolist()]
     found = net.maps[0, FIRST_PRICE : FIRST_PRICE + COUNT].tolist()
     assert found == [10, 21, 31, 42, 52, 62, *frozen, 83, 94, 104]
     assert net.maps[0, TECHNIQUES] == SETTLE | PRICES
@@ -119,5 +119,5 @@ def test_the_bot_that_is_tuned_goes_by_the_prices_it_is_told() -> None:
     bot._values |= {"Price0": "77", "Price6": "24", "Price9": "5"}
     bot.warm_up(Position.start(RULESET))
     kept = net_for(RULESET.rules, RULESET.config).maps[0, FIRST_PRICE : FIRST_PRICE + COUNT].tolist()
-    frozen = (2 * kernel.PRICES[6:12]).tolist()
+    frozen = (2 * kernel.PIECE_VALUES[6:12]).tolist()
     assert bot._desk.maps[0, FIRST_PRICE : FIRST_PRICE + COUNT].tolist() == [77, *kept[1:6], *frozen, *kept[12:14], 5]

@@ -19,10 +19,10 @@ from referee.rules import load
 from referee.rules.baroque.kernel import (
     BY_STALEMATE,
     WORTH,
-    forcing,
+    captures,
     in_check,
     prize,
-    still,
+    quiet_eval,
 )
 from referee.rules.baroque.rules import STALEMATE
 from referee.rules.baroque.start import LETTERS, ROWS, row, row_number
@@ -191,7 +191,7 @@ def compare(position: Position) -> None:
     values = [sum(WORTH_OF[twin.board[square].upper()] for square in taken) for taken in takes]
     assert prize(position.state, config) == max(values, default=0), position
     moves, gains = np.zeros((2, kernel.MAX_MOVES), dtype=np.int64)
-    found = forcing(position.state, config, ASKED, moves, gains)
+    found = captures(position.state, config, ASKED, moves, gains)
     text = RULES.notation.write_move
     assert {text(int(move)): int(gain) for move, gain in zip(moves[:found], gains[:found], strict=True)} == {
         named(a) + named(b): sum(PRICE_OF[twin.board[square].upper()] for square in twin.captures(a, b))
@@ -743,7 +743,7 @@ def test_evaluation() -> None:
 
 def test_what_a_search_goes_by_is_fair_and_knows_stuck_pieces() -> None:
     def still_at(text: str) -> int:
-        return int(still(PURE.read(text), PURE.config, ASKED))
+        return int(quiet_eval(PURE.read(text), PURE.config, ASKED))
 
     assert still_at("3k4/2pppp2/8/8/8/8/2PPPP2/3K4 w 0 1") == still_at("3k4/2pppp2/8/8/8/8/2PPPP2/3K4 b 0 1") == 0
     assert still_at("k7/8/8/8/3Q4/8/7m/K7 w 0 1") > still_at("k7/8/8/8/3Q4/3m4/8/K7 w 0 1") + 50

@@ -50,15 +50,15 @@ __all__ = [
     "KEY_SIZE",
     "MAX_MOVES",
     "STATE_SIZE",
+    "captures",
     "count",
     "evaluate",
-    "forcing",
     "in_check",
     "legal",
     "play",
     "playout",
+    "quiet_eval",
     "result",
-    "still",
 ]
 
 DTYPE = np.uint64
@@ -865,15 +865,15 @@ def standing(u: Any, v: Any, e: Any, z: Any) -> Any:
 FROZEN, STUCK_KING, ONWARD, ROOM = 6, 12, 13, 14
 """Of the prices the first six are of the pieces; then what each loses when frozen, and a frozen king; what each rank is
 worth that a pincer has gone, and what is lost by each empty square beside the own king."""
-PRICES = np.array([*WORTH, *(24 * value // 100 for value in WORTH), 0, 0, 0], dtype=np.int64)
-TOGETHER = np.array([0, 1, 2, 3, 4, 5, *[6] * len(WORTH), 7, 8, 9], dtype=np.int64)
+PIECE_VALUES = np.array([*WORTH, *(24 * value // 100 for value in WORTH), 0, 0, 0], dtype=np.int64)
+VALUE_GROUPS = np.array([0, 1, 2, 3, 4, 5, *[6] * len(WORTH), 7, 8, 9], dtype=np.int64)
 ODD_RANKS = np.uint64(0xFF00FF00FF00FF00)
 UPPER_PAIRS = np.uint64(0xFFFF0000FFFF0000)
 UPPER_HALF = np.uint64(0xFFFFFFFF00000000)
 
 
 @jit
-def forcing(state: Any, config: Any, prices: Any, moves: Any, gains: Any) -> Any:
+def captures(state: Any, config: Any, prices: Any, moves: Any, gains: Any) -> Any:
     """See `referee.rules.rules.Tactics`."""
     style = style_of(config)
     u, v = sides(state)
@@ -930,7 +930,7 @@ def posture(u: Any, e: Any, z: Any, side: Any, prices: Any) -> Any:
 
 
 @jit
-def still(state: Any, config: Any, prices: Any) -> Any:
+def quiet_eval(state: Any, config: Any, prices: Any) -> Any:
     """See `referee.rules.rules.Tactics`."""
     style = style_of(config)
     u, v = sides(state)
