@@ -1,4 +1,4 @@
-"""What the traits of a family are worth (`referee.rules.rules.Traits`), fitted to games in place of a static score.
+"""What the traits of a family are worth (`referee.rules.rules.LinearFeatures`), fitted to games.
 
 A logistic fit: their sum foretells the chance that the side to move wins. It begins with what the kernel guesses,
 which traits that are rarely seen keep; those that are alike share what they are worth. Refuses to know files and
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from bots.sample import DECIDED, MOST_SCORE, Fitted, Floats, Sample, chance, foretold, held_out, is_told, loss, meaning
 from bots.search.net import HIDDEN
-from referee.rules.rules import Ruleset, Traits
+from referee.rules.rules import LinearFeatures, Ruleset
 
 FINE = 16
 """What stands for a hundredth of a piece."""
@@ -35,23 +35,23 @@ class Seen:
     """[position, ...]: the least of those alike; the last element of a worth stands for none."""
 
 
-def traits_of(ruleset: Ruleset) -> Traits:
+def traits_of(ruleset: Ruleset) -> LinearFeatures:
     """What the kernel tells of traits. Raises ValueError where it tells nothing of these rules."""
     rules = ruleset.rules
-    if not hasattr(rules.kernel, "traits") or not is_told(ruleset):
-        raise ValueError(f"the kernel of {rules.family} tells of no traits of these rules: give it `Traits`")
-    return cast(Traits, rules.kernel)
+    if not hasattr(rules.kernel, "linear_features") or not is_told(ruleset):
+        raise ValueError(f"the kernel of {rules.family} tells of no traits of these rules: give it `LinearFeatures`")
+    return cast(LinearFeatures, rules.kernel)
 
 
 def see(ruleset: Ruleset, states: npt.NDArray[Any]) -> Seen:
     """The traits of some positions."""
     kernel = traits_of(ruleset)
-    found = np.zeros(kernel.MOST_TRAITS, dtype=np.int64)
-    seen = np.full((len(states), kernel.MOST_TRAITS), kernel.TRAIT_COUNT, dtype=np.int32)
+    found = np.zeros(kernel.MAX_LINEAR_FEATURES, dtype=np.int64)
+    seen = np.full((len(states), kernel.MAX_LINEAR_FEATURES), kernel.LINEAR_FEATURE_COUNT, dtype=np.int32)
     counts = np.zeros(len(states), dtype=np.int64)
     for row, state in enumerate(states):
-        counts[row] = count = kernel.traits(state, ruleset.config, found)
-        seen[row, : max(count, 0)] = kernel.ALIKE[found[: max(count, 0)]]
+        counts[row] = count = kernel.linear_features(state, ruleset.config, found)
+        seen[row, : max(count, 0)] = kernel.TIED_FEATURES[found[: max(count, 0)]]
     rows = np.flatnonzero(counts >= 0)
     return Seen(rows, seen[rows])
 
@@ -87,9 +87,9 @@ def foretell(traits: npt.NDArray[np.int32], worth: Floats) -> Floats:
     return chance(worth[traits].sum(axis=1))
 
 
-def weights(kernel: Traits, worth: Floats, scale: float) -> npt.NDArray[np.int32]:
+def weights(kernel: LinearFeatures, worth: Floats, scale: float) -> npt.NDArray[np.int32]:
     """In whole numbers, [row, unit], every trait its own; the last row is filled with zeros."""
-    whole = np.round(worth[kernel.ALIKE] * scale * FINE).astype(np.int32)
+    whole = np.round(worth[kernel.TIED_FEATURES] * scale * FINE).astype(np.int32)
     return np.append(whole, np.zeros(-len(whole) % HIDDEN, dtype=np.int32)).reshape(-1, HIDDEN)
 
 
@@ -108,7 +108,7 @@ def fit_worth(ruleset: Ruleset, sample: Sample, *, trust: float, epochs: int, sh
     truth = np.asarray(trust * result + (1 - trust) * foretold(sample, result, None), dtype=np.float32)
     plain = np.clip(sample.static, -MOST_SCORE, MOST_SCORE).astype(np.float32)
     scale, _ = meaning(plain, result, None)
-    prior = np.append(kernel.PRIOR[kernel.ALIKE] / scale, 0).astype(np.float32)
+    prior = np.append(kernel.PRIOR_WEIGHTS[kernel.TIED_FEATURES] / scale, 0).astype(np.float32)
     worth = learn(traits[~held], truth[~held], prior=prior, epochs=epochs, seed=seed)
     before, after = chance(plain[held] / np.float32(scale)), foretell(traits[held], worth)
     whole = weights(kernel, worth, scale)

@@ -60,7 +60,7 @@ from bots.search.net import (
 )
 from referee.rules.jit import ctz, jit
 from referee.rules.per_family import family_of, kernel_for
-from referee.rules.rules import Config, State, Tactics, Traits
+from referee.rules.rules import Config, LinearFeatures, State, Tactics
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -108,7 +108,7 @@ def is_quiet(state: State, config: Config) -> bool:
 
 @compiled
 def has_none(state: State, config: Config, found: Any) -> int:
-    """Stands for `Traits.traits` in families that have none."""
+    """Stands for `LinearFeatures.linear_features` in families that have none."""
     return 0
 
 
@@ -119,9 +119,9 @@ captures: Any = _tactics.captures if TELLS else takes_nothing
 quiet_eval: Any = _tactics.quiet_eval if TELLS else static_score
 in_check: Any = _tactics.in_check if TELLS else is_quiet
 
-HAS_TRAITS = hasattr(_kernel, "traits")
-"""Whether the kernel brings `referee.rules.rules.Traits`."""
-traits: Any = cast(Traits, _kernel).traits if HAS_TRAITS else has_none
+HAS_TRAITS = hasattr(_kernel, "linear_features")
+"""Whether the kernel brings `referee.rules.rules.LinearFeatures`."""
+traits: Any = cast(LinearFeatures, _kernel).linear_features if HAS_TRAITS else has_none
 
 MAX_DEPTH, MAX_LINE = _plain.MAX_DEPTH, _plain.MAX_LINE
 NOUGHT, ONCE, KEY_SIZE, STATE_SIZE = _plain.NOUGHT, _plain.ONCE, _plain.KEY_SIZE, _plain.STATE_SIZE
@@ -190,7 +190,7 @@ def new_desk(table_bytes: int, net: Net) -> Desk:
     """A desk whose table takes about `table_bytes`."""
     sums = np.zeros((MAX_DEPTH + 2, HIDDEN), dtype=np.int32)
     maps = net.maps
-    if not HAS_TRAITS or net.rows.size < cast(Traits, _kernel).TRAIT_COUNT:
+    if not HAS_TRAITS or net.rows.size < cast(LinearFeatures, _kernel).LINEAR_FEATURE_COUNT:
         maps[0, TECHNIQUES] &= ~TRAITS
     if TELLS and maps[0, TECHNIQUES] & PRICES == 0:
         maps[0, FIRST_PRICE : FIRST_PRICE + _tactics.PIECE_VALUES.size] = _tactics.PIECE_VALUES

@@ -52,8 +52,8 @@ look bad and positions that stand badly are left; iterations begin in a window a
 the static score; at the leaves, positions that stand well are left, and of those that stand badly only moves that end
 the game are seen; behind the leaves what takes something is looked at until nothing more is to be taken, where the
 kernel tells (`referee.rules.rules.Tactics`), by the static score without a net; what the traits of a position are worth
-takes the place of the static score, where the kernel tells of them (`referee.rules.rules.Traits`); the prices that
-settling goes by are learned ones."""
+takes the place of the static score, where the kernel tells of them (`referee.rules.rules.LinearFeatures`); the prices
+that settling goes by are learned ones."""
 ELEMENT, IS_BOARD, FIRST_COLUMN = range(3)
 """Each further line is for an element of the state: which, whether it is a set of cells, then the row of each of its
 bits or values; a number beyond the last column counts as that."""

@@ -114,22 +114,22 @@ class Tactics(Protocol):
         """Whether the side to move must do something: it may neither pass nor be judged by `quiet_eval`."""
 
 
-class Traits(Protocol):
+class LinearFeatures(Protocol):
     """What a kernel may bring besides, all of it or nothing, for a learned score: the sum of what its traits are worth.
 
     Asked only of rules that `Features.fits`.
     """
 
-    TRAIT_COUNT: int
+    LINEAR_FEATURE_COUNT: int
     """How many there are."""
-    MOST_TRAITS: int
+    MAX_LINEAR_FEATURES: int
     """How many a position has, at most."""
-    ALIKE: npt.NDArray[np.int64]
+    TIED_FEATURES: npt.NDArray[np.int64]
     """For every trait one that is worth the same: the least of those that stand for it in images of the board."""
-    PRIOR: npt.NDArray[np.float64]
+    PRIOR_WEIGHTS: npt.NDArray[np.float64]
     """What every trait is worth where nothing was learned, in hundredths of a piece."""
 
-    def traits(self, state: State, config: Config, found: npt.NDArray[np.int64]) -> int:
+    def linear_features(self, state: State, config: Config, found: npt.NDArray[np.int64]) -> int:
         """Write the numbers of the traits of a position to `found`, as the side to move sees it; return how many.
 
         -1 says that the side to move wins with this move. The game goes on in the position.

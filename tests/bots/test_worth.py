@@ -45,9 +45,9 @@ def test_what_was_planted_is_learned_and_the_search_adds_it_up() -> None:
     s, features = search("champion", "loa"), RULESET.rules.features
     assert features is not None
     desk = s.new_desk(1 << 16, of_traits(features, found.weights, LEARNED))
-    worth, seen = found.weights.ravel(), np.zeros(traits_of(RULESET).MOST_TRAITS, dtype=np.int64)
+    worth, seen = found.weights.ravel(), np.zeros(traits_of(RULESET).MAX_LINEAR_FEATURES, dtype=np.int64)
     for state in some.state[::40]:
-        count = traits_of(RULESET).traits(state, RULESET.config, seen)
+        count = traits_of(RULESET).linear_features(state, RULESET.config, seen)
         desk.states[0] = state
         expected = s.AT_HAND if count < 0 else int(worth[seen[:count]].sum()) >> 4
         assert s.judge(desk, s.NOUGHT, RULESET.config) == expected
@@ -66,7 +66,7 @@ def test_by_command_from_nothing(tmp_path: Path) -> None:
     train([str(data), "--traits", "--out", str(out), "--epochs", "1", "--held-out", "0.3"])
     net = net_for(RULESET.rules, RULESET.config, out)
     assert net.maps[0, TECHNIQUES] == TRAITS
-    assert net.rows.size >= traits_of(RULESET).TRAIT_COUNT > net.rows.size - HIDDEN
+    assert net.rows.size >= traits_of(RULESET).LINEAR_FEATURE_COUNT > net.rows.size - HIDDEN
     assert net_for(load("loa").settle("loa12").rules, load("loa").settle("loa12").config, out).maps[0, TECHNIQUES] == 0
 
 

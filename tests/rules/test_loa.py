@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.rules.core import Outcome, ParseError, Termination
-from referee.rules.loa import RULES, kernel, kernel_lines, kernel_ternary, kernel_traits
+from referee.rules.loa import RULES, kernel, kernel_linear, kernel_lines, kernel_ternary
 from referee.rules.loa.layout import groups
 from referee.rules.loa.rules import CONNECTION, SIMULTANEOUS_CONNECTION
 from referee.rules.loa.state import HOLE, MAX_PLIES, NO_MOVES, PASS, SIMULTANEOUS, SIZE, ZEN, pack, unpack
@@ -783,20 +783,20 @@ def test_the_limit_counts_plies_of_this_game_only() -> None:
 @pytest.mark.parametrize("variant", ["standard", "scrambled-eggs"])
 def test_traits_say_what_wins_at_once_and_are_alike_in_every_image_of_the_board(variant: str) -> None:
     ruleset, lot = RULES.settle(variant), random.Random(1)
-    config, found = ruleset.config, np.zeros(kernel.MOST_TRAITS, dtype=np.int64)
+    config, found = ruleset.config, np.zeros(kernel.MAX_LINEAR_FEATURES, dtype=np.int64)
 
     def alike(state: State) -> list[int]:
-        count = kernel.traits(state, config, found)
-        assert count == -1 or 0 <= found[:count].min() <= found[:count].max() < kernel.TRAIT_COUNT
-        same = kernel.ALIKE[found[: max(count, 0)]]  # centres are rounded towards one corner of the board
-        return sorted(same[(same < kernel_traits.SPREAD) | (same >= kernel_traits.QUADS)].tolist())
+        count = kernel.linear_features(state, config, found)
+        assert count == -1 or 0 <= found[:count].min() <= found[:count].max() < kernel.LINEAR_FEATURE_COUNT
+        same = kernel.TIED_FEATURES[found[: max(count, 0)]]  # centres are rounded towards one corner of the board
+        return sorted(same[(same < kernel_linear.SPREAD) | (same >= kernel_linear.QUADS)].tolist())
 
     images = [image.cells for image in SYMMETRY.images(config)]
     wins, position = 0, Position.start(ruleset)
     for _ in range(150):
         nexts = [position.play(move) for move in position.moves]
         is_won = any(one.outcome is not None and one.outcome.winner == position.side for one in nexts)
-        assert (kernel.traits(position.state, config, found) == -1) == is_won, str(position)
+        assert (kernel.linear_features(position.state, config, found) == -1) == is_won, str(position)
         wins += is_won
         for cells in images:
             state = position.state.copy()

@@ -10,6 +10,14 @@ from typing import Any
 import numpy as np
 
 from referee.rules.jit import jit, random_below
+from referee.rules.loa.kernel_linear import (
+    LINEAR_FEATURE_COUNT,
+    MAX_LINEAR_FEATURES,
+    MOBILITY,
+    PRIOR_WEIGHTS,
+    TIED_FEATURES,
+    linear_features8,
+)
 from referee.rules.loa.kernel_lines import (
     connected,
     count_lines,
@@ -31,7 +39,6 @@ from referee.rules.loa.kernel_ternary import (
     put,
     random8,
 )
-from referee.rules.loa.kernel_traits import ALIKE, MOBILITY, MOST_TRAITS, PRIOR, TRAIT_COUNT, traits8
 from referee.rules.loa.state import (
     BAN,
     FIRST,
@@ -54,21 +61,21 @@ from referee.rules.loa.state import (
 from referee.rules.loa.tables import BLACK, LINES, LINES8, NOWHERE, THIRD, WHITE
 
 __all__ = [
-    "ALIKE",
     "DTYPE",
     "KEY_SIZE",
+    "LINEAR_FEATURE_COUNT",
+    "MAX_LINEAR_FEATURES",
     "MAX_MOVES",
-    "MOST_TRAITS",
-    "PRIOR",
+    "PRIOR_WEIGHTS",
     "STATE_SIZE",
-    "TRAIT_COUNT",
+    "TIED_FEATURES",
     "count",
     "evaluate",
     "legal",
+    "linear_features",
     "play",
     "playout",
     "result",
-    "traits",
 ]
 
 DTYPE = np.uint64
@@ -312,7 +319,7 @@ def evaluate(state: Any, config: Any) -> int:
 
 
 @jit
-def traits(state: Any, config: Any, found: Any) -> int:
-    """See `referee.rules.rules.Traits`; of the 8x8 board alone."""
+def linear_features(state: Any, config: Any, found: Any) -> int:
+    """See `referee.rules.rules.LinearFeatures`; of the 8x8 board alone."""
     s = signed(state[SIDE])
-    return traits8(state[FIRST + 3 * s], state[SECOND - 3 * s], found)
+    return linear_features8(state[FIRST + 3 * s], state[SECOND - 3 * s], found)

@@ -34,8 +34,8 @@ SPREAD = GROUPS + 2 * SIZES * SIZES
 CENTRE = SPREAD + 2 * SIZES * STEPS
 QUADS = CENTRE + 2 * PLACES * PLACES
 NUMBERS = QUADS + 2 * 64
-TRAIT_COUNT = NUMBERS + SIZES * SIZES
-MOST_TRAITS = 46 + 2 * 4 + 1
+LINEAR_FEATURE_COUNT = NUMBERS + SIZES * SIZES
+MAX_LINEAR_FEATURES = 46 + 2 * 4 + 1
 MOBILITY = 4
 """Of the static score: a move more than the opponent has."""
 MOST_GROUPS = 5
@@ -65,7 +65,7 @@ def _beyond() -> npt.NDArray[np.uint64]:
 
 def _alike() -> npt.NDArray[np.int64]:
     """For every trait the least of those that stand for it on a board turned or mirrored."""
-    found = np.arange(TRAIT_COUNT)
+    found = np.arange(LINEAR_FEATURE_COUNT)
     for first, length in [*((LONG * kind, 8) for kind in range(4)), *((DIAGONALS + OFFSET[n], n) for n in range(1, 9))]:
         digits = np.arange(3**length)[:, None] // 3 ** np.arange(length) % 3
         back = (digits[:, ::-1] * 3 ** np.arange(length)).sum(axis=1)
@@ -78,7 +78,7 @@ def _alike() -> npt.NDArray[np.int64]:
 
 def _prior() -> npt.NDArray[np.float64]:
     """What `Kernel.evaluate` makes of every trait, nearly: mobility, groups, and the distance from the centre."""
-    found = np.zeros(TRAIT_COUNT)
+    found = np.zeros(LINEAR_FEATURE_COUNT)
     lead = MOBILITY * (COUNTS[:TERNARY] - COUNTS[TERNARY:])
     found[:DIAGONALS] = np.tile(lead[OFFSET[8] : OFFSET[9]], 4)
     found[DIAGONALS:GROUPS] = lead
@@ -89,7 +89,7 @@ def _prior() -> npt.NDArray[np.float64]:
     return found
 
 
-BASES, BEYOND, ALIKE, PRIOR = _bases(), _beyond(), _alike(), _prior()
+BASES, BEYOND, TIED_FEATURES, PRIOR_WEIGHTS = _bases(), _beyond(), _alike(), _prior()
 
 
 @jit
@@ -154,7 +154,7 @@ def outline8(a: Any, side: int, found: Any, n: int) -> int:
 
 
 @jit
-def traits8(a: Any, b: Any, found: Any) -> int:
+def linear_features8(a: Any, b: Any, found: Any) -> int:
     """Write the traits of a position of two bitboards, `a` to move; their number, -1 when it connects with a move."""
     if outline8(a, 0, found, 46) <= MOST_GROUPS and connects8(a, b):
         return -1
@@ -167,4 +167,4 @@ def traits8(a: Any, b: Any, found: Any) -> int:
         if not 8 <= l < 16:
             own, opp = by_file(a & SQUARES8[l]) >> FILE8[l], by_file(b & SQUARES8[l]) >> FILE8[l]
             found[l] = np.int64(BASES[l] + DIGITS8[own] + U2 * DIGITS8[opp])
-    return MOST_TRAITS
+    return MAX_LINEAR_FEATURES
