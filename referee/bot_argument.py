@@ -23,11 +23,11 @@ from referee.rules.core import UnknownNameError
 from referee.spec import BotSpec
 
 SAMPLES = {
-    "random": "bots.random_mover",
-    "greedy": "bots.greedy",
-    "alphabeta": "bots.alphabeta",
-    "mcts": "bots.mcts",
-    "champion": "bots.champion",
+    "random": "bots.samples.random_mover",
+    "greedy": "bots.samples.greedy",
+    "alphabeta": "bots.samples.alphabeta",
+    "mcts": "bots.samples.mcts",
+    "champion": "bots.samples.champion",
 }
 
 RELAY = "bots.bridges.tcp"

@@ -30,19 +30,19 @@ from referee.warmup import Warmed, warm
 
 _ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = {
-    "bots.random_mover": "random",
-    "bots.greedy": "greedy",
-    "bots.alphabeta": "alphabeta",
-    "bots.mcts": "mcts",
-    "bots.champion": "champion",
+    "bots.samples.random_mover": "random",
+    "bots.samples.greedy": "greedy",
+    "bots.samples.alphabeta": "alphabeta",
+    "bots.samples.mcts": "mcts",
+    "bots.samples.champion": "champion",
 }
-"""Module -> name, as `bots.warm` knows it."""
+"""Module -> name, as `bots.samples.warmup` knows it."""
 USUAL = ("random", "greedy", "alphabeta", "mcts")
 """Those made ready before anybody asks: the champion has as much to compile as these together, and waits for a game."""
 _FOLDERS = ("bots/search", "referee/rules")
 """Whose sources are compiled, with those of the family."""
 COMPILING = b"compiling "
-"""How a line begins in which `bots.warm` names the bot it compiles for, and perhaps the function."""
+"""How a line begins in which `bots.samples.warmup` names the bot it compiles for, and perhaps the function."""
 _ready: set[tuple[str, str]] = set()
 """(family, sample) that this process has seen to be ready."""
 
@@ -125,7 +125,7 @@ def _compile(family: str, names: Iterable[str], stop_fd: int | None, tell: Calla
     Raises Stopped when `stop_fd` becomes readable meanwhile.
     """
     bots = [f"--bot={name}" for name in names]
-    with helper.start("bots.warm", family, *bots, stdout=helper.NOTHING, stderr=helper.PIPE) as process:
+    with helper.start("bots.samples.warmup", family, *bots, stdout=helper.NOTHING, stderr=helper.PIPE) as process:
         assert process.stderr
         said, rest, pipe = b"", b"", process.stderr.fileno()
         while True:

@@ -31,7 +31,7 @@ from referee.rules import load
 
 RATE = 0.05
 """The share of false ones among the starts that are called uneven, at most."""
-SOURCES = ("bots/search/alphabeta.py", "bots/search/line.py", "bots/selfplay.py")
+SOURCES = ("bots/search/alphabeta.py", "bots/search/repetition.py", "bots/training/selfplay.py")
 """What chooses the moves; with the rules' own files it is what the checksum covers."""
 
 

@@ -24,7 +24,7 @@ from referee import helper
 from referee.pool import JobError, WorkerLostError
 
 GAMES, PLAN = "games.ndjson", "plan.json"
-PROGRAM = "bots.selfplay"
+PROGRAM = "bots.training.selfplay"
 ATTEMPTS = 3
 """So often a lot is handed out whose worker is lost."""
 
@@ -91,7 +91,7 @@ def run(
 
 
 def read_games(folder: Path) -> dict[str, list[Any]]:
-    """The games of a run by the keys of their lots, as `bots.selfplay` tells them; what is half written is cut off."""
+    """The games of a run by the keys of their lots, as `bots.training.selfplay` tells them; what is half written is cut off."""
     file = folder / GAMES
     if not file.exists():
         return {}

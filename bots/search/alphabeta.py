@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from bots.search.line import digest, recurrence
+from bots.search.repetition import digest, recurrence
 from referee.rules.jit import jit, prefetch
 from referee.rules.per_family import kernel_for
 from referee.rules.rules import Config, State

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bots.alphabeta import AlphaBeta
-from bots.champion import Champion, nodes_at
+from bots.samples.alphabeta import AlphaBeta
+from bots.samples.champion import Champion, nodes_at
 from bots.sdk import Clock, families
 from bots.search import search
 from bots.search.net import DROP, ERROR, LATE_FROM, SETTLE, SKIM, TECHNIQUES, TEMPO, blank

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from bots.alphabeta import AlphaBeta
-from bots.chance import below, number
-from bots.greedy import Greedy
-from bots.mcts import MonteCarlo
-from bots.random_mover import RandomMover
+from bots.samples.alphabeta import AlphaBeta
+from bots.samples.greedy import Greedy
+from bots.samples.mcts import MonteCarlo
+from bots.samples.random_mover import RandomMover
+from bots.samples.seeded_random import below, number
 from bots.sdk import Bot, Clock, families
 from protocol.messages import Go
 from referee.play import play

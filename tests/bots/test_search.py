@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from bots.sdk import families
+from bots.sdk.game_state import Table
 from bots.search import earlier_keys, search
-from bots.search.line import digest, recurrence
-from bots.table import Table
+from bots.search.repetition import digest, recurrence
 from referee.rules import load
 from referee.rules.core import UnknownNameError
 from referee.rules.jit import cache_folder

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from bots.sample import Sample, judged, meaning
 from bots.search import search
 from bots.search.net import BIAS, FIRST_ROW, HEAD, HIDDEN, LATE_FROM, TECHNIQUES, feature_count, lay_out, net_for
-from bots.training import fit, images, main, present
+from bots.training.__main__ import main
+from bots.training.net_fit import fit, images, present
+from bots.training.positions import Sample, judged, meaning
 from referee.rules import load
 from referee.rules.loa.state import FIRST, SECOND
 from referee.rules.position import Position

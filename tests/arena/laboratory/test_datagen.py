@@ -16,7 +16,7 @@ from arena.__main__ import main
 from arena.laboratory.parameter import LaboratoryError
 from arena.laboratory.positions import SCHEMA, Positions, Seen, positions_of, read_positions, read_schema
 from bots.search.net import NET, TECHNIQUES, TEMPO, net_for
-from bots.training import main as train
+from bots.training.__main__ import main as train
 from referee.record import GameRecord, Ply, read_record
 from referee.rules import load
 from referee.rules.core import Termination

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bots.chance import number
-from bots.clock import NODES
-from bots.random_mover import SEED
+from bots.samples.random_mover import SEED
+from bots.samples.seeded_random import number
 from bots.sdk import Bot, Clock, OptionDecl, run
+from bots.sdk.clock import NODES
 
 if TYPE_CHECKING:
     from referee.rules.position import Position

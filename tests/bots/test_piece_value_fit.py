@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bots.lesson import main as make
-from bots.price import at_rest, counts_of, learn, tactics_of, told
-from bots.priced import Priced
-from bots.sample import chance
 from bots.search import search
 from bots.search.net import FIRST_PRICE, PRICES, SETTLE, TECHNIQUES, Learned, blank, net_for, of_prices
-from bots.training import main as train
+from bots.training.__main__ import main as train
+from bots.training.champion_tunable import Priced
+from bots.training.piece_value_fit import at_rest, counts_of, learn, tactics_of, told
+from bots.training.positions import chance
+from bots.training.selfplay_data import main as make
 from referee.rules import load
 from referee.rules.position import Position
 

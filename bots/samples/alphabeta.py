@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bots.clock import NODES
 from bots.sdk import Bot, Clock, OptionDecl, run
+from bots.sdk.clock import NODES
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,6 +1,6 @@
-"""`python -m bots.priced`: the champion with its prices as options, so that games can find them (`arena tune`).
+"""`python -m bots.training.champion_tunable`: the champion with its prices as options, so that games can find them (`arena tune`).
 
-For families whose kernel tells of tactics (`referee.rules.rules.Tactics`): the values fitted in groups (`bots.price`)
+For families whose kernel tells of tactics (`referee.rules.rules.Tactics`): the values fitted in groups (`bots.training.piece_value_fit`)
 are an option each. What comes of them is made weights by `python -m bots.training --tuned`.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bots.champion import Champion
+from bots.samples.champion import Champion
 from bots.sdk import OptionDecl, run
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ class Priced(Champion):
         """Room for the search, with the prices of the options."""
         import numpy as np
 
-        from bots.price import prices_of, tactics_of
         from bots.search.net import FIRST_PRICE, PRICES, SETTLE, TECHNIQUES
+        from bots.training.piece_value_fit import prices_of, tactics_of
 
         desk = super().new_desk(position)
         kernel = tactics_of(position.ruleset)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bots.margin import error_of, measured, searched, tempo_of
 from bots.search.net import blank
+from bots.training.eval_error import error_of, measured, searched, tempo_of
 from referee.rules import load
 from referee.rules.position import Position
 

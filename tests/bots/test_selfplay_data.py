@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bots.lesson import FILE, main
 from bots.search.net import NET, TECHNIQUES, TEMPO, net_for
-from bots.training import main as train
+from bots.training.__main__ import main as train
+from bots.training.selfplay_data import FILE, main
 from referee.rules import load
 from referee.rules.symmetry import keys_of
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bots.alphabeta import AlphaBeta
-from bots.chance import number
+from bots.samples.alphabeta import AlphaBeta
+from bots.samples.seeded_random import number
 from bots.sdk import Clock, OptionDecl, run
 
 if TYPE_CHECKING:

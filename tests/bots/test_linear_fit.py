@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bots.lesson import main as make
-from bots.sample import Sample, judged
 from bots.search import search
 from bots.search.net import HIDDEN, TECHNIQUES, TRAITS, Learned, blank, net_for, of_traits
-from bots.training import main as train
-from bots.worth import fit_worth, see, traits_of
+from bots.training.__main__ import main as train
+from bots.training.linear_fit import fit_worth, see, traits_of
+from bots.training.positions import Sample, judged
+from bots.training.selfplay_data import main as make
 from referee.rules import load
 from referee.rules.position import Position
 

@@ -1,4 +1,4 @@
-"""`python -m bots.lesson --family F --positions N --out DIR`: games of the champion against itself, to learn from.
+"""`python -m bots.training.selfplay_data --family F --positions N --out DIR`: games of the champion against itself, to learn from.
 
 What `arena datagen` makes of any bot, this makes of the champion in one process, several times as fast: a folder for
 `python -m bots.training`. A game begins with some random moves, and so many of a hundred later ones are drawn by lot
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bots.alphabeta import CONTEMPT
+from bots.samples.alphabeta import CONTEMPT
 from bots.search import search
 from bots.search.net import Net, net_named
 from referee.rules import load
@@ -123,7 +123,9 @@ def lessons(player: Player, ruleset: Ruleset, count: int) -> tuple[dict[str, npt
 
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m bots.lesson", description="Games of the champion to learn from.")
+    parser = argparse.ArgumentParser(
+        prog="python -m bots.training.selfplay_data", description="Games of the champion to learn from."
+    )
     parser.add_argument("--family", required=True, metavar="F")
     parser.add_argument("--variant", metavar="V", help="a variant of the family (its first)")
     parser.add_argument("--positions", required=True, type=int, metavar="N", help="how many")

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from bots.alphabeta import DEPTH_WITHOUT_LIMIT, AlphaBeta
+from bots.samples.alphabeta import DEPTH_WITHOUT_LIMIT, AlphaBeta
 from bots.search import search
 from referee.rules import load
 from referee.rules.history import LineOfPlay
