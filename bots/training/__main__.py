@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bots.search.net import HIDDEN, NET, PRICES, TRAITS, UNTRAINED, lay_out, of_traits
+from bots.search.net import HIDDEN, LINEAR_EVAL, NET, TUNED_PIECE_VALUES, UNTRAINED, build_net, linear_net
 from bots.training.champion_tunable import NAME
 from bots.training.eval_error import measured
 from bots.training.linear_fit import fit_worth
@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def kind_of(given: argparse.Namespace) -> int:
     """The technique that uses what is fitted."""
-    return TRAITS if given.traits else PRICES if given.prices or given.tuned else NET
+    return LINEAR_EVAL if given.traits else TUNED_PIECE_VALUES if given.prices or given.tuned else NET
 
 
 def _found(given: argparse.Namespace) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
@@ -108,7 +108,7 @@ def _fitted(given: argparse.Namespace) -> tuple[npt.NDArray[np.int32], tuple[int
     assert ruleset.rules.features is not None
     learned, numbers = (kind_of(given), *UNTRAINED[1:]), UNTRAINED[1:3]
     if not given.prices:  # what is measured is a static score's: at leaves that are settled there is none
-        net = (of_traits if given.traits else lay_out)(ruleset.rules.features, found.weights, learned)
+        net = (linear_net if given.traits else build_net)(ruleset.rules.features, found.weights, learned)
         numbers = measured(ruleset, net, found.held)
     sys.stdout.write(
         f"{positions} positions of {games} games, scale {found.scale:.0f}, "

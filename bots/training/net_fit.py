@@ -16,16 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from bots.search.net import (
+    ACTIVATION_ONE,
     BIAS,
-    FINE,
     FIRST_ROW,
     HEAD,
+    HEAD_SCALE,
     HIDDEN,
-    ONE,
-    board_planes,
+    board_plane_count,
+    direction_count,
     feature_count,
-    planes,
-    way_count,
+    plane_count,
 )
 from bots.training.positions import (
     DECIDED,
@@ -58,11 +58,11 @@ def present(features: Features, states: npt.NDArray[Any]) -> npt.NDArray[np.bool
         for bit, cell in enumerate(cells):
             if cell >= 0:
                 found[:, plane * features.cells + cell] |= (words >> np.uint64(bit)) & np.uint64(1) != 0
-    every, ways, first = np.arange(len(states)), way_count(features), planes(features) * features.cells
+    every, ways, first = np.arange(len(states)), direction_count(features), plane_count(features) * features.cells
     if ways:
         seen_from = states[:, features.seen_from].astype(np.int64)
         directions = np.array(features.directions)
-        for plane in range(board_planes(features)):
+        for plane in range(board_plane_count(features)):
             for cell in range(features.cells):
                 there = found[:, plane * features.cells + cell]
                 found[every[there], first + plane * ways + directions[seen_from[there], cell]] = True
@@ -70,7 +70,7 @@ def present(features: Features, states: npt.NDArray[Any]) -> npt.NDArray[np.bool
         at = states[:, element].astype(np.int64) - shift
         there = at >= 0
         found[every[there], plane * features.cells + at[there]] = True
-    first += board_planes(features) * ways
+    first += board_plane_count(features) * ways
     for element, most in features.counts:
         found[every, first + np.clip(states[:, element].astype(np.int64), 0, most)] = True
         first += most + 1
@@ -79,7 +79,7 @@ def present(features: Features, states: npt.NDArray[Any]) -> npt.NDArray[np.bool
 
 def images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArray[np.int64], int]]:
     """The images of a position: which feature takes the place of each, and 1 where the sides change places."""
-    symmetry, every = ruleset.rules.symmetry, tuple(range(planes(features)))
+    symmetry, every = ruleset.rules.symmetry, tuple(range(plane_count(features)))
     counts = tuple(range(len(features.counts)))
     found = [(np.arange(feature_count(features)), 0)]
     steps = list(features.images)
@@ -102,14 +102,14 @@ def _order(features: Features, image: FeatureImage) -> npt.NDArray[np.int64]:
     """Which feature takes the place of each."""
     cells = np.array(image.cells or range(features.cells))
     found = [plane * features.cells + cells for plane in image.planes]
-    ways, first = way_count(features), len(image.planes) * features.cells
+    ways, first = direction_count(features), len(image.planes) * features.cells
     if ways:
         directions = np.array(features.directions)
         turned = np.zeros(ways, dtype=np.int64)
         turned[directions] = directions[np.ix_(cells, cells)]
-        found += [first + plane * ways + turned for plane in image.planes[: board_planes(features)]]
+        found += [first + plane * ways + turned for plane in image.planes[: board_plane_count(features)]]
     sizes = [most + 1 for _, most in features.counts]
-    firsts = np.cumsum([first + board_planes(features) * ways, *sizes])
+    firsts = np.cumsum([first + board_plane_count(features) * ways, *sizes])
     found += [firsts[count] + np.arange(sizes[count]) for count in image.counts]
     return np.concatenate(found)
 
@@ -164,9 +164,9 @@ class _Net:
     def weights(self, scale: float) -> npt.NDArray[np.int32]:
         """In whole numbers."""
         found = np.zeros((FIRST_ROW + len(self.rows), HIDDEN), dtype=np.int32)
-        found[BIAS] = np.round(self.bias * ONE)
-        found[HEAD : HEAD + 2] = np.round(self.heads * scale * FINE)
-        found[FIRST_ROW:] = np.round(self.rows * ONE)
+        found[BIAS] = np.round(self.bias * ACTIVATION_ONE)
+        found[HEAD : HEAD + 2] = np.round(self.heads * scale * HEAD_SCALE)
+        found[FIRST_ROW:] = np.round(self.rows * ACTIVATION_ONE)
         return found
 
 

@@ -102,7 +102,7 @@ def test_a_limit_of_nodes_is_exact(family: str, monkeypatch: pytest.MonkeyPatch)
             choose(bot, position, Go(nodes=nodes))
             assert all(int(str(facts["nodes"])) <= nodes for facts in told.said)
             if isinstance(bot, AlphaBeta):
-                assert int(bot._desk.work[bot._search.NODES]) <= nodes
+                assert int(bot._search_state.work[bot._search.NODES]) <= nodes
             else:
                 assert told.said[-1]["nodes"] == nodes
 

@@ -15,7 +15,7 @@ import pytest
 from arena.__main__ import main
 from arena.laboratory.parameter import LaboratoryError
 from arena.laboratory.positions import SCHEMA, Positions, Seen, positions_of, read_positions, read_schema
-from bots.search.net import NET, TECHNIQUES, TEMPO, net_for
+from bots.search.net import NET, SEARCH_FEATURES, TEMPO, load_net
 from bots.training.__main__ import main as train
 from referee.record import GameRecord, Ply, read_record
 from referee.rules import load
@@ -64,8 +64,8 @@ def test_a_net_of_the_champion_is_made_of_it(generated: Path, tmp_path: Path) ->
     origin = json.loads(str(one["provenance"]))
     assert (origin["family"], origin["positions"], origin["data"][0]["seed"]) == ("loa", COUNT, 1)
     ruleset = load("loa").settle()
-    net = net_for(ruleset.rules, ruleset.config, files[0])
-    assert (net.maps[0, TEMPO], net.maps[0, TECHNIQUES]) == (7, NET)
+    net = load_net(ruleset.rules, ruleset.config, files[0])
+    assert (net.maps[0, TEMPO], net.maps[0, SEARCH_FEATURES]) == (7, NET)
     assert (net.rows[:-1] == one["weights"]).all()
 
 
