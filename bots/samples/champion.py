@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 STRENGTH = OptionDecl("Strength", "spin", "100", 0, 100)
 WEIGHTS = OptionDecl("Weights", "string", "")
 """A file of weights in place of the family's own, or `none`."""
-STRAY = OptionDecl("Stray", "spin", "0", 0, 100)
+STRAY = OptionDecl("RandomMovePercent", "spin", "0", 0, 100)
 """So many moves of a hundred are drawn by lot: games to learn from must show what bad moves lead to."""
 THREADS = OptionDecl("Threads", "spin", "1", 1, 64)
 NUMBERS = (
-    OptionDecl("Techniques", "spin", "-1", -1, 4095),
+    OptionDecl("SearchFeatures", "spin", "-1", -1, 4095),
     OptionDecl("Tempo", "spin", "-1", -1, 1000),
-    OptionDecl("Error", "spin", "-1", -1, 1000),
-    OptionDecl("LateFrom", "spin", "-1", -1, 255),
+    OptionDecl("EvalMargin", "spin", "-1", -1, 1000),
+    OptionDecl("LmrFirstMove", "spin", "-1", -1, 255),
 )
 """What the search goes by, in place of what stands with the weights (-1): see `bots.search.net`."""
 WEAKEST_NODES = 40

@@ -89,7 +89,7 @@ def test_it_uses_its_clock_early_and_what_comes_back_with_every_move() -> None:
 
 def test_moves_are_drawn_by_lot_where_it_is_told_to_stray() -> None:
     position, bot = Position.start(load("loa").settle()), Champion()
-    bot._values["Stray"] = "100"
+    bot._values["RandomMovePercent"] = "100"
     found = set()
     for seed in range(8):
         bot._values["Seed"] = str(seed)
@@ -116,10 +116,10 @@ def test_the_numbers_it_goes_by_are_those_of_its_weights_or_those_it_is_told() -
     bot.warm_up(position)
     kept = bot.new_search_state(position).maps[0].tolist()
     for name, place in (
-        ("Techniques", SEARCH_FEATURES),
+        ("SearchFeatures", SEARCH_FEATURES),
         ("Tempo", TEMPO),
-        ("Error", EVAL_MARGIN),
-        ("LateFrom", LMR_FIRST_MOVE),
+        ("EvalMargin", EVAL_MARGIN),
+        ("LmrFirstMove", LMR_FIRST_MOVE),
     ):
         bot._values[name] = "7"
         told = bot.new_search_state(position).maps[0].tolist()
