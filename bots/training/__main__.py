@@ -1,7 +1,7 @@
 """`python -m bots.training DATA… --out FILE`: fit the champion's evaluation of a family to positions of games.
 
-By default a net that corrects the static score (`bots.training.net_fit`). With `--traits` the weights of the kernel's
-linear features (`bots.training.linear_fit`), with `--prices` its piece values (`bots.training.piece_value_fit`).
+By default a net that corrects the static score (`bots.training.net_fit`). With `--linear` the weights of the kernel's
+linear features (`bots.training.linear_fit`), with `--piece-values` its piece values (`bots.training.piece_value_fit`).
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("data", nargs="*", type=Path, metavar="DATA", help="folders of positions (arena datagen)")
     parser.add_argument("--family", metavar="F", help="without DATA: whose techniques are to go without a net")
     parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="where the weights go (.npz)")
-    parser.add_argument("--trust", type=float, default=0.5, metavar="T", help="in results, against scores (0.5)")
+    parser.add_argument("--lambda", type=float, default=0.5, metavar="T", help="in results, against scores (0.5)")
     parser.add_argument("--by-score", action="store_true", help="a static score means as much as one of a search")
     parser.add_argument("--epochs", type=int, default=20, metavar="N", help="how often each position is seen (20)")
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--traits", action="store_true", help="what the kernel's traits are worth, in place of a net")
-    what.add_argument("--prices", action="store_true", help="what the kernel's tactics go by, in place of a net")
+    what.add_argument("--linear", action="store_true", help="what the kernel's traits are worth, in place of a net")
+    what.add_argument("--piece-values", action="store_true", help="what the kernel's tactics go by, in place of a net")
     what.add_argument(
         "--tuned", type=Path, metavar="FILE", help="prices as games have found them (bots.training.champion_tunable)"
     )
-    parser.add_argument("--held-out", type=float, default=0.05, metavar="S", help="the share of games held out (0.05)")
+    parser.add_argument("--validation-split", type=float, default=0.05, metavar="S", help="the share of games held out (0.05)")
     parser.add_argument("--seed", type=int, default=1, metavar="S")
-    parser.add_argument("--techniques", type=int, default=0, metavar="BITS", help="of the search (bots.search.net)")
+    parser.add_argument("--search-features", type=int, default=0, metavar="BITS", help="of the search (bots.search.net)")
     parser.add_argument("--tempo", type=int, metavar="T", help="what being on move is worth (measured, or 0)")
-    parser.add_argument("--error", type=int, metavar="E", help="how far static scores are off (measured, or 60)")
-    parser.add_argument("--late-from", type=int, default=UNTRAINED[3], metavar="N", help="the first late move")
+    parser.add_argument("--eval-margin", type=int, metavar="E", help="how far static scores are off (measured, or 60)")
+    parser.add_argument("--lmr-first-move", type=int, default=UNTRAINED[3], metavar="N", help="the first late move")
     given = parser.parse_args(argv)
     try:
         weights, (tempo, error), origin = _found(given)
@@ -101,7 +101,7 @@ def _fitted(given: argparse.Namespace) -> tuple[npt.NDArray[np.int32], tuple[int
         settings["epochs"] = given.epochs
     if given.by_score:
         if given.traits or given.prices:
-            raise ValueError("a net's fit alone knows --by-score: choose between it and --traits or --prices")
+            raise ValueError("a net's fit alone knows --by-score: choose between it and --linear or --piece-values")
         settings["by_score"] = True
     found = (fit_worth if given.traits else fit_prices if given.prices else fit)(ruleset, sample, **settings)
     positions, games = len(sample.state), len(np.unique(sample.game))

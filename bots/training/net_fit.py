@@ -2,7 +2,7 @@
 
 What the net adds to the static score brings the chance of winning nearer to the truth: partly how the game ended,
 partly what a search thought of the position. Each position is learned from in all its images. Whole games are held
-out. With `--traits` what is fitted takes the place of the static score (`bots.training.linear_fit`), with `--prices` it is what
+out. With `--linear` what is fitted takes the place of the static score (`bots.training.linear_fit`), with `--piece-values` it is what
 pieces are worth to a search that looks at what can be taken (`bots.training.piece_value_fit`). Plain numpy; everything follows from the
 positions and the arguments, which are kept beside the weights.
 """

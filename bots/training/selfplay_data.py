@@ -133,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--positions", required=True, type=int, metavar="N", help="how many")
     parser.add_argument("--nodes", type=int, default=800, metavar="K", help="a move (800)")
     parser.add_argument("--weights", default="", metavar="FILE", help="of the champion (the family's), or none")
-    parser.add_argument("--stray", type=int, default=8, metavar="P", help="moves of a hundred drawn by lot (8)")
+    parser.add_argument("--random-move-percent", type=int, default=8, metavar="P", help="moves of a hundred drawn by lot (8)")
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="a new folder")
     given = parser.parse_args(argv)

@@ -63,7 +63,7 @@ def test_positions_with_a_win_at_hand_are_left_out() -> None:
 def test_by_command_from_nothing(tmp_path: Path) -> None:
     data, out = tmp_path / "data", tmp_path / "loa.npz"
     make(["--family", "loa", "--weights", "none", "--positions", "300", "--nodes", "60", "--out", str(data)])
-    train([str(data), "--traits", "--out", str(out), "--epochs", "1", "--held-out", "0.3"])
+    train([str(data), "--linear", "--out", str(out), "--epochs", "1", "--validation-split", "0.3"])
     net = load_net(RULESET.rules, RULESET.config, out)
     assert net.maps[0, SEARCH_FEATURES] == LINEAR_EVAL
     assert net.rows.size >= traits_of(RULESET).LINEAR_FEATURE_COUNT > net.rows.size - HIDDEN

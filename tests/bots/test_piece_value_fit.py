@@ -76,7 +76,7 @@ def test_a_position_rests_when_neither_side_takes_anything(text: str, rests: boo
 def test_by_command_from_nothing(tmp_path: Path) -> None:
     data, out = tmp_path / "data", tmp_path / "baroque.npz"
     make(["--family", "baroque", "--weights", "none", "--positions", "300", "--nodes", "60", "--out", str(data)])
-    train([str(data), "--prices", "--out", str(out), "--held-out", "0.3", "--techniques", str(QUIESCENCE)])
+    train([str(data), "--piece-values", "--out", str(out), "--validation-split", "0.3", "--search-features", str(QUIESCENCE)])
     net = load_net(RULESET.rules, RULESET.config, out)
     assert net.maps[0, SEARCH_FEATURES] == QUIESCENCE | TUNED_PIECE_VALUES
     with np.load(out) as kept:
@@ -105,7 +105,7 @@ def tuned(means: dict[str, float]) -> str:
 def test_what_games_have_found_becomes_weights(tmp_path: Path) -> None:
     file, out = tmp_path / "result.json", tmp_path / "baroque.npz"
     file.write_text(tuned({f"Price{group}": 10.4 * (group + 1) for group in range(10)}), encoding="utf-8")
-    train(["--tuned", str(file), "--out", str(out), "--techniques", str(QUIESCENCE)])
+    train(["--tuned", str(file), "--out", str(out), "--search-features", str(QUIESCENCE)])
     net, kernel = load_net(RULESET.rules, RULESET.config, out), tactics_of(RULESET)
     frozen = [round(10.4 * 7 * price / 12) for price in kernel.PIECE_VALUES[6:12].tolist()]
     found = net.maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + COUNT].tolist()

@@ -19,7 +19,7 @@ COUNT = 300
 
 def made(folder: Path, *more: str) -> Path:
     """A folder of few positions."""
-    words = ["--family", "pijersi", "--weights", "none", "--positions", str(COUNT), "--nodes", "60", "--stray", "20"]
+    words = ["--family", "pijersi", "--weights", "none", "--positions", str(COUNT), "--nodes", "60", "--random-move-percent", "20"]
     main([*words, *more, "--out", str(folder)])
     return folder
 
@@ -37,7 +37,7 @@ def test_the_same_arguments_make_the_same_positions_and_none_twice(tmp_path: Pat
 
 def test_what_they_are_made_of_trains_a_net(tmp_path: Path) -> None:
     made(tmp_path / "data")
-    train([str(tmp_path / "data"), "--out", str(tmp_path / "net.npz"), "--epochs", "1", "--held-out", "0.3"])
+    train([str(tmp_path / "data"), "--out", str(tmp_path / "net.npz"), "--epochs", "1", "--validation-split", "0.3"])
     net = load_net(RULESET.rules, RULESET.config, tmp_path / "net.npz")
     assert net.maps[0, SEARCH_FEATURES] == NET
     assert net.maps[0, TEMPO] >= 0

@@ -121,7 +121,7 @@ def test_which_side_wins_more_is_told_from_what_a_score_means() -> None:
 
 def test_techniques_go_without_a_net(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "loa.npz"
-    main(["--family", "loa", "--out", str(path), "--techniques", "272", "--tempo", "29", "--error", "45"])
+    main(["--family", "loa", "--out", str(path), "--search-features", "272", "--tempo", "29", "--eval-margin", "45"])
     net = load_net(RULESET.rules, RULESET.config, path)
     assert net.maps[0, SEARCH_FEATURES : LMR_FIRST_MOVE + 1].tolist() == [272, 29, 45, 12]
     assert not net.rows.any()
