@@ -1,14 +1,14 @@
-"""A plan of an atlas: which starts of a family, how many games of each at which strengths. Read from TOML.
+"""The plan of an atlas, read from TOML: which starts of a family, how many games of each at which strengths.
 
 family = "NAME"
-starts = ["standard", "numbered#0..8099"]       # names of variants, numbered ones as ranges, "*" for all listed
-games = 20                                      # of each start at each strength
-nodes = [300, 1000, 3000]                        # the strengths: positions that are looked at for each move
-random_plies = 2                                # random moves before the program plays
-max_plies = 400                                 # a game that is longer is drawn
+starts = ["standard", "numbered#0..8099"]       # names of variants, ranges of numbered ones, "*" for all listed
+games = 20                                      # for each start and strength
+nodes = [300, 1000, 3000]                        # strengths: nodes searched for each move
+random_plies = 2                                # random plies before the engine plays
+max_plies = 400                                 # longer games are drawn
 seed = 1
 
-[[more]]                                        # starts with options of the rules
+[[more]]                                        # starts with rule options
 variants = ["bell"]
 options = {king_max_step = 4}
 """
@@ -29,12 +29,12 @@ from referee.rules import load
 from referee.rules.rules import Ruleset, Value
 from referee.rules.symmetry import key_of
 
-MOST_STARTS = 50_000
+MAX_STARTS = 50_000
 _RANGE = re.compile(r"(.+#)(\d{1,6})\.\.(\d{1,6})")
 
 
 class PlanError(ArenaError):
-    """A plan that cannot be carried out; the message says what to change."""
+    """An invalid plan; the message says what to change."""
 
     kind = "invalid"
 
@@ -43,19 +43,19 @@ class _Document(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class More(_Document):
-    """Starts with options of the rules on top of their own."""
+class ExtraStarts(_Document):
+    """Starts with rule options on top of their own."""
 
     variants: Annotated[list[str], Field(min_length=1)]
     options: dict[str, Any]
 
 
-class Plan(_Document):
-    """The whole plan as it is written."""
+class AtlasPlan(_Document):
+    """A plan as written."""
 
     family: str
     starts: list[str] = []
-    more: list[More] = []
+    more: list[ExtraStarts] = []
     games: Annotated[int, Field(ge=1, le=10_000)] = 20
     nodes: Annotated[list[Annotated[int, Field(ge=1, le=10_000_000)]], Field(min_length=1, max_length=8)]
     random_plies: Annotated[int, Field(ge=0, le=20)] = 2
@@ -64,14 +64,15 @@ class Plan(_Document):
 
     @property
     def digest(self) -> str:
-        """Tells this plan from others."""
+        """SHA-256 of the plan."""
         return sha256(self.model_dump_json().encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """One start: a variant with options. `name` says both; `key` is the same for starts that are images of each other
-    under the symmetries of the rules and are played by the same rules."""
+    """One start: a variant with options, both in `name`. Starts that are images of each other under the symmetries of
+    the rules, with the same rules, have the same `key`.
+    """
 
     name: str
     variant: str
@@ -79,10 +80,10 @@ class Start:
     key: str
 
 
-def read_plan(text: str) -> Plan:
-    """A plan from its text. Raises PlanError."""
+def read_plan(text: str) -> AtlasPlan:
+    """Parse a plan. Raises PlanError."""
     try:
-        return Plan.model_validate(read(text))
+        return AtlasPlan.model_validate(read(text))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
@@ -91,8 +92,8 @@ def read_plan(text: str) -> Plan:
         raise PlanError(f"not TOML: {error}", hint="see the plans in arena/atlas/plans") from None
 
 
-def starts_of(plan: Plan) -> list[Start]:
-    """All starts of a plan, each once, in its order. Raises PlanError."""
+def starts_of(plan: AtlasPlan) -> list[Start]:
+    """List all starts of a plan, each once, in its order. Raises PlanError."""
     found: dict[str, Start] = {}
     try:
         rules = load(plan.family)
@@ -100,18 +101,18 @@ def starts_of(plan: Plan) -> list[Start]:
             for name in _names(plan, names):
                 start = _start(rules.settle(name, options))
                 found.setdefault(start.name, start)
-                if len(found) > MOST_STARTS:
-                    raise PlanError(f"more than {MOST_STARTS:,} starts", hint="make several plans")
+                if len(found) > MAX_STARTS:
+                    raise PlanError(f"more than {MAX_STARTS:,} starts", hint="split the plan")
     except ValueError as error:
         raise PlanError(
             str(error), hint="name starts as `arena rules list` does, numbered ones as NAME#0..23"
         ) from None
     if not found:
-        raise PlanError("a plan without starts", hint='write starts = ["*"] for all listed ones')
+        raise PlanError("the plan has no starts", hint='write starts = ["*"] for all listed variants')
     return list(found.values())
 
 
-def _names(plan: Plan, written: list[str]) -> Iterator[str]:
+def _names(plan: AtlasPlan, written: list[str]) -> Iterator[str]:
     for name in written:
         if name == "*":
             yield from (one.name for one in load(plan.family).variants if not one.is_dealt)
@@ -123,7 +124,7 @@ def _names(plan: Plan, written: list[str]) -> Iterator[str]:
 
 def _start(ruleset: Ruleset) -> Start:
     if ruleset.variant.is_dealt:
-        raise PlanError(f"{ruleset.variant.name} is dealt anew for every game", hint="name numbered starts")
+        raise PlanError(f"{ruleset.variant.name} is dealt at random in every game", hint="name numbered starts")
     options = dict(ruleset.overrides)
     name = "+".join([ruleset.variant.name, *(f"{key}={_written(value)}" for key, value in sorted(options.items()))])
     rules = " ".join(f"{key}={value}" for key, value in sorted(ruleset.values.items()))

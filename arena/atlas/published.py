@@ -1,4 +1,4 @@
-"""The atlases that come with the program: `data/FAMILY.csv`, as `arena atlas report --csv` writes them."""
+"""The atlases shipped with the program: `data/FAMILY.csv`, as written by `arena atlas report --csv`."""
 
 from __future__ import annotations
 
@@ -14,43 +14,43 @@ from referee.rules.rules import Ruleset
 
 _DATA = Path(__file__).parent / "data"
 STEPS = (50, 100, 150, 200, 300, 400)
-"""Elo points for which a handicap is suggested."""
+"""Elo differences for which a handicap is suggested."""
 
 
 class NoFairStartError(ArenaError):
-    """Openings asked of an atlas that has none such."""
+    """No start of the atlas is fair enough."""
 
     kind = "invalid"
 
 
 @cache
 def published(family: str) -> tuple[StartFigures, ...]:
-    """The lines of a family's atlas, all strengths; none where there is no atlas."""
+    """Return the rows of a family's atlas at all strengths; none without an atlas."""
     file = _DATA / f"{family}.csv"
     return tuple(from_csv(file.read_text(encoding="utf-8"))) if file.is_file() else ()
 
 
 def remarks(family: str) -> str:
-    """What the atlas says of itself."""
+    """Return the header comment of an atlas."""
     file = _DATA / f"{family}.csv"
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     return "\n".join(line.removeprefix("#").strip() for line in lines if line.startswith("#"))
 
 
 def strongest(starts: Sequence[StartFigures]) -> list[StartFigures]:
-    """The lines of the highest strength."""
+    """Return the rows of the highest strength."""
     top = max((one.nodes for one in starts), default=0)
     return [one for one in starts if one.nodes == top]
 
 
 def fair(family: str, bound: float) -> list[StartFigures]:
-    """The starts whose advantage is below a bound with 95 % by the shrunk estimate, at the highest strength."""
+    """Return the starts whose shrunk 95 % interval lies within ±`bound`, at the highest strength."""
     chosen = strongest(published(family))
     return [one for one in chosen if -bound < one.shrunk_low and one.shrunk_high < bound]
 
 
 def fair_openings(ruleset: Ruleset, bound: float, seed: int) -> list[Opening]:
-    """The fair starts that are played by these rules, in an order drawn by seed. Raises NoFairStartError."""
+    """Return the fair starts with these rules, in an order drawn by seed. Raises NoFairStartError."""
     family = ruleset.rules.family
     found = []
     for one in fair(family, bound):
@@ -70,7 +70,7 @@ def fair_openings(ruleset: Ruleset, bound: float, seed: int) -> list[Opening]:
 
 
 def handicaps(family: str) -> list[tuple[int, StartFigures]]:
-    """For steps of strength in Elo: the start that makes up for about so much, the weaker one on its better side."""
+    """Return for steps of Elo the start that compensates for about that much if the weaker bot has the better side."""
     found: list[tuple[int, StartFigures]] = []
     for step in STEPS:
         near = min(

@@ -1,14 +1,15 @@
-"""What the games of a run say of each start: the first side's advantage, how sure that is, and what chance explains.
+"""Evaluate the games of a run: the first side's advantage in each start, with intervals, and shrunk towards the mean.
 
-Raw figures of thousands of starts mislead: the most extreme ones are extreme by luck. So each advantage stands twice.
-`advantage` with Wilson's interval is that of the start's own games. `shrunk` is the estimate of empirical Bayes: the
-starts of a family are taken as drawn from one normal distribution, whose mean and spread are estimated by the method of
-moments, and each start is drawn towards the mean by as much as its own games leave in doubt (James and Stein; Efron and
-Morris 1975). Its interval, which is wide enough for an error of that spread, may be read for all starts at once, and
-what is called fair or suited for tournaments goes by it. Which starts are certainly not even is decided by tests of all
-of them together: Benjamini and Hochberg's procedure keeps the false ones among them below 5 %.
+Raw figures of thousands of starts mislead: the most extreme ones are extreme by luck. So each advantage is given twice.
+`advantage` with Wilson's interval is that of the start's own games. `shrunk` is the empirical Bayes estimate. The
+starts of a family are taken as drawn from one normal distribution, whose mean and variance are estimated by the method
+of moments. Each start is shrunk towards the mean by as much as its own games are uncertain (James and Stein; Efron and
+Morris 1975). Its interval covers the error of the estimated variance and may be read for all starts at once; fair
+starts and handicaps are selected by it. Uneven starts are found by tests of all of them together: Benjamini and
+Hochberg's procedure bounds the share of false ones among them to 5 %.
 
-Elo differences are those of Davidson's model, in which draws say nothing of who is stronger: 400 log10(wins/losses).
+Elo differences are those of Davidson's model, in which draws carry no information about strength: 400
+log10(wins/losses).
 """
 
 from __future__ import annotations
@@ -23,22 +24,23 @@ from math import erf, log, log10, sqrt
 from pathlib import Path
 from typing import Any
 
-from arena.atlas.plan import Plan, Start, starts_of
-from arena.atlas.run import Lot, RunError, read_claimed, read_games
+from arena.atlas.plan import AtlasPlan, Start, starts_of
+from arena.atlas.run import AtlasBatch, RunError, read_claimed, read_games
 from referee.ratings.interval import Z95, wilson
 from referee.rules import load
 from referee.rules.families import folder
 
-RATE = 0.05
-"""The share of false ones among the starts that are called uneven, at most."""
-SOURCES = ("bots/search/alphabeta.py", "bots/search/line.py", "bots/selfplay.py")
-"""What chooses the moves; with the rules' own files it is what the checksum covers."""
+FALSE_DISCOVERY_RATE = 0.05
+"""Greatest expected share of even starts among those called uneven."""
+SOURCES = ("bots/search/alphabeta.py", "bots/search/repetition.py", "bots/training/selfplay.py")
+"""Sources of the engine; the checksum covers them and the files of the rules."""
 
 
 @dataclass(frozen=True, slots=True)
 class StartFigures:
-    """One start at one strength, from its own games; for `shrunk…` see the module. Advantages are shares of points less
-    a half, from the first side's view; `plies` is the mean length, `group` the same for images of one start."""
+    """Results of one start at one strength; for `shrunk…` see the module. Advantages are the first side's share of
+    points minus one half; `plies` is the mean length, `group` is the same for symmetric starts.
+    """
 
     variant: str
     nodes: int
@@ -61,14 +63,15 @@ class StartFigures:
 
     @property
     def decisive(self) -> float:
-        """The share of games that were won."""
+        """Share of games that were won."""
         return (self.first + self.second) / self.games if self.games else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """All starts at one strength: the mean advantage, how much the starts really differ (a standard deviation), and
-    whether images of one start agree: the chance of such differences among them if they are equal."""
+    """Summary of one strength: the mean advantage, the standard deviation of the true advantages, the number of uneven
+    starts, and the p-value of the differences between symmetric starts.
+    """
 
     nodes: int
     starts: int
@@ -80,20 +83,19 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """A whole run: every start by its own games, and images of one start together (`pooled`)."""
+class AtlasReport:
+    """Results of a run: every start by its own games, and symmetric starts pooled."""
 
     family: str
-    plan: Plan
+    plan: AtlasPlan
     checksum: str
     starts: list[StartFigures]
     pooled: list[StartFigures]
     spreads: list[Spread]
     missing: int = 0
-    """Lots (a start at one strength) that are still to be played."""
+    """Number of batches (a start at one strength) not played yet."""
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
         return {
             "family": self.family,
             "plan": self.plan.model_dump(),
@@ -133,20 +135,20 @@ class _Tally:
         self.members += 1
 
 
-def report(run_folder: Path) -> Report:
-    """The report of a run, of the lots that are done. Raises RunError."""
+def report(run_folder: Path) -> AtlasReport:
+    """Evaluate the finished batches of a run. Raises RunError."""
     plan = read_claimed(run_folder)
     games = read_games(run_folder)
     starts = starts_of(plan)
-    alone, together, spreads = [], [], []
+    per_start, pooled, spreads = [], [], []
     for nodes in plan.nodes:
         tallies, groups = _tallies(starts, nodes, games)
         if not tallies:
             continue
         own = _figures(tallies, nodes)
-        alone += own
-        together += _figures(list(groups.values()), nodes)
-        mean, deviation = _spread_of(tallies)
+        per_start += own
+        pooled += _figures(list(groups.values()), nodes)
+        mean, deviation = _estimate_spread(tallies)
         spreads.append(
             Spread(
                 nodes,
@@ -154,22 +156,22 @@ def report(run_folder: Path) -> Report:
                 sum(one.games for one in tallies),
                 round(mean - 0.5, 4),
                 round(deviation, 4),
-                sum(one.is_uneven for one in together if one.nodes == nodes),
+                sum(one.is_uneven for one in pooled if one.nodes == nodes),
                 _agreement(tallies, groups),
             )
         )
-    if not alone:
-        raise RunError(f"no games in {run_folder} yet", hint="go on with `arena atlas run`")
-    missing = len(starts) * len(plan.nodes) - len(alone)
-    return Report(plan.family, plan, checksum(plan.family), alone, together, spreads, missing)
+    if not per_start:
+        raise RunError(f"no games in {run_folder} yet", hint="continue with `arena atlas run`")
+    missing = len(starts) * len(plan.nodes) - len(per_start)
+    return AtlasReport(plan.family, plan, checksum(plan.family), per_start, pooled, spreads, missing)
 
 
 def _tallies(starts: Sequence[Start], nodes: int, games: Mapping[str, Any]) -> tuple[list[_Tally], dict[str, _Tally]]:
-    """Of every start, and of all images of each together."""
+    """Tally results per start, and pooled over symmetric starts."""
     found: list[_Tally] = []
     groups: dict[str, _Tally] = {}
     for start in starts:
-        played = games.get(Lot(start, nodes).key)
+        played = games.get(AtlasBatch(start, nodes).key)
         if played:
             found.append(_Tally(start, start.name))
             for tally in (found[-1], groups.setdefault(start.key, _Tally(start, start.name))):
@@ -178,14 +180,16 @@ def _tallies(starts: Sequence[Start], nodes: int, games: Mapping[str, Any]) -> t
 
 
 def _variance(tallies: Sequence[_Tally]) -> float:
-    """Of the points of one game, within the starts. Half a point is put in for each side, lest it be nothing."""
+    """Estimate the variance of the points of one game within starts. Half a point added for each side keeps it above
+    zero.
+    """
     points = sum(one.first + one.draw / 4 for one in tallies) + 0.5
     squares = sum(one.games * one.share**2 for one in tallies) + 0.25
     return max(0.01, (points - squares) / (sum(one.games for one in tallies) + 1))
 
 
-def _spread_of(tallies: Sequence[_Tally]) -> tuple[float, float]:
-    """Mean and standard deviation of the true shares, by the method of moments."""
+def _estimate_spread(tallies: Sequence[_Tally]) -> tuple[float, float]:
+    """Estimate mean and standard deviation of the true shares by the method of moments."""
     games = sum(one.games for one in tallies)
     mean = sum(one.games * one.share for one in tallies) / games
     if len(tallies) < 2:
@@ -196,16 +200,16 @@ def _spread_of(tallies: Sequence[_Tally]) -> tuple[float, float]:
 
 
 def _figures(tallies: Sequence[_Tally], nodes: int) -> list[StartFigures]:
-    mean, deviation = _spread_of(tallies)
+    mean, deviation = _estimate_spread(tallies)
     variance, prior = _variance(tallies), deviation**2
-    uneven = _uneven(tallies)
+    uneven = _find_uneven(tallies)
     found = []
     for one, is_uneven in zip(tallies, uneven, strict=True):
         doubt = variance / one.games
-        is_alone = len(tallies) < 2  # nothing to be drawn towards
+        is_alone = len(tallies) < 2  # no family mean to shrink towards
         weight = 1.0 if is_alone else prior / (prior + doubt)
         middle = mean + weight * (one.share - mean)
-        # What is not known of the spread and of the mean is part of the doubt: a spread of nothing may be chance.
+        # The uncertainty of the spread and of the mean counts: an estimated spread of 0 may be chance.
         spread = prior if is_alone else prior + doubt * sqrt(2 / (len(tallies) - 1))
         width = 1.0 if is_alone else spread / (spread + doubt)
         error = Z95 * sqrt(width * doubt + (1 - weight) ** 2 * variance / sum(each.games for each in tallies))
@@ -236,14 +240,17 @@ def _figures(tallies: Sequence[_Tally], nodes: int) -> list[StartFigures]:
     return found
 
 
-def _uneven(tallies: Sequence[_Tally]) -> list[bool]:
-    """Which starts are certainly not even: score tests of won against lost games, by Benjamini and Hochberg."""
+def _find_uneven(tallies: Sequence[_Tally]) -> list[bool]:
+    """Find starts that are not even: score tests of wins against losses, by Benjamini and Hochberg's procedure."""
     chances = []
     for one in tallies:
         decisive = one.first + one.second
         chances.append(_two_sided((one.first - one.second) / sqrt(decisive)) if decisive else 1.0)
     order = sorted(range(len(chances)), key=lambda place: chances[place])
-    last = max((rank for rank, place in enumerate(order, 1) if chances[place] <= RATE * rank / len(order)), default=0)
+    last = max(
+        (rank for rank, place in enumerate(order, 1) if chances[place] <= FALSE_DISCOVERY_RATE * rank / len(order)),
+        default=0,
+    )
     chosen = set(order[:last])
     return [place in chosen for place in range(len(chances))]
 
@@ -253,7 +260,7 @@ def _two_sided(z: float) -> float:
 
 
 def _agreement(tallies: Sequence[_Tally], groups: Mapping[str, _Tally]) -> float | None:
-    """The chance of differences as large as those among images of one start, if they are equal; None without images.
+    """Return the p-value of the differences between symmetric starts if they are equal; None without symmetric starts.
 
     A chi-square test with Wilson and Hilferty's cube root.
     """
@@ -272,7 +279,7 @@ def _agreement(tallies: Sequence[_Tally], groups: Mapping[str, _Tally]) -> float
 
 
 def checksum(family: str) -> str:
-    """Of the program that played and the rules it played by."""
+    """Return a checksum of the engine and the rules."""
     total = sha256()
     root = Path(__file__).resolve().parents[2]
     files = [*(root / name for name in SOURCES), *sorted(Path(folder(family)).rglob("*.py"))]
@@ -295,8 +302,8 @@ HEAD = """\
 {findings}"""
 
 
-def told(one: Spread) -> str:
-    """A strength in one sentence."""
+def describe(one: Spread) -> str:
+    """Describe one strength in one sentence."""
     agree = "" if one.images_agree is None else f"; images of one start agree (chance {one.images_agree:.0%})"
     return (
         f"{one.nodes} nodes: {one.starts} starts, {one.games:,} games, first side {one.mean:+z.1%} on average, "
@@ -304,13 +311,13 @@ def told(one: Spread) -> str:
     )
 
 
-def to_csv(found: Report, *, pooled: bool = True) -> str:
-    """The published form: remarks, a head, a line for each start (images of one start are one) and strength.
+def to_csv(found: AtlasReport, *, pooled: bool = True) -> str:
+    """Format the published file: comments, a header, a row for each start (symmetric starts pooled) and strength.
 
-    Raises RunError for a run that is not finished: it would not be what its plan says.
+    Raises RunError for an unfinished run: the file would not match its plan.
     """
     if found.missing:
-        raise RunError(f"{found.missing} lots are still to be played", hint="go on with `arena atlas run`")
+        raise RunError(f"{found.missing} batches are not played yet", hint="continue with `arena atlas run`")
     rows = found.pooled if pooled else found.starts
     out = io.StringIO()
     plan = found.plan
@@ -323,7 +330,7 @@ def to_csv(found: Report, *, pooled: bool = True) -> str:
             version=load(found.family).version,
             checksum=found.checksum,
             plan=plan.model_dump_json(),
-            findings="".join(f"# {told(one)}\n" for one in found.spreads),
+            findings="".join(f"# {describe(one)}\n" for one in found.spreads),
             rows="stand together in the line of the first of them" if pooled else "stand each in a line",
         )
     )
@@ -336,7 +343,7 @@ def to_csv(found: Report, *, pooled: bool = True) -> str:
 
 
 def from_csv(text: str) -> list[StartFigures]:
-    """The lines of a published atlas."""
+    """Parse a published atlas."""
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     found = []
     for row in csv.DictReader(lines):

@@ -1,8 +1,8 @@
-"""Carries out a plan: games of the sample search against itself, in processes of their own, resumable at any moment.
+"""Carry out a plan: self-play games of the sample search, in processes of their own, resumable at any moment.
 
-In the folder of a run are `plan.json`, and `games.ndjson`: a line for each start and strength whose games are done,
-appended as they end. A line that was not finished is cut off when the run goes on. At the end the lines are put into
-the order of the plan, so the file has the same bytes whatever happened and however many processes there were.
+The folder of a run holds `plan.json` and `games.ndjson`, with a line for each finished start and strength. A torn last
+line is cut off when the run continues. At the end the lines are sorted in the order of the plan, so the file has the
+same bytes after any interruption and with any number of processes.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.atlas.plan import Plan, PlanError, Start, starts_of
+from arena.atlas.plan import AtlasPlan, PlanError, Start, starts_of
 from referee.machine import helper
 from referee.machine.pool import JobError, WorkerLostError
 
 GAMES, PLAN = "games.ndjson", "plan.json"
-PROGRAM = "bots.selfplay"
-ATTEMPTS = 3
-"""So often a lot is handed out whose worker is lost."""
+PROGRAM = "bots.training.selfplay"
+MAX_ATTEMPTS = 3
+"""A batch whose worker is lost is played this often."""
 
 
 class RunError(PlanError):
-    """A run that cannot go on."""
+    """A run that cannot continue."""
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run is. `left_s` is None before there is a pace."""
+class AtlasProgress:
+    """Progress of a run. `left_s` is None before there is an estimate."""
 
     done: int
     total: int
@@ -44,7 +44,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Lot:
+class AtlasBatch:
     """All games of one start at one strength."""
 
     start: Start
@@ -52,46 +52,46 @@ class Lot:
 
     @property
     def key(self) -> str:
-        """Its name in the file."""
+        """Key of its line in the file."""
         return f"{self.nodes} {self.start.name}"
 
 
-def lots_of(plan: Plan) -> list[Lot]:
-    """Everything to play, strength by strength: an interrupted run has all starts at the lower ones."""
+def batches_of(plan: AtlasPlan) -> list[AtlasBatch]:
+    """List all batches of a plan, strength by strength, so that an interrupted run has all starts at the lower ones."""
     starts = starts_of(plan)
-    return [Lot(start, nodes) for nodes in plan.nodes for start in starts]
+    return [AtlasBatch(start, nodes) for nodes in plan.nodes for start in starts]
 
 
 def run(
-    plan: Plan,
+    plan: AtlasPlan,
     folder: Path,
     executor: Executor,
     at_once: Callable[[], int],
-    tell: Callable[[Progress], None] = lambda progress: None,
+    report_progress: Callable[[AtlasProgress], None] = lambda progress: None,
 ) -> None:
-    """Play what is not played yet, `at_once` lots of it at a time (`programs`, or the slots of a cluster).
+    """Play the missing batches, `at_once` at a time, in an executor (`programs`, or the slots of a cluster).
 
     Raises RunError for a folder of another plan, or a program that fails.
     """
-    lots = lots_of(plan)
+    batches = batches_of(plan)
     folder.mkdir(parents=True, exist_ok=True)
     _claim(plan, folder)
     known = read_games(folder)
-    missing = [lot for lot in lots if lot.key not in known]
-    began, done = time.monotonic(), len(lots) - len(missing)
+    missing = [batch for batch in batches if batch.key not in known]
+    began, done = time.monotonic(), len(batches) - len(missing)
     if missing:
         with open(folder / GAMES, "a", encoding="utf-8") as file:
             for number, line in enumerate(_played(plan, missing, executor, at_once), 1):
                 file.write(line)
                 file.flush()
                 left = (time.monotonic() - began) / number * (len(missing) - number)
-                tell(Progress(done + number, len(lots), (done + number) * plan.games, left))
+                report_progress(AtlasProgress(done + number, len(batches), (done + number) * plan.games, left))
         known = read_games(folder)
-    _put_in_order(folder, [{"key": lot.key, "games": known[lot.key]} for lot in lots])
+    _put_in_order(folder, [{"key": batch.key, "games": known[batch.key]} for batch in batches])
 
 
 def read_games(folder: Path) -> dict[str, list[Any]]:
-    """The games of a run by the keys of their lots, as `bots.selfplay` tells them; what is half written is cut off."""
+    """Read the games of a run by batch key, as `bots.training.selfplay` writes them. A torn last line is cut off."""
     file = folder / GAMES
     if not file.exists():
         return {}
@@ -104,25 +104,21 @@ def read_games(folder: Path) -> dict[str, list[Any]]:
         lines = [json.loads(line) for line in whole.splitlines()]
         return {line["key"]: line["games"] for line in lines}
     except (ValueError, KeyError, TypeError) as error:
-        raise RunError(
-            f"{file} is damaged: {error}", hint="take the broken line out, or begin in another folder"
-        ) from None
+        raise RunError(f"{file} is damaged: {error}", hint="delete the broken line, or choose another folder") from None
 
 
-def read_claimed(folder: Path) -> Plan:
-    """The plan of a run. Raises RunError."""
+def read_claimed(folder: Path) -> AtlasPlan:
+    """Read the plan of a run. Raises RunError."""
     try:
-        return Plan.model_validate_json((folder / PLAN).read_text(encoding="utf-8"))
+        return AtlasPlan.model_validate_json((folder / PLAN).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise RunError(
-            f"no run of an atlas in {folder}", hint="`arena atlas run PLAN.toml --out DIR` makes one"
-        ) from None
+        raise RunError(f"no atlas run in {folder}", hint="`arena atlas run PLAN.toml --out DIR` creates one") from None
 
 
-def _claim(plan: Plan, folder: Path) -> None:
+def _claim(plan: AtlasPlan, folder: Path) -> None:
     if (folder / PLAN).exists():
         if read_claimed(folder).digest != plan.digest:
-            raise RunError(f"{folder} has the games of another plan", hint="take another folder with --out")
+            raise RunError(f"{folder} holds the games of another plan", hint="choose another folder with --out")
         return
     _replace(folder / PLAN, plan.model_dump_json(indent=1) + "\n")
 
@@ -140,28 +136,28 @@ def _replace(file: Path, text: str) -> None:
     os.replace(fresh, file)
 
 
-def _task(plan: Plan, lot: Lot) -> str:
+def _task(plan: AtlasPlan, batch: AtlasBatch) -> str:
     task = {
-        "key": lot.key,
+        "key": batch.key,
         "family": plan.family,
-        "variant": lot.start.variant,
-        "options": lot.start.options,
-        "nodes": lot.nodes,
+        "variant": batch.start.variant,
+        "options": batch.start.options,
+        "nodes": batch.nodes,
         "plies": plan.random_plies,
         "max_plies": plan.max_plies,
-        "seeds": [f"{plan.seed} {lot.start.name} {number}" for number in range(plan.games)],
+        "seeds": [f"{plan.seed} {batch.start.name} {number}" for number in range(plan.games)],
     }
     return json.dumps(task) + "\n"
 
 
 class _Program:
-    """One process that plays lots."""
+    """A process that plays batches."""
 
     def __init__(self) -> None:
         self._process = helper.start(PROGRAM, stdin=helper.PIPE, stdout=helper.PIPE)
 
     def play(self, task: str) -> str:
-        """The line of a lot. Raises RunError when the program ends before."""
+        """Return the line of a batch. Raises RunError if the program ends early."""
         assert self._process.stdin
         assert self._process.stdout
         with suppress(BrokenPipeError):
@@ -170,72 +166,77 @@ class _Program:
             line = self._process.stdout.readline().decode()
             if line.endswith("\n"):
                 return line
-        raise RunError(f"{PROGRAM} ended in the games of {json.loads(task)['key']}", hint="its last words are above")
+        raise RunError(
+            f"{PROGRAM} ended during the games of {json.loads(task)['key']}", hint="its error messages are above"
+        )
 
     @property
     def is_there(self) -> bool:
-        """Whether it has not ended."""
+        """True while the process runs."""
         return self._process.poll() is None
 
     def close(self) -> None:
-        """End it."""
+        """Kill and reap the process."""
         self._process.kill()
         with suppress(BrokenPipeError):
             self._process.communicate()
 
 
-_mine = threading.local()
-"""`program`: that of this thread, or of a cluster's slot. It ends with its input, that is, with this process."""
-_begun: set[_Program] = set()
+_local = threading.local()
+"""Attribute `program`: that of this thread, or of a cluster's slot. It ends with its input, that is, with this process.
+"""
+_started: set[_Program] = set()
 
 
-def play_lot(task: str) -> str:
-    """The line of a lot, played by a program kept for further ones. Raises RunError when it ends before."""
-    program: _Program | None = getattr(_mine, "program", None)
-    if program is not None and not program.is_there:  # a slot that is cleared ends what it began
+def play_batch(task: str) -> str:
+    """Play a batch in this thread's program, which stays for further ones, and return its line. Raises RunError."""
+    program: _Program | None = getattr(_local, "program", None)
+    if program is not None and not program.is_there:  # clearing a slot ends the programs it started
         program.close()
-        _begun.discard(program)
+        _started.discard(program)
         program = None
     if program is None:
-        program = _mine.program = _Program()
-        _begun.add(program)
+        program = _local.program = _Program()
+        _started.add(program)
     return program.play(task)
 
 
 @contextmanager
 def programs(slots: int) -> Iterator[Executor]:
-    """So many programs on this machine; none is left behind."""
+    """Yield an executor of `slots` programs on this machine; all are killed at the end."""
     pool = ThreadPoolExecutor(slots)
     try:
         yield pool
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-        while _begun:
-            _begun.pop().close()
+        while _started:
+            _started.pop().close()
 
 
-def _played(plan: Plan, lots: Sequence[Lot], executor: Executor, at_once: Callable[[], int]) -> Iterator[str]:
-    """The lines of lots as they are done. Raises RunError."""
-    waiting, running = deque(lots), dict[Future[str], Lot]()
+def _played(
+    plan: AtlasPlan, batches: Sequence[AtlasBatch], executor: Executor, at_once: Callable[[], int]
+) -> Iterator[str]:
+    """Yield the lines of batches as they finish. Raises RunError."""
+    waiting, running = deque(batches), dict[Future[str], AtlasBatch]()
     lost: Counter[str] = Counter()
     try:
         while waiting or running:
             while waiting and len(running) < at_once():
-                lot = waiting.popleft()
-                running[executor.submit(play_lot, _task(plan, lot))] = lot
+                batch = waiting.popleft()
+                running[executor.submit(play_batch, _task(plan, batch))] = batch
             for future in wait(running, timeout=1, return_when=FIRST_COMPLETED).done:
-                lot = running.pop(future)
+                batch = running.pop(future)
                 try:
                     yield future.result()
-                except CancelledError:  # it had not begun when the scheduler was lost
-                    waiting.append(lot)
+                except CancelledError:  # the scheduler was lost before it began
+                    waiting.append(batch)
                 except WorkerLostError as error:
-                    lost[lot.key] += 1
-                    if lost[lot.key] == ATTEMPTS:
-                        raise RunError(f"{lot.key}: {error}, for the third time", hint="look at its log") from None
-                    waiting.append(lot)
+                    lost[batch.key] += 1
+                    if lost[batch.key] == MAX_ATTEMPTS:
+                        raise RunError(f"{batch.key}: {error}, at attempt {MAX_ATTEMPTS}", hint="see its log") from None
+                    waiting.append(batch)
                 except JobError as error:
-                    raise RunError(str(error), hint="look at the log of the worker") from None
+                    raise RunError(str(error), hint="see the log of the worker") from None
     finally:
         for future in running:
             future.cancel()

@@ -1,4 +1,4 @@
-"""`arena atlas run|report|show`: how fair the starts of a family are."""
+"""`arena atlas run|report|show`: measure how fair the starts of a family are."""
 
 from __future__ import annotations
 
@@ -15,41 +15,46 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arena.atlas.report import StartFigures
-    from arena.atlas.run import Progress
+    from arena.atlas.run import AtlasProgress
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the sub-commands."""
     actions = Actions(parser)
     run = actions.add(
         "run",
         _run,
-        "play the games of a plan; the same command goes on where it was interrupted",
+        "play the games of a plan; the same command continues an interrupted run",
         "arena atlas run arena/atlas/plans/tablut.toml --out runs/tablut",
         "arena atlas run plan.toml --out runs/mine --concurrency 8",
         "arena atlas run plan.toml --out runs/mine --executor dask://10.0.0.1:8786",
     )
-    run.add_argument("plan", type=Path, metavar="PLAN.toml")
-    run.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder of the run")
-    run.add_argument("--concurrency", type=choice.positive, metavar="C", help="processes (default: one a processor)")
-    laboratory.add_executor(run, "whose workers play them in their slots")
+    run.add_argument("plan", type=Path, metavar="PLAN.toml", help="plan of the atlas")
+    run.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the run")
+    run.add_argument(
+        "--concurrency", type=choice.positive, metavar="COUNT", help="processes (default: one for each processor)"
+    )
+    laboratory.add_executor(run, "whose workers play them")
 
     report = actions.add(
         "report",
         _report,
-        "what the games of a run say of each start",
+        "print the first side's advantage in each start of a run",
         "arena atlas report runs/tablut",
         "arena atlas report runs/pijersi --csv pijersi.csv",
     )
-    report.add_argument("folder", type=Path, metavar="DIR")
-    report.add_argument("--csv", type=Path, metavar="FILE", help="images of one start together, as published")
-    report.add_argument("--limit", type=choice.positive, default=20, metavar="N", help="starts to list (default 20)")
-    report.add_argument("--json", action="store_true", help="one JSON document on stdout, every start")
+    report.add_argument("folder", type=Path, metavar="DIR", help="folder of the run")
+    report.add_argument("--csv", type=Path, metavar="FILE", help="write the published form, symmetric starts pooled")
+    report.add_argument(
+        "--limit", type=choice.positive, default=20, metavar="COUNT", help="list COUNT starts (default 20)"
+    )
+    report.add_argument("--json", action="store_true", help="print one JSON document with every start")
 
-    show = actions.add("show", _show, "the atlas of a family that comes with the program", "arena atlas show tablut")
-    show.add_argument("family", metavar="FAMILY", type=choice.family)
-    show.add_argument("--limit", type=choice.positive, default=20, metavar="N", help="starts to list (default 20)")
-    show.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    show = actions.add("show", _show, "print the published atlas of a family", "arena atlas show tablut")
+    show.add_argument("family", metavar="FAMILY", type=choice.family, help="family of games")
+    show.add_argument(
+        "--limit", type=choice.positive, default=20, metavar="COUNT", help="list COUNT starts (default 20)"
+    )
+    show.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -58,25 +63,25 @@ def _run(arguments: argparse.Namespace) -> int:
 
     plan = read_plan(source.read_text(arguments.plan))
     if arguments.executor != "local":
-        with laboratory.cluster(arguments.executor) as (executor, at_once):
-            run(plan, arguments.out, executor, at_once, _tell)
+        with laboratory.cluster_executor(arguments.executor) as (executor, at_once):
+            run(plan, arguments.out, executor, at_once, _show_progress)
     else:
         slots = arguments.concurrency or len(os.sched_getaffinity(0))
         choice.refuse_concurrency(slots)
         with programs(slots) as executor:
-            run(plan, arguments.out, executor, lambda: slots, _tell)
-    output.note(f"all games are in {arguments.out}; look at them with: arena atlas report {arguments.out}")
+            run(plan, arguments.out, executor, lambda: slots, _show_progress)
+    output.note(f"all games are in {arguments.out}; evaluate them with: arena atlas report {arguments.out}")
     return Exit.DONE
 
 
-def _tell(progress: Progress) -> None:
+def _show_progress(progress: AtlasProgress) -> None:
     left = "" if progress.left_s is None else f", about {max(1, round(progress.left_s / 60))} min left"
     is_last = progress.done == progress.total
-    output.progress(f"{progress.games:,} games, {progress.done} of {progress.total} lots{left}", is_last=is_last)
+    output.progress(f"{progress.games:,} games, {progress.done} of {progress.total} batches{left}", is_last=is_last)
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from arena.atlas.report import report, to_csv, told
+    from arena.atlas.report import describe, report, to_csv
 
     found = report(arguments.folder)
     if arguments.csv:
@@ -85,7 +90,7 @@ def _report(arguments: argparse.Namespace) -> int:
     if arguments.json:
         output.document(found.as_json())
     elif not arguments.csv:
-        output.text(*map(told, found.spreads))
+        output.text(*map(describe, found.spreads))
         _table(found.pooled, arguments.limit)
     return Exit.DONE
 
@@ -98,7 +103,7 @@ def _show(arguments: argparse.Namespace) -> int:
     found = published(arguments.family)
     if not found:
         raise CommandError(
-            f"no atlas of {arguments.family} comes with the program; make one: arena atlas run", Exit.NOT_FOUND
+            f"no published atlas of {arguments.family}; measure one with: arena atlas run", Exit.NOT_FOUND
         )
     if arguments.json:
         output.document({"starts": [asdict(one) for one in found]})
@@ -108,7 +113,7 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _table(starts: Sequence[StartFigures], limit: int) -> None:
-    """The fairest at the highest strength first."""
+    """Print the starts at the highest strength, the fairest first."""
     strongest = max(one.nodes for one in starts)
     chosen = sorted((one for one in starts if one.nodes == strongest), key=lambda one: abs(one.shrunk))
     rows = [
@@ -123,7 +128,7 @@ def _table(starts: Sequence[StartFigures], limit: int) -> None:
         ]
         for one in chosen[:limit]
     ]
-    output.text(f"at {strongest} nodes a move, the fairest first; + is good for the first side")
+    output.text(f"at {strongest} nodes for each move, the fairest first; + favours the first side")
     names = ("start", "games", "W/D/L", "raw", "95 %", "shrunk", "shrunk 95 %", "elo", "plies")
     output.table(names, rows, numbers=names[1:], drop=("plies", "elo", "95 %", "raw"))
     if len(chosen) > limit:

@@ -10,6 +10,7 @@ A command with sub-commands (see `arena.cli.actions`) needs no `run`: each of th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -28,6 +29,18 @@ class Command:
         """The full name of its module: `arena.cli.<name>` unless named otherwise."""
         return self.module_name or f"arena.cli.{self.name}"
 
+
+RENAMED_OPTIONS: Mapping[str, Mapping[str, str]] = {
+    "train": {
+        "--trust": "--lambda",
+        "--held-out": "--validation-split",
+        "--ridge": "--l2",
+        "--out": "--output-file",
+    },
+    "tune": {"--rate": "--learning-rate"},
+    "datagen": {"--shard": "--games-per-shard"},
+}
+"""Options by command and former name: the present name, which the error message suggests."""
 
 RENAMED = {"arena rules certify": "conformance", "arena rules check": "vectors"}
 """Subcommands by their former full name: the present name, which the error message suggests."""
@@ -151,8 +164,8 @@ COMMANDS: tuple[Command, ...] = (
         "train",
         "fit an evaluation to labelled positions",
         (
-            "arena train --family loa data/loa --out loa.json",
-            "arena train --family loa data/a data/b --out loa.json --trust 1",
+            "arena train --family loa data/loa --output-file loa.json",
+            "arena train --family loa data/a data/b --output-file loa.json --lambda 1",
         ),
         "local",
     ),

@@ -1,4 +1,4 @@
-"""What the commands of the laboratory share: how games are played, where, and the bot that plays them."""
+"""Common parts of the laboratory's commands: arguments, the bot, and the executor of its games."""
 
 from __future__ import annotations
 
@@ -22,46 +22,56 @@ if TYPE_CHECKING:
     from referee.machine.run_folder import RunFolder
     from referee.rules.rules import Ruleset
 
-AHEAD = 2
-"""So many jobs for each game played at once wait or run: none waits for the next one to be planned."""
+JOBS_PER_SLOT = 2
+"""Jobs submitted for each slot: no slot waits for the planning of the next one."""
 
 
 def add_games(parser: argparse.ArgumentParser) -> None:
-    """The arguments that say by which rules and where games are played."""
-    parser.add_argument("--family", required=True, metavar="F", type=choice.family, help="a family of games")
-    parser.add_argument("--variant", metavar="V", help="a variant of the family (default: its first)")
-    parser.add_argument("--option", action="append", default=[], metavar="K=V", help="a rule option; may be repeated")
-    parser.add_argument("--seed", type=choice.whole, default=0, metavar="S", help="same seed, same games (default 0)")
+    """Add the arguments for the rules and the place of games."""
+    parser.add_argument("--family", required=True, metavar="FAMILY", type=choice.family, help="family of games")
+    parser.add_argument("--variant", metavar="NAME", help="variant of the family (default: its first)")
     parser.add_argument(
-        "--max-plies", type=choice.whole, default=0, metavar="N", help="draw after N plies (default 0: by the rules)"
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="set a rule option; may be repeated"
     )
-    parser.add_argument("--concurrency", type=choice.positive, default=1, metavar="C", help="games at once (default 1)")
-    add_executor(parser, "where the bot must be installed alike")
+    parser.add_argument(
+        "--seed", type=choice.whole, default=0, metavar="SEED", help="same seed, same games (default 0)"
+    )
+    parser.add_argument(
+        "--max-plies",
+        type=choice.whole,
+        default=0,
+        metavar="COUNT",
+        help="draw after COUNT plies (default 0: by the rules)",
+    )
+    parser.add_argument(
+        "--concurrency", type=choice.positive, default=1, metavar="COUNT", help="games at once (default 1)"
+    )
+    add_executor(parser, "where the same bot must be installed")
     add_memory(parser)
     add_sandbox(parser)
     parser.set_defaults(affinity="off", format="round-robin", first="swap", pondering="frozen", draw=None, resign=None)
 
 
 def add_executor(parser: argparse.ArgumentParser, needs: str) -> None:
-    """The argument that says where games are played; a cluster `needs` something there."""
+    """Add the argument `--executor`; `needs` says what a cluster must provide."""
     parser.add_argument(
         "--executor",
         default="local",
-        metavar="E",
-        help=f"where games are played: local (default), or dask://HOST:PORT, {needs}",
+        metavar="EXECUTOR",
+        help=f"play games there: local (default), or dask://HOST:PORT, {needs}",
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
-    """The bot of a run, introduced, and the options of its own that it announced."""
+class IntroducedBot:
+    """The bot of a run after its handshake, and the options that it announced."""
 
     bot: BotSpec
     announced: Mapping[str, OptionDecl]
 
 
-def settled(arguments: argparse.Namespace) -> Ruleset:
-    """The rules the arguments name. Raises UnknownNameError, ParseError, CommandError."""
+def read_ruleset(arguments: argparse.Namespace) -> Ruleset:
+    """Return the rules named by the arguments. Raises UnknownNameError, ParseError, CommandError."""
     from referee.game.spec import BotLimits
     from referee.rules import load
 
@@ -70,8 +80,8 @@ def settled(arguments: argparse.Namespace) -> Ruleset:
     return load(arguments.family).settle(arguments.variant, choice.read_options(arguments.option))
 
 
-def introduced(arguments: argparse.Namespace, ruleset: Ruleset, tc: str) -> Played:
-    """The bot named by the arguments, and its options; the sandbox is settled. Raises CommandError."""
+def introduce_bot(arguments: argparse.Namespace, ruleset: Ruleset, tc: str) -> IntroducedBot:
+    """Choose the sandbox, start the bot once, and return it with its announced options. Raises CommandError."""
     from arena.cli.local_run import limits_of
     from referee.bot.argument import read_bot, typed_options
     from referee.bot.bot import LocalBot
@@ -99,13 +109,13 @@ def introduced(arguments: argparse.Namespace, ruleset: Ruleset, tc: str) -> Play
     try:
         bot.start()
         bot.handshake()
-        return Played(spec, {name: one for name, one in bot.session.options.items() if not is_of_game(name)})
+        return IntroducedBot(spec, {name: one for name, one in bot.session.options.items() if not is_of_game(name)})
     finally:
         bot.close()
 
 
 def claim(folder: RunFolder, identity: Mapping[str, Any]) -> None:
-    """Make a folder that of this run, or see that it is. Raises CommandError."""
+    """Mark a folder as that of this run, or check that it is. Raises CommandError."""
     from referee.machine.run_folder import FolderError
 
     try:
@@ -117,28 +127,32 @@ def claim(folder: RunFolder, identity: Mapping[str, Any]) -> None:
     if header is not None and header != identity:
         changed = sorted(name for name in header.keys() | identity.keys() if header.get(name) != identity.get(name))
         raise CommandError(
-            f"{folder.path}: holds a run with another {', '.join(changed)}; "
-            "give the same arguments to continue it, or another folder"
+            f"{folder.path}: holds a run with a different {', '.join(changed)}; "
+            "give the same arguments to continue it, or choose another folder"
         )
 
 
 @contextmanager
-def opened(arguments: argparse.Namespace, bot: BotSpec) -> Iterator[tuple[Executor, Callable[[], int]]]:
-    """What plays the games, and how many jobs to give it at once. Raises CommandError."""
+def game_executor(arguments: argparse.Namespace, bot: BotSpec) -> Iterator[tuple[Executor, Callable[[], int]]]:
+    """Yield the executor of the games, and a function that returns how many jobs to submit at once. Raises
+    CommandError.
+    """
     if arguments.executor == "local":
         with open_slots(arguments) as pool:
             pool.submit(get_ready, arguments.family)
             if len(os.sched_getaffinity(0)) > 1:
                 have_warm([bot], arguments.family)
-            yield pool, lambda: AHEAD * pool.size
+            yield pool, lambda: JOBS_PER_SLOT * pool.size
         return
-    with cluster(arguments.executor) as (executor, at_once):
+    with cluster_executor(arguments.executor) as (executor, at_once):
         yield executor, at_once
 
 
 @contextmanager
-def cluster(address: str) -> Iterator[tuple[Executor, Callable[[], int]]]:
-    """The slots of a cluster, and how many jobs to give it at once. Raises CommandError."""
+def cluster_executor(address: str) -> Iterator[tuple[Executor, Callable[[], int]]]:
+    """Yield the executor of a cluster, and a function that returns how many jobs to submit at once. Raises
+    CommandError.
+    """
     from arena.config import read_settings
     from arena.coordinator.executors import open_executor, slots_of
     from arena.events.bus import Bus
@@ -152,12 +166,12 @@ def cluster(address: str) -> Iterator[tuple[Executor, Callable[[], int]]]:
             raise CommandError(str(error)) from None
         raise
     try:
-        yield executor, lambda: AHEAD * slots_of(executor)
+        yield executor, lambda: JOBS_PER_SLOT * slots_of(executor)
     finally:
         executor.shutdown(wait=False)
 
 
 def abort(executor: Executor) -> None:
-    """Call off the games being played."""
+    """Abort the running games."""
     if hasattr(executor, "abort"):
         executor.abort()

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from arena.cli.actions import examples, run_action
-from arena.cli.commands import COMMANDS, GROUPS, RENAMED, Command
+from arena.cli.commands import COMMANDS, GROUPS, RENAMED, RENAMED_OPTIONS, Command
 from arena.cli.exit import CommandError
 from arena.errors import did_you_mean, near
 
@@ -67,6 +67,9 @@ class Parser(argparse.ArgumentParser):
 
         if not option.startswith("--"):
             return []
+        renamed = [names[option] for word, names in RENAMED_OPTIONS.items() if word in words and option in names]
+        if renamed:
+            return renamed
         parser, known = self, list(self._option_string_actions)
         for word in words:
             actions = parser._actions_of

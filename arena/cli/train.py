@@ -1,4 +1,4 @@
-"""`arena train`: an evaluation fitted to positions that `arena datagen` made."""
+"""`arena train`: fit an evaluation to positions of `arena datagen`."""
 
 from __future__ import annotations
 
@@ -12,24 +12,36 @@ from arena.cli.exit import CommandError, Exit
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    from arena.laboratory.features import USUAL
+    from arena.laboratory.features import DEFAULT
 
-    parser.add_argument("--family", required=True, metavar="F", type=choice.family, help="a family of games")
-    parser.add_argument("data", nargs="+", type=Path, metavar="DATA", help="folders of positions")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where the weights go, as JSON")
-    parser.add_argument("--features", default=USUAL, metavar="M:F", help=f"MODULE:FUNCTION (default {USUAL})")
-    parser.add_argument("--trust", type=float, default=0.5, metavar="T", help="in results, against scores (0.5)")
-    parser.add_argument("--held-out", type=float, default=0.1, metavar="S", help="the share of games held out (0.1)")
-    parser.add_argument("--ridge", type=float, default=1.0, metavar="R", help="the penalty on large weights (1)")
+    parser.add_argument("--family", required=True, metavar="FAMILY", type=choice.family, help="family of games")
+    parser.add_argument("data", nargs="+", type=Path, metavar="DIR", help="folders of positions")
     parser.add_argument(
-        "--seed", type=choice.whole, default=0, metavar="S", help="which games are held out (default 0)"
+        "--output-file", type=Path, required=True, metavar="FILE", help="write the weights there, as JSON"
     )
-    parser.add_argument("--json", action="store_true", help="what was written, on stdout")
+    parser.add_argument(
+        "--features", default=DEFAULT, metavar="MODULE:FUNCTION", help=f"features to fit (default {DEFAULT})"
+    )
+    parser.add_argument(
+        "--lambda",
+        dest="result_weight",
+        type=float,
+        default=0.5,
+        metavar="NUMBER",
+        help="weight of results in the target; the rest is that of scores (default 0.5)",
+    )
+    parser.add_argument(
+        "--validation-split", type=float, default=0.1, metavar="SHARE", help="share of games held out (default 0.1)"
+    )
+    parser.add_argument("--l2", type=float, default=1.0, metavar="NUMBER", help="L2 penalty on weights (default 1)")
+    parser.add_argument(
+        "--seed", type=choice.whole, default=0, metavar="SEED", help="select the games held out (default 0)"
+    )
+    parser.add_argument("--json", action="store_true", help="print the file that was written, as one JSON document")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Fit, write the weights, say how good they are."""
+    """Fit the weights, write them, and print their quality."""
     import numpy as np
 
     from arena.laboratory.features import read_features
@@ -38,22 +50,32 @@ def run(arguments: argparse.Namespace) -> int:
     from referee.machine import source
     from referee.rules import load
 
-    if not (0 <= arguments.trust <= 1 and 0 < arguments.held_out < 1 and arguments.ridge > 0):
-        raise CommandError("--trust is from 0 to 1, --held-out between 0 and 1, --ridge above 0")
+    if not (0 <= arguments.result_weight <= 1 and 0 < arguments.validation_split < 1 and arguments.l2 > 0):
+        raise CommandError("expected --lambda from 0 to 1, --validation-split between 0 and 1, --l2 above 0")
     schemas = [read_schema(folder) for folder in arguments.data]
     rules_of = {json.dumps([one["family"], one["variant"], one["options"]], sort_keys=True) for one in schemas}
     if len(rules_of) != 1 or schemas[0]["family"] != arguments.family:
         raise CommandError(
-            f"the positions are not all of one variant of {arguments.family}; give folders that go together"
+            f"the folders hold positions of several variants, or not of {arguments.family}; give folders of one variant"
         )
     ruleset = load(arguments.family).settle(schemas[0]["variant"], schemas[0]["options"])
     parts = [read_positions(folder) for folder in arguments.data]
     games = np.concatenate([part.game.astype(np.int64) + (number << 32) for number, part in enumerate(parts)])
     positions = Positions.join(parts)
     names, features = read_features(arguments.features)(ruleset, positions.state)
-    settings = {"trust": arguments.trust, "share": arguments.held_out, "ridge": arguments.ridge, "seed": arguments.seed}
+    split = arguments.validation_split
+    settings = {"trust": arguments.result_weight, "share": split, "ridge": arguments.l2, "seed": arguments.seed}
     try:
-        found = fit(ruleset, positions, games.tolist(), features, **settings)
+        found = fit(
+            ruleset,
+            positions,
+            games.tolist(),
+            features,
+            result_weight=arguments.result_weight,
+            validation_split=split,
+            l2=arguments.l2,
+            seed=arguments.seed,
+        )
     except ValueError as error:
         raise CommandError(str(error)) from None
     measures = {name: asdict(one) for name, one in found.measures.items()}
@@ -76,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
         ],
         "sources": source.digest(),
     }
-    arguments.out.write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    arguments.output_file.write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if arguments.json:
         output.document(written)
         return Exit.DONE

@@ -1,4 +1,4 @@
-"""`arena tune`: spin options of a bot, tuned by games of the bot against itself."""
+"""`arena tune`: tune spin options of a bot by games of the bot against itself."""
 
 from __future__ import annotations
 
@@ -24,59 +24,67 @@ if TYPE_CHECKING:
     from referee.rules.rules import Ruleset
 
 CURVES, RESULT = "curves.html", "result.json"
-MOST_GAMES = 1_000_000
-MOST_OPENINGS = 2_000
-"""As many different ones are drawn; then they begin anew."""
-DRAWN_S = 20
-"""How often curves are drawn."""
+MAX_GAMES = 1_000_000
+MAX_OPENINGS = 2_000
+"""This many different openings are drawn; then they repeat."""
+DRAW_INTERVAL_S = 20
+"""Seconds between two drawings of the curves."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("bot", metavar="BOT", help="as for arena play: path, quoted command, sample:NAME, folder …")
+    parser.add_argument("bot", metavar="BOT", help="as in arena play: path, quoted command, sample:NAME, folder …")
     parser.add_argument(
         "--parameter",
         action="append",
         default=[],
-        metavar="P",
-        help="NAME or NAME:MIN:MAX:START:STEP, a spin option; what is not given is what the bot announced, "
-        "and for STEP a twentieth of the range; may be repeated",
+        metavar="SPEC",
+        help="tune a spin option: NAME or NAME:MIN:MAX:START:STEP; missing values are those the bot announces, "
+        "STEP a twentieth of the range; may be repeated",
     )
-    parser.add_argument("--parameters", metavar="FILE", help="TOML: a table [NAME] for each, with min max start step")
-    parser.add_argument("--games", required=True, type=_games, metavar="N", help="games in all, in pairs")
-    parser.add_argument("--tc", default="1+0.01", metavar="TC", help="1+0.01 (s, the default), 0.1/move, nodes:1000")
+    parser.add_argument(
+        "--parameters", metavar="FILE", help="read them from TOML: a table [NAME] for each, with min max start step"
+    )
+    parser.add_argument("--games", required=True, type=_games, metavar="COUNT", help="games to play, in pairs")
+    parser.add_argument(
+        "--tc", default="1+0.01", metavar="TIME", help="time control: 1+0.01 (s, the default), 0.1/move, nodes:1000"
+    )
     parser.add_argument(
         "--openings",
         default="random:4",
-        metavar="O",
+        metavar="OPENINGS",
         help="none, random:PLIES:SEED (default random:4), setups:VARIANT:SEED or a file",
     )
     parser.add_argument(
-        "--rate", type=float, metavar="R", help="how far values go for a point more than even, in steps (default 0.02)"
+        "--learning-rate",
+        type=float,
+        metavar="NUMBER",
+        help="move values by NUMBER steps for each point above an even score (default 0.02)",
     )
     laboratory.add_games(parser)
-    parser.add_argument("--out", type=Path, metavar="DIR", help="keep everything there; the same command continues it")
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="folder of the run; the same command continues an interrupted one"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def _games(text: str) -> int:
-    return choice.between(text, 2, MOST_GAMES)
+    return choice.between(text, 2, MAX_GAMES)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play, and print what was found."""
+    """Play the games and print the values."""
     from arena.laboratory.parameter import read_parameters
-    from arena.laboratory.spsa import RATE, Spsa
+    from arena.laboratory.spsa import LEARNING_RATE, Spsa
 
-    rate = RATE if arguments.rate is None else arguments.rate
+    rate = LEARNING_RATE if arguments.learning_rate is None else arguments.learning_rate
     if not 0 < rate <= 1:
-        raise CommandError("--rate: a number above 0, at most 1; 0.02 is usual")
-    ruleset = laboratory.settled(arguments)
+        raise CommandError("--learning-rate: expected a number above 0, at most 1; 0.02 is usual")
+    ruleset = laboratory.read_ruleset(arguments)
     file = source.read_text(arguments.parameters) if arguments.parameters else None
-    played = laboratory.introduced(arguments, ruleset, arguments.tc)
+    played = laboratory.introduce_bot(arguments, ruleset, arguments.tc)
     parameters = read_parameters(arguments.parameter, file, played.announced)
     if fixed := sorted({one.name for one in parameters} & dict(played.bot.options).keys()):
-        raise CommandError(f"{fixed[0]} is set for the bot and is to be tuned: take one of them out")
+        raise CommandError(f"{fixed[0]} is both set for the bot and tuned: remove one of them")
     plan = _plan(arguments, ruleset, played.bot)
     spsa = Spsa(parameters, (arguments.games + 1) // 2, seed=arguments.seed, rate=rate)
     identity = {
@@ -90,17 +98,17 @@ def run(arguments: argparse.Namespace) -> int:
         "max_plies": arguments.max_plies,
         "seed": arguments.seed,
         "rate": rate,
-        "parameters": [[one.name, one.least, one.most, one.start, one.step] for one in parameters],
+        "parameters": [[one.name, one.minimum, one.maximum, one.start, one.step] for one in parameters],
     }
     return _tune(arguments, spsa, parameters, plan, identity)
 
 
 def _plan(arguments: argparse.Namespace, ruleset: Ruleset, bot: BotSpec) -> TournamentPlan:
-    """What the pairs have in common. Raises CommandError."""
+    """Return the common plan of all pairs. Raises CommandError."""
     from arena.cli.local_run import plan_of
 
     few = argparse.Namespace(**vars(arguments))
-    few.games = min(arguments.games, MOST_OPENINGS)
+    few.games = min(arguments.games, MAX_OPENINGS)
     try:
         return plan_of(few, ruleset, (bot, bot))
     except ValueError as error:
@@ -127,20 +135,20 @@ def _tune(
         laboratory.claim(folder, identity)
         file = stack.enter_context(PairFile(path / PAIRS))
         file.read(spsa)
-        if spsa.told:
-            output.note(f"{2 * spsa.told} of {2 * spsa.pairs} games are there already")
-        pace, drawn_s = Pace(2 * spsa.told, 2 * spsa.pairs), time.monotonic()
+        if spsa.result_count:
+            output.note(f"{2 * spsa.result_count} of {2 * spsa.pairs} games were played before")
+        pace, drawn_s = Pace(2 * spsa.result_count, 2 * spsa.pairs), time.monotonic()
 
         def tell() -> None:
             nonlocal drawn_s
-            output.progress(f"{pace.line(2 * spsa.told)}  {setting(parameters, spsa)}", is_last=spsa.is_done)
-            if time.monotonic() - drawn_s > DRAWN_S:
+            output.progress(f"{pace.line(2 * spsa.result_count)}  {setting(parameters, spsa)}", is_last=spsa.is_done)
+            if time.monotonic() - drawn_s > DRAW_INTERVAL_S:
                 drawn_s = time.monotonic()
                 _draw(folder, arguments.bot, parameters, spsa)
 
         tuner = Tuner(spsa, file, _pairs(plan, parameters), tell)
         if not spsa.is_done:
-            executor, at_once = stack.enter_context(laboratory.opened(arguments, plan.bots[0]))
+            executor, at_once = stack.enter_context(laboratory.game_executor(arguments, plan.bots[0]))
 
             def again() -> None:
                 tuner.stop()
@@ -159,7 +167,7 @@ def _tune(
 
 
 def _pairs(plan: TournamentPlan, parameters: list[Parameter]) -> Callable[[Trial], list[PlannedGame]]:
-    """What plans the two games of a trial."""
+    """Return the function that plans the two games of a trial."""
     from referee.game.openings import opening_of
     from referee.game.plan import schedule
 
@@ -183,24 +191,24 @@ def _pairs(plan: TournamentPlan, parameters: list[Parameter]) -> Callable[[Trial
 
 
 def setting(parameters: list[Parameter], spsa: Spsa) -> str:
-    """The values found so far, as they are written behind a bot."""
+    """Format the present values as settings to append to a bot argument."""
     values = zip(parameters, spsa.values.tolist(), strict=True)
     return ";".join(f"option.{one.name}={round(value)}" for one, value in values)
 
 
 def summary(bot: str, parameters: list[Parameter], spsa: Spsa, identity: dict[str, Any]) -> dict[str, Any]:
-    """What came of a run, as data."""
-    end = spsa.course[spsa.applied].tolist()
+    """Summarise a run as JSON data."""
+    end = spsa.trajectory[spsa.applied].tolist()
     return {
         "bot": f"{bot};{setting(parameters, spsa)}",
-        "games": 2 * spsa.told,
+        "games": 2 * spsa.result_count,
         "of": 2 * spsa.pairs,
         "pentanomial": spsa.pentanomial,
         "parameters": [
             {
                 "name": one.name,
-                "min": one.least,
-                "max": one.most,
+                "min": one.minimum,
+                "max": one.maximum,
                 "start": one.start,
                 "step": one.step,
                 "value": round(value),
@@ -215,23 +223,27 @@ def summary(bot: str, parameters: list[Parameter], spsa: Spsa, identity: dict[st
 
 def _show(found: dict[str, Any], folder: Path | None) -> None:
     rows = [[one["name"], str(one["start"]), str(one["value"]), f"{one['last']:z.1f}"] for one in found["parameters"]]
-    output.table(("option", "start", "found", "last"), rows, numbers=("start", "found", "last"))
-    output.text("", f"{found['games']:,} of {found['of']:,} games; found is the mean of the second half", found["bot"])
+    output.table(("option", "start", "value", "last"), rows, numbers=("start", "value", "last"))
+    output.text(
+        "",
+        f"{found['games']:,} of {found['of']:,} games; the value is the mean of the second half of the run",
+        found["bot"],
+    )
     if folder:
         output.note(f"curves are in {folder / CURVES}")
-    output.note("whether it is better a match says: arena play NEW OLD --sprt elo0=0,elo1=10 …")
+    output.note("verify the improvement by a match: arena play NEW OLD --sprt elo0=0,elo1=10 …")
 
 
 def _draw(folder: Any, bot: str, parameters: list[Parameter], spsa: Spsa) -> None:
-    """A page with a curve for each parameter, which reads itself anew while the run goes on."""
+    """Write a page with a curve for each parameter, which reloads itself during the run."""
     from arena.pages.drawing.plot import Axis, Point, Series, lines, thin
     from arena.pages.drawing.standalone import page
 
     charts = []
     for column, one in enumerate(parameters):
-        course = spsa.course[: spsa.applied + 1, column].tolist()
-        points = thin([Point(2 * number, value) for number, value in enumerate(course)])
+        trajectory = spsa.trajectory[: spsa.applied + 1, column].tolist()
+        points = thin([Point(2 * number, value) for number, value in enumerate(trajectory)])
         title = f"{one.name}: {one.start} to {round(spsa.values[column])}, over {2 * spsa.applied} games"
         charts.append((title, lines(title, [Series(one.name, points)], Axis(text="{:,.0f}".format))))
-    refresh_s = 0 if spsa.is_done else DRAWN_S
+    refresh_s = 0 if spsa.is_done else DRAW_INTERVAL_S
     folder.write(CURVES, page(f"Tuning {bot}", charts, refresh_s))

@@ -1,4 +1,4 @@
-"""The laboratory: options of bots tuned by games, positions with what was thought of them, evaluations fitted to these.
+"""The laboratory: tune options of bots by games, label positions by self-play, fit evaluations to them.
 
-It plans what is to be played and reckons with what came of it; where games are played is somebody else's to say.
+It plans games and evaluates their results; executors of its callers play them.
 """

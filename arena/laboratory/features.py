@@ -1,6 +1,5 @@
-"""What a fitted evaluation looks at: by default how many pieces of each kind stand on cells that are alike.
-
-Cells are alike that a symmetry of the board maps onto one another. Refuses to know any family.
+"""Features of a fitted evaluation: by default piece-square counts, with squares that symmetries map onto each other
+tied.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from referee.rules.rules import Ruleset
 
 Matrix: TypeAlias = npt.NDArray[np.float64]
 Features: TypeAlias = Callable[[Ruleset, npt.NDArray[Any]], tuple[list[str], Matrix]]
-"""From rules and states, one a row: the names of the features, and a row of them for each state."""
-USUAL = "arena.laboratory.features:piece_squares"
+"""Function of rules and states (one a row) to the names of the features and a matrix [state, feature]."""
+DEFAULT = "arena.laboratory.features:piece_squares"
 
 
 def piece_squares(ruleset: Ruleset, states: npt.NDArray[Any]) -> tuple[list[str], Matrix]:
-    """Of each symbol and each set of cells that are alike: how many there are. Raises LaboratoryError."""
+    """Count each symbol on each class of symmetric cells. Raises LaboratoryError for rules without symmetries."""
     symmetry = ruleset.rules.symmetry
     if symmetry is None:
         raise LaboratoryError(
-            f"{ruleset.rules.family} says nothing of its cells", hint="name features with --features MODULE:FUNCTION"
+            f"the rules of {ruleset.rules.family} define no symmetry", hint="give --features MODULE:FUNCTION"
         )
     images = symmetry.images(ruleset.config)
     contents = symmetry.contents(states, ruleset.config)
@@ -44,10 +43,10 @@ def piece_squares(ruleset: Ruleset, states: npt.NDArray[Any]) -> tuple[list[str]
 
 
 def read_features(text: str) -> Features:
-    """The function of `MODULE:FUNCTION`. Raises LaboratoryError."""
+    """Import the function named `MODULE:FUNCTION`. Raises LaboratoryError."""
     module, _, name = text.partition(":")
     try:
         found: Features = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise LaboratoryError(f"--features {text}: {error}", hint="write MODULE:FUNCTION") from None
+        raise LaboratoryError(f"invalid --features {text!r}: {error}", hint="expected MODULE:FUNCTION") from None
     return found

@@ -1,7 +1,4 @@
-"""What is tuned: spin options of a bot, each with bounds, a value to begin with and a step.
-
-Refuses to know how values are found.
-"""
+"""Parameters of a tuning run: spin options of a bot, each with bounds, a start value and a step."""
 
 from __future__ import annotations
 
@@ -12,45 +9,46 @@ from dataclasses import dataclass
 from arena.errors import ArenaError
 from protocol.options import OptionDecl
 
-STEPS = 20
-"""Into so many steps the range of an option is divided whose step nobody gave."""
+DEFAULT_STEPS = 20
+"""An option without a given step gets its range divided by this."""
 _KEYS = ("min", "max", "start", "step")
 
 
 class LaboratoryError(ArenaError):
-    """What was given cannot be worked with; the message says why and what to do."""
+    """Invalid input of the laboratory; the message says why and what to do."""
 
     kind = "invalid"
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A spin option to be tuned. Values are those of the option."""
+    """A spin option to tune. Values are those of the option."""
 
     name: str
-    least: int
-    most: int
+    minimum: int
+    maximum: int
     start: int
     step: float
-    """By how much values differ from the present one in the last games of a run: a change worth some ten Elo."""
+    """Perturbation in the last games of a run: a change worth about ten Elo."""
 
 
 def read_parameters(texts: Sequence[str], file: str | None, announced: Mapping[str, OptionDecl]) -> list[Parameter]:
-    """Parameters from `NAME:MIN:MAX:START:STEP` and from TOML tables `[NAME]` with `min`, `max`, `start` and `step`.
+    """Read parameters from `NAME:MIN:MAX:START:STEP` and from TOML tables `[NAME]` with `min`, `max`, `start` and
+    `step`.
 
-    What is not given is what the bot announced of the option. Raises LaboratoryError.
+    Missing values are those the bot announced for the option. Raises LaboratoryError.
     """
     given = [_read_text(text) for text in texts]
     given += _read_file(file) if file is not None else []
     if not given:
         spins = sorted(name for name, option in announced.items() if option.type == "spin")
         raise LaboratoryError(
-            f"which options are to be tuned? --parameter NAME; the bot has {', '.join(spins) or 'no spin option'}"
+            f"name the options to tune with --parameter NAME; the bot has {', '.join(spins) or 'no spin option'}"
         )
     found = [_settle(name, values, announced) for name, values in given]
     for number, one in enumerate(found):
         if one.name in [other.name for other in found[:number]]:
-            raise LaboratoryError(f"the option {one.name} is named twice; take one of them out")
+            raise LaboratoryError(f"the option {one.name} is given twice; remove one")
     return found
 
 
@@ -61,21 +59,21 @@ def _read_text(text: str) -> tuple[str, dict[str, float]]:
             raise ValueError
         return name, {key: float(word) for key, word in zip(_KEYS, words, strict=False) if word}
     except ValueError:
-        raise LaboratoryError(f"--parameter {text!r}: write NAME, or NAME:MIN:MAX:START:STEP") from None
+        raise LaboratoryError(f"invalid --parameter {text!r}: expected NAME or NAME:MIN:MAX:START:STEP") from None
 
 
 def _read_file(text: str) -> list[tuple[str, dict[str, float]]]:
-    hint = "write a table [NAME] for each option, with min, max, start and step"
+    hint = "write a table [NAME] for each option with min, max, start and step"
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise LaboratoryError(f"the parameters are not TOML: {error}; {hint}") from None
+        raise LaboratoryError(f"invalid TOML in --parameters: {error}; {hint}") from None
     found = []
     for name, table in tables.items():
         if not isinstance(table, dict) or table.keys() - set(_KEYS):
-            raise LaboratoryError(f"the parameters of {name}: {hint}")
+            raise LaboratoryError(f"invalid parameter {name!r}: {hint}")
         if any(isinstance(value, bool) or not isinstance(value, int | float) for value in table.values()):
-            raise LaboratoryError(f"the parameters of {name} are not all numbers; {hint}")
+            raise LaboratoryError(f"invalid parameter {name!r}: expected numbers; {hint}")
         found.append((name, {key: float(value) for key, value in table.items()}))
     return found
 
@@ -86,12 +84,12 @@ def _settle(name: str, given: Mapping[str, float], announced: Mapping[str, Optio
         spins = sorted(one for one, decl in announced.items() if decl.type == "spin")
         raise LaboratoryError(f"the bot has no spin option {name!r}; it has {', '.join(spins) or 'none'}")
     lowest, highest = option.minimum or 0, option.maximum or 0
-    least, most = int(given.get("min", lowest)), int(given.get("max", highest))
-    start = int(given.get("start", min(max(int(option.default or "0"), least), most)))
-    step = given.get("step", max(1.0, (most - least) / STEPS))
-    if not (lowest <= least <= start <= most <= highest and least < most and 0 < step <= most - least):
+    minimum, maximum = int(given.get("min", lowest)), int(given.get("max", highest))
+    start = int(given.get("start", min(max(int(option.default or "0"), minimum), maximum)))
+    step = given.get("step", max(1.0, (maximum - minimum) / DEFAULT_STEPS))
+    if not (lowest <= minimum <= start <= maximum <= highest and minimum < maximum and 0 < step <= maximum - minimum):
         raise LaboratoryError(
-            f"{name}: {least} to {most} from {start} by {step:g} does not fit; the option takes {lowest} to {highest}, "
-            "the start lies within the bounds, and the step is smaller than their distance"
+            f"invalid parameter {name!r}: {minimum} to {maximum} from {start} by {step:g}; the option takes "
+            f"{lowest} to {highest}, the start must lie within the bounds and the step must not exceed their distance"
         )
-    return Parameter(name, least, most, start, step)
+    return Parameter(name, minimum, maximum, start, step)

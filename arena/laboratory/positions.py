@@ -1,8 +1,7 @@
-"""Positions with what a bot thought of them and how their games ended: columns of numbers, and files of them.
+"""Positions labelled with the score of a bot and the result of their game: columns of numbers, and files of them.
 
-A folder of positions has `shard-0001.npz` … and beside them `schema.json`: what the columns are, where they come from,
-and a checksum of every shard. No two positions are the same up to the symmetries of the board. Refuses to know how the
-games were played.
+A folder of positions has `shard-0001.npz` … and `schema.json`: the columns, the origin, and a checksum of every shard.
+No two positions are equal up to the symmetries of the board.
 """
 
 from __future__ import annotations
@@ -26,20 +25,20 @@ from referee.rules.symmetry import Keys, keys_of
 
 SCHEMA = "schema.json"
 FORMAT = 1
-MEANINGS: Mapping[str, tuple[str, str]] = {
-    "state": ("", "the position as the kernel of the family has it, one a row"),
-    "side": ("0 first, 1 second", "who is to move"),
-    "score": ("hundredths of a piece", "what the bot thought of it, for the side to move"),
-    "result": ("-1 lost, 0 drawn, 1 won", "how the game ended for the side to move"),
-    "game": ("from 0", "the game it is from, by its number in the run"),
-    "ply": ("plies", "how many were played before it, those of the opening among them"),
+COLUMNS: Mapping[str, tuple[str, str]] = {
+    "state": ("", "state of the position in the representation of the family's kernel, one a row"),
+    "side": ("0 first, 1 second", "side to move"),
+    "score": ("centipawns", "score of the bot, for the side to move"),
+    "result": ("-1 lost, 0 drawn, 1 won", "result of the game for the side to move"),
+    "game": ("from 0", "number of the game in the run"),
+    "ply": ("plies", "plies played before the position, opening included"),
 }
-"""Of each column: its unit, and what it is."""
+"""Unit and description of each column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Positions:
-    """Positions in columns of equal length (see `MEANINGS`)."""
+    """Positions in columns of equal length (see `COLUMNS`)."""
 
     state: npt.NDArray[Any]
     side: npt.NDArray[np.int8]
@@ -52,17 +51,19 @@ class Positions:
         return len(self.state)
 
     def take(self, rows: npt.NDArray[Any] | slice) -> Positions:
-        """Those of these rows: numbers, a mask or a slice."""
+        """Select rows by number, mask or slice."""
         return Positions(*(getattr(self, one.name)[rows] for one in fields(self)))
 
     @classmethod
     def join(cls, parts: Sequence[Positions]) -> Positions:
-        """Several as one."""
+        """Join several sets of positions."""
         return cls(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(cls)))
 
 
 def positions_of(ruleset: Ruleset, record: GameRecord, game: int) -> Positions:
-    """The positions of a finished game that its bots gave scores for; none of a game that the rules did not decide."""
+    """Return the positions of a finished game that have a score; none if neither the rules nor adjudication decided the
+    game.
+    """
     rules, config = ruleset.rules, ruleset.config
     state = ruleset.read(record.position)
     states, rows = [], []
@@ -87,15 +88,15 @@ def positions_of(ruleset: Ruleset, record: GameRecord, game: int) -> Positions:
     )
 
 
-class Seen:
-    """Which positions there are already, up to symmetry."""
+class SeenPositions:
+    """Set of positions, equal up to symmetry."""
 
     def __init__(self, ruleset: Ruleset) -> None:
         self._ruleset = ruleset
         self._keys: Keys = np.empty(0, dtype=np.uint64)
 
     def add(self, found: Positions) -> Positions:
-        """Those of `found` that are new, the first of each, in their order."""
+        """Add positions and return the new ones, the first of equal ones, in their order."""
         keys = keys_of(self._ruleset, found.state) if len(found) else self._keys[:0]
         _, first = np.unique(keys, return_index=True)
         rows = np.sort(first)
@@ -105,7 +106,7 @@ class Seen:
 
 
 def write_shard(path: Path, positions: Positions) -> str:
-    """Keep positions in a file, whole or not at all; its SHA-256. The same positions give the same bytes."""
+    """Write positions to a file atomically and return its SHA-256. Equal positions give equal bytes."""
     fresh = path.with_name(f"{path.name}.new")
     with open(fresh, "wb") as file:
         np.savez_compressed(file, **{one.name: getattr(positions, one.name) for one in fields(positions)})
@@ -114,24 +115,24 @@ def write_shard(path: Path, positions: Positions) -> str:
 
 
 def read_shard(path: Path, sha256: str) -> Positions:
-    """The positions of a file. Raises LaboratoryError for one that is damaged or another."""
-    hint = "make the folder anew"
+    """Read the positions of a file. Raises LaboratoryError if it is damaged or its checksum differs."""
+    hint = "generate the folder again"
     if not path.is_file() or sha256_of(path) != sha256:
-        raise LaboratoryError(f"{path}: not the shard that {SCHEMA} tells of", hint=hint)
+        raise LaboratoryError(f"{path}: not the shard that {SCHEMA} describes", hint=hint)
     try:
         with np.load(path) as kept:
-            return Positions(**{name: kept[name] for name in MEANINGS})
+            return Positions(**{name: kept[name] for name in COLUMNS})
     except (KeyError, ValueError, OSError, zipfile.BadZipFile) as error:
         raise LaboratoryError(f"{path}: {error}", hint=hint) from None
 
 
 def sha256_of(path: Path) -> str:
-    """The checksum of a file."""
+    """Return the SHA-256 of a file, as hexadecimal digits."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def schema(origin: Mapping[str, Any], positions: Positions, shards: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What stands in `schema.json`: `origin` is where the positions come from; any of them show the types."""
+    """Build the content of `schema.json`. `origin` says where the positions come from; `positions` gives the types."""
     columns = [
         {
             "name": name,
@@ -140,28 +141,28 @@ def schema(origin: Mapping[str, Any], positions: Positions, shards: Sequence[Map
             "unit": unit,
             "meaning": meaning,
         }
-        for name, (unit, meaning) in MEANINGS.items()
+        for name, (unit, meaning) in COLUMNS.items()
     ]
     count = sum(shard["positions"] for shard in shards)
     return {"format": FORMAT, **origin, "positions": count, "fields": columns, "shards": list(shards)}
 
 
 def read_schema(folder: Path) -> dict[str, Any]:
-    """The schema of a folder of positions. Raises LaboratoryError."""
-    hint = "`arena datagen --out DIR` makes such a folder"
+    """Read the schema of a folder of positions. Raises LaboratoryError."""
+    hint = "`arena datagen --out DIR` creates such a folder"
     try:
         found = json.loads((folder / SCHEMA).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise LaboratoryError(f"no positions in {folder}", hint=hint) from None
     needed = {"format", "family", "variant", "options", "shards", "positions"}
     if not isinstance(found, dict) or needed - found.keys() or found["format"] != FORMAT:
-        raise LaboratoryError(f"{folder / SCHEMA}: of another version of this program", hint=hint)
+        raise LaboratoryError(f"{folder / SCHEMA}: written by another version of the program", hint=hint)
     return found
 
 
 def read_positions(folder: Path) -> Positions:
-    """All positions of a folder. Raises LaboratoryError."""
+    """Read all positions of a folder. Raises LaboratoryError."""
     shards = read_schema(folder)["shards"]
     if not shards:
-        raise LaboratoryError(f"no positions in {folder} yet", hint="the same `arena datagen` goes on")
+        raise LaboratoryError(f"no positions in {folder} yet", hint="the same `arena datagen` command continues")
     return Positions.join([read_shard(folder / shard["file"], shard["sha256"]) for shard in shards])

@@ -1,6 +1,6 @@
-"""Games of a bot against itself that positions are taken from, planned in lots: each becomes one shard.
+"""TournamentPlan self-play games for positions, in batches: each batch becomes one shard.
 
-A lot follows from the plan, the seed and its number. Refuses to know where games are played.
+A batch depends only on the plan, the seed and its number.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from referee.game.plan import TournamentPlan, schedule
 from referee.game.spec import PlannedGame
 
 OPENING_PLIES = range(2, 10)
-"""How many plies are drawn at random at first: each number in as many games. Search alone would play few games."""
+"""Lengths of the random openings, each in equally many games. Without them the search would repeat few games."""
 
 
-def lot(plan: TournamentPlan, number: int, size: int) -> list[PlannedGame]:
-    """The games of a lot, numbered from `number * size` on. Raises LaboratoryError where no game can be begun."""
+def games_of_shard(plan: TournamentPlan, number: int, size: int) -> list[PlannedGame]:
+    """TournamentPlan the games of a shard, numbered from `number * size` on. Raises LaboratoryError if no opening
+    leaves a game
+    open.
+    """
     games = []
     for place, opening in enumerate(_openings(plan, number, size)):
         event = f"datagen {plan.seed} {number * size + place}"
@@ -35,8 +38,8 @@ def _openings(plan: TournamentPlan, number: int, size: int) -> list[Opening]:
         count = size // len(OPENING_PLIES) + (place < size % len(OPENING_PLIES))
         try:
             found += openings(plan.ruleset, f"random:{plies}:{seed}", count, seed) if count else []
-        except ValueError as error:  # games so short that none goes on for so long
+        except ValueError as error:  # every game ends within so few plies
             problem = str(error)
     if not found:
-        raise LaboratoryError(f"no openings: {problem}", hint="take another variant")
+        raise LaboratoryError(f"no openings: {problem}", hint="choose another variant")
     return found

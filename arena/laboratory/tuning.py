@@ -1,7 +1,7 @@
 """A tuning run: trials played in game slots, their results in a file that survives a kill at any moment.
 
-A line of `pairs.ndjson` is one trial that has ended, in the order of completion; it counts when it is whole. What the
-trials are follows from the run's header and these lines. Refuses to know what a game is.
+A line of `pairs.ndjson` is one finished trial, in the order of completion; it counts when it is complete. The trials
+follow from the run's header and these lines.
 """
 
 from __future__ import annotations
@@ -23,18 +23,20 @@ from referee.rules.core import Kind
 
 PAIRS = "pairs.ndjson"
 ATTEMPTS = 3
-"""How often a trial is tried whose games are void, before it counts as without a result."""
+"""A trial whose games are void is played this often before it counts as one without a result."""
 
 
 class PairFile:
-    """The results of a run's trials, on disk. Use as a context manager."""
+    """Results of a run's trials, on disk. Use as a context manager."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file: IO[bytes] | None = None
 
     def read(self, spsa: Spsa) -> None:
-        """Tell a run what was played before, drop a torn last line, and be ready to append. Raises LaboratoryError."""
+        """Replay the stored results into a run, drop a torn last line, and open the file for appending. Raises
+        LaboratoryError.
+        """
         data = self._path.read_bytes() if self._path.exists() else b""
         whole = data.rfind(b"\n") + 1
         for number, line in enumerate(data[:whole].splitlines(), 1):
@@ -43,15 +45,15 @@ class PairFile:
                 spsa.tell(found["pair"], found["points"])
             except (ValueError, KeyError, TypeError) as error:
                 raise LaboratoryError(
-                    f"{self._path}, line {number}: {error}", hint="take the line out, or begin in another folder"
+                    f"{self._path}, line {number}: {error}", hint="delete the line, or choose another folder"
                 ) from None
         self._file = open(self._path, "ab")  # noqa: SIM115 - open as long as the run
         if whole < len(data):
             self._file.truncate(whole)
 
     def append(self, trial: Trial, points: float | None) -> None:
-        """Store a result for good."""
-        assert self._file is not None, "read() first"
+        """Store a result durably."""
+        assert self._file is not None, "call read() first"
         found = {"pair": trial.number, "points": points, "plus": trial.plus, "minus": trial.minus}
         self._file.write(json.dumps(found, separators=(",", ":")).encode() + b"\n")
         self._file.flush()
@@ -68,7 +70,7 @@ class PairFile:
 class Tuner:
     """Plays the trials of a run; `stop()` (from another thread) lets running games finish and starts no more.
 
-    `games_of` plans the two games of a trial, `tell` is called after each that has ended.
+    `games_of` plans the two games of a trial, `tell` is called after each finished trial.
     """
 
     def __init__(
@@ -87,7 +89,9 @@ class Tuner:
         self.is_stopped = True
 
     def run(self, executor: Executor, at_once: Callable[[], int]) -> None:
-        """Play what is left, `at_once` trials at most. Raises LaboratoryError for a bot that does not get ready."""
+        """Play the remaining trials, `at_once` at most at a time. Raises LaboratoryError for a bot that does not get
+        ready.
+        """
         running: dict[Future[list[GameRecord]], Trial] = {}
         try:
             while True:
@@ -108,28 +112,28 @@ class Tuner:
         except (WorkerLostError, CancelledError):
             records = []
         for record in records:
-            refuse_unready(record)
+            raise_if_unready(record)
         points = points_of(records)
         tries = self._tries[trial.number] = self._tries.get(trial.number, 0) + 1
         if points is None and (self.is_stopped or tries < ATTEMPTS):
-            self._spsa.put_back(trial.number)
+            self._spsa.requeue(trial.number)
             return
         self._file.append(trial, points)
         self._spsa.tell(trial.number, points)
         self._tell()
 
 
-def refuse_unready(record: GameRecord) -> None:
-    """Raises LaboratoryError for a game that a bot lost before it began: the others would end alike."""
+def raise_if_unready(record: GameRecord) -> None:
+    """Raise LaboratoryError for a game that a bot lost before its start: all others would fail alike."""
     if record.at_start:
         raise LaboratoryError(
             f"the bot did not get ready for a game: {record.detail or record.termination}",
-            hint="`arena check` shows every line exchanged; the same command goes on",
+            hint="`arena check --transcript` shows every line exchanged; the same command continues",
         )
 
 
 def points_of(records: Sequence[GameRecord]) -> float | None:
-    """What the bot that had the first side of the first game scored in both; None unless both have a result."""
+    """Return the points in both games of the bot that began the first one; None unless both have a result."""
     if len(records) != 2 or any(record.kind is Kind.VOID for record in records):
         return None
     return records[0].points[0] + records[1].points[1]

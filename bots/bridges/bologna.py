@@ -20,9 +20,9 @@ from bots.bridges.failure import BridgeError, BridgeExit, guarded
 from bots.bridges.namespace import isolate
 from bots.bridges.tablut_client import CONNECT_S, Client
 from bots.bridges.tablut_wire import COLOURS, ENDINGS, read_move, state
-from bots.clock import Clock
-from bots.console import Console
-from bots.table import Table
+from bots.sdk.clock import Clock
+from bots.sdk.console import Console
+from bots.sdk.game_state import Table
 from protocol.messages import (
     BestMove,
     Declared,

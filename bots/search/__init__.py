@@ -1,8 +1,8 @@
 """Compiled searches over the kernel of a family.
 
 A search is one source file that is loaded once per family, as `bots.search.<search>_for_<family>`, with the kernel's
-functions as its globals: compiled code cannot take functions as arguments and still be cached on disk. Refuses to know
-pipes, clocks and texts.
+functions as its globals: compiled code cannot take functions as arguments and still be cached on disk. A search does no
+IO and reads no clock.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from referee.rules.position import Position
 
 
 def search(name: str, family: str) -> ModuleType:
-    """The search `name` (a file of this folder) over the kernel of `family`. Raises UnknownNameError."""
+    """Load the search `name` (a file of this folder) over the kernel of `family`. Raises UnknownNameError."""
     return loaded(__name__, name, family)
 
 
-def earlier_keys(position: Position, found: ModuleType) -> npt.NDArray[np.uint64]:
-    """What a search keeps of the game before `position`: digests of its positions, as many as there is room for."""
+def earlier_keys(position: Position, module: ModuleType) -> npt.NDArray[np.uint64]:
+    """Return the digests of the positions before `position`, oldest first, at most MAX_GAME_PLIES of them."""
     keys: list[int] = []
-    one = position.previous
-    while one is not None and len(keys) < found.MAX_LINE:
-        keys.append(int(found.key_of(one.state)))
-        one = one.previous
+    earlier = position.previous
+    while earlier is not None and len(keys) < module.MAX_GAME_PLIES:
+        keys.append(int(module.key_of(earlier.state)))
+        earlier = earlier.previous
     return np.array(keys[::-1], dtype=np.uint64)

@@ -1,12 +1,12 @@
-"""Negamax alpha-beta over one family's kernel: principal variation search, transposition table, ordered moves.
+"""Negamax alpha-beta over one family's kernel: principal variation search, transposition table, move ordering.
 
 Loaded once per family (see the package). A search is a pure function of the position, its history, the limits and the
-table; only `STOP`, set from outside, can make two runs differ. Refuses to know the time.
+table; only `STOP`, set by another thread, can make two runs differ. `st` is the `SearchState` in every function.
 
-    ply 0     the root: states[0], line[work[ROOT]]
-    ply p     states[p], digest of what repetition compares in line[work[ROOT] + p], of the whole state in keys[p]
-              where its moves are looked at; in plies[p] these, ascending behind the table's, their ranks and what was
-              seen behind them, all in the same order
+    ply 0     the root: states[0], game_keys[work[ROOT_INDEX]]
+    ply p     states[p]; game_keys[work[ROOT_INDEX] + p] is the digest that repetitions compare, keys[p] that of the
+              whole state; plies[p] holds the legal moves (the hash move first, the others ascending), their ranks and
+              the evaluations of the positions after them, all in the same order
 """
 
 # ruff: noqa: PLR0917 - the compiled functions call each other by position alone
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from bots.search.line import digest, recurrence
+from bots.search.repetition import digest, repetition_count
 from referee.rules.jit import jit, prefetch
 from referee.rules.per_family import kernel_for
 from referee.rules.rules import Config, State
@@ -30,224 +30,242 @@ legal, play, result, evaluate = _kernel.legal, _kernel.play, _kernel.result, _ke
 
 
 def compiled(function: F) -> F:
-    """`jit`, with a cache that a change of the kernel makes stale."""
+    """Apply `jit` with a cache that a change of the kernel invalidates."""
     return jit(function, also=(_folder,), borrows=True)
 
 
 def inlined(function: F) -> F:
-    """The same for what is called for every position, with a whole desk."""
+    """Compile likewise, and inline the function into its callers: for what runs in every position and takes the whole
+    state.
+    """
     return jit(function, also=(_folder,), borrows=True, inlined=True)
 
 
 MAX_DEPTH = 60
-MAX_LINE = 4096
-"""The longest game, in plies, whose repetitions are looked at in full."""
+MAX_GAME_PLIES = 4096
+"""Longest game, in plies, all of whose positions are compared for repetitions."""
 
-NOUGHT: Any = np.int64(0)
+ZERO: Any = np.int64(0)
 ONCE: Any = np.int64(1)
-OFTEN: Any = np.int64(1 << 30)
+MANY_TIMES: Any = np.int64(1 << 30)
 KEY_SIZE: Any = np.int64(_kernel.KEY_SIZE)
 STATE_SIZE: Any = np.int64(_kernel.STATE_SIZE)
 """Numbers as arguments: for a bare 0 numba would compile a version of the function for 0 alone, and a recursive
-function that is entered by such a version does not survive the disk cache."""
+function that is entered by such a version does not survive the disk cache.
+"""
 
 WIN = 30_000
-"""A win at the root; one in n plies is worth WIN - n. Static scores stay far below."""
-SURE = WIN - 1_000
-INFINITE = 1_000_000
-AT_HAND = 10_000
-"""A static score from here on says that the side to move wins with this move (see `Kernel.evaluate`)."""
-PLACE: Any = np.int64(20)
-PLACES: Any = np.int64((1 << 20) - 1)
-"""A rank is kept as rank << PLACE | PLACES - place in its row: the highest is the best, of equals the first."""
-TAKEN: Any = np.int64(-1 << 62)
-UNSEEN: Any = np.int64(-1 << 62)
-ENDED: Any = np.int64(1 << 32)
-"""What was seen behind a move: the static score of the position behind the move, ENDED + its result code, or UNSEEN."""
-FEW = 4
-"""So many moves that do not lose at once, all others doing so, are a forced reply."""
+"""Score of a win at the root. A win in n plies is WIN - n. Static scores stay far below."""
+PROVEN_WIN = WIN - 1_000
+INFINITY = 1_000_000
+WIN_IN_ONE = 10_000
+"""Static scores from here on mean that the side to move wins with this move (see `Kernel.evaluate`)."""
+RANK_SHIFT: Any = np.int64(20)
+INDEX_MASK: Any = np.int64((1 << 20) - 1)
+"""Ranks are stored as rank << RANK_SHIFT | INDEX_MASK - index in the row: the highest is the best, the first among
+equals.
+"""
+PICKED: Any = np.int64(-1 << 62)
+UNKNOWN: Any = np.int64(-1 << 62)
+TERMINAL: Any = np.int64(1 << 32)
+"""Entries of CHILD_EVALS: the static score of the position after the move, TERMINAL + its result code, or UNKNOWN."""
+MAX_FORCED_REPLIES = 4
+"""A reply is forced, and extended, if at most this many moves avoid an immediate loss and at least one move does not.
+"""
 
-NODES, LIMIT, STOP, ABORTED, BEST, SCORE, ROOT, SIDE, GENERATION, CONTEMPT, NOMINAL = range(11)
-"""`work`: nodes so far, their limit, the order to stop (set from outside), whether it was heeded; best move and score
-at the root; the root's place in `line`; the side to move at the root; which searches may read what this one stores;
-how much worse than even a draw is for the side to move at the root; the depth of this iteration."""
+NODES, NODE_LIMIT, STOP, ABORTED, BEST_MOVE, SCORE, ROOT_INDEX, ROOT_SIDE, GENERATION, CONTEMPT, ITERATION = range(11)
+"""Indices of `work`. NODES, NODE_LIMIT; STOP is set by another thread to end the search, ABORTED says that it ended
+early. BEST_MOVE and SCORE are the result at the root, ROOT_INDEX its index in `game_keys`, ROOT_SIDE the side to
+move there. Table entries of another GENERATION are ignored. CONTEMPT is how much worse than 0 a draw counts for the
+root's side; ITERATION is the nominal depth.
+"""
 WORK_SIZE = 16
 
 KEY, MOVE, VALUE, META = range(4)
-"""The columns of `table`. META is generation << 16 | forced << 15 | depth << 2 | bound."""
+"""Columns of `table`. META is generation << 16 | forced << 15 | depth << 2 | bound."""
 EXACT, LOWER, UPPER = 1, 2, 3
-FORCED, DEPTHS = 1 << 15, 0x1FFF
+FORCED, DEPTH_MASK = 1 << 15, 0x1FFF
 
 HISTORY = 4096
 
 
-STATIC, PATH, KILLER, SECOND_KILLER = range(4)
-"""Columns of `plies`: a static score and the move that led here, where a search asks for them; what cut lately."""
+STATIC, LAST_MOVE, KILLER, SECOND_KILLER = range(4)
+"""Columns of `plies`: the static score, the move that led here (-1 after a null move), and the killer moves."""
 MOVES = 4
 RANKS = MOVES + _kernel.MAX_MOVES
-SEEN = RANKS + _kernel.MAX_MOVES
+CHILD_EVALS = RANKS + _kernel.MAX_MOVES
 
 
-class Desk(NamedTuple):
+class SearchState(NamedTuple):
     """Everything a search reads and writes, allocated once. Few arrays: each costs time in every call."""
 
     work: npt.NDArray[np.int64]
     states: npt.NDArray[Any]
     keys: npt.NDArray[np.uint64]
-    line: npt.NDArray[np.uint64]
+    game_keys: npt.NDArray[np.uint64]
     plies: npt.NDArray[np.int64]
-    """[ply, ...]: the columns STATIC .. SECOND_KILLER, then from MOVES, RANKS and SEEN on an element for each move."""
+    """[ply, ...]: the columns STATIC .. SECOND_KILLER, then from MOVES, RANKS and CHILD_EVALS on one element per move.
+    """
     history: npt.NDArray[np.int64]
-    """[side, cell of a move]: how often it cut; [2 + side, cell of the move before]: what refuted that last, or -1."""
+    """[side, history index of a move]: the history heuristic; [2 + side, index of the previous move]: its countermove,
+    or -1.
+    """
     table: npt.NDArray[np.int64]
 
 
 def new_table(table_bytes: int) -> npt.NDArray[np.int64]:
-    """A power of two of entries of 32 bytes, about `table_bytes` in all; none lies across two lines of the cache."""
+    """Allocate a power of two of entries of 32 bytes, about `table_bytes` in all, aligned so that no entry spans two
+    cache lines.
+    """
     entries = 1 << max(10, (table_bytes // 32).bit_length() - 1)
     room = np.zeros(4 * entries + 7, dtype=np.int64)
-    first = -(room.ctypes.data >> 3) & 7
-    return room[first : first + 4 * entries].reshape(entries, 4)
+    start = -(room.ctypes.data >> 3) & 7
+    return room[start : start + 4 * entries].reshape(entries, 4)
 
 
-def new_desk(table_bytes: int) -> Desk:
-    """A desk whose table takes about `table_bytes`."""
-    return Desk(
+def new_search_state(table_bytes: int) -> SearchState:
+    """Allocate a search whose transposition table takes about `table_bytes`."""
+    return SearchState(
         work=np.zeros(WORK_SIZE, dtype=np.int64),
         states=np.zeros((MAX_DEPTH + 2, _kernel.STATE_SIZE), dtype=_kernel.DTYPE),
         keys=np.zeros(MAX_DEPTH + 2, dtype=np.uint64),
-        line=np.zeros(MAX_LINE + MAX_DEPTH + 2, dtype=np.uint64),
-        plies=np.zeros((MAX_DEPTH + 2, SEEN + _kernel.MAX_MOVES), dtype=np.int64),
+        game_keys=np.zeros(MAX_GAME_PLIES + MAX_DEPTH + 2, dtype=np.uint64),
+        plies=np.zeros((MAX_DEPTH + 2, CHILD_EVALS + _kernel.MAX_MOVES), dtype=np.int64),
         history=np.zeros((4, HISTORY), dtype=np.int64),
         table=new_table(table_bytes),
     )
 
 
 @compiled
-def cell_of(move: int) -> Any:
-    """Where the history of a move is kept."""
+def history_index(move: int) -> Any:
+    """Return the index of a move in the history and countermove tables."""
     return (np.uint64(move) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(52)
 
 
 @inlined
-def visit(desk: Desk, config: Config, ply: int, seen: int, goes_on: bool) -> int:
-    """Take note of the position just put into `states[ply]`: how the game stands there, of which `seen` is known.
+def enter_position(st: SearchState, config: Config, ply: int, child_eval: int, will_search: bool) -> int:
+    """Store the digests of the position in `states[ply]`; return its result code, 0 while the game continues.
 
-    Where its own moves may be looked at (`goes_on`), the table's entry for it is sent for.
+    `child_eval` is what move ordering found out about it (see CHILD_EVALS). With `will_search` its table entry is
+    prefetched.
     """
-    state = desk.states[ply]
-    at = desk.work[ROOT] + ply
-    desk.line[at] = digest(state, NOUGHT, KEY_SIZE, np.uint64(0))
-    if goes_on:
-        desk.keys[ply] = digest(state, KEY_SIZE, STATE_SIZE, desk.line[at])
-        prefetch(desk.table, np.int64(desk.keys[ply] & np.uint64(desk.table.shape[0] - 2)))
-    times, gap = recurrence(desk.line, at)
-    if times == 1 and seen != UNSEEN:
-        return max(seen - ENDED, 0)  # type: ignore[no-any-return]
-    # A position that comes back once can be made to come back until the rules end the game: it is worth that end now.
-    return result(state, config, times if times == 1 else OFTEN, gap)
+    state = st.states[ply]
+    at = st.work[ROOT_INDEX] + ply
+    st.game_keys[at] = digest(state, ZERO, KEY_SIZE, np.uint64(0))
+    if will_search:
+        st.keys[ply] = digest(state, KEY_SIZE, STATE_SIZE, st.game_keys[at])
+        prefetch(st.table, np.int64(st.keys[ply] & np.uint64(st.table.shape[0] - 2)))
+    times, gap = repetition_count(st.game_keys, at)
+    if times == 1 and child_eval != UNKNOWN:
+        return max(child_eval - TERMINAL, 0)  # type: ignore[no-any-return]
+    # Score a first repetition as if the game ended by repetition: a side that can repeat once can repeat until the end.
+    return result(state, config, times if times == 1 else MANY_TIMES, gap)
 
 
 @compiled
-def ended(work: Any, code: int, side: int, ply: int) -> int:
-    """The score for `side` of a game that ended at `ply` with a result code."""
+def terminal_score(work: Any, code: int, side: int, ply: int) -> int:
+    """Return the score for `side` of a game that ended at `ply` with a result code."""
     winner = code % 4
     if winner == 3:
-        return -work[CONTEMPT] if side == work[SIDE] else work[CONTEMPT]  # type: ignore[no-any-return]
+        return -work[CONTEMPT] if side == work[ROOT_SIDE] else work[CONTEMPT]  # type: ignore[no-any-return]
     return WIN - ply if winner == side + 1 else ply - WIN
 
 
 @compiled
-def out_of_nodes(work: Any) -> bool:
-    """Whether one more position may not be played: asked before every play, so a limit of nodes is exact."""
-    if work[NODES] >= work[LIMIT] or work[STOP] != 0:
+def must_stop(work: Any) -> bool:
+    """Return whether the search has to end. Called before every move played, so a limit of nodes is exact."""
+    if work[NODES] >= work[NODE_LIMIT] or work[STOP] != 0:
         work[ABORTED] = 1
     return work[ABORTED] != 0  # type: ignore[no-any-return]
 
 
 @compiled
-def put_first(moves: Any, found: int, first: int) -> int:
-    """Bring the move `first` to the front, the others in order; the number of moves so placed, 0 or 1."""
-    for i in range(found):
-        if moves[i] == first:
+def move_to_front(moves: Any, count: int, hash_move: int) -> int:
+    """Move `hash_move` to the front and keep the order of the others. Return 1 if it was among the moves, else 0."""
+    for i in range(count):
+        if moves[i] == hash_move:
             for j in range(i, 0, -1):
                 moves[j] = moves[j - 1]
-            moves[0] = first
+            moves[0] = hash_move
             return 1
     return 0
 
 
 @compiled
-def order_moves(desk: Any, ply: int, begin: int, end: int) -> None:
-    """Rank the moves `begin..end-1` of `ply` by what cut before."""
-    row, history, work = desk.plies[ply], desk.history, desk.work
-    side = (work[SIDE] + ply) & 1
+def order_moves(st: Any, ply: int, begin: int, end: int) -> None:
+    """Rank the moves `begin..end-1` of `ply` by history heuristic, killer moves and countermove."""
+    row, history, work = st.plies[ply], st.history, st.work
+    side = (work[ROOT_SIDE] + ply) & 1
     killer, second = row[KILLER], row[SECOND_KILLER]
-    reply = history[2 + side, cell_of(row[PATH])] if ply > 0 else -ONCE
-    for i in range(np.uint64(begin), np.uint64(end)):  # of no sign: see `take_best`
+    reply = history[2 + side, history_index(row[LAST_MOVE])] if ply > 0 else -ONCE
+    for i in range(np.uint64(begin), np.uint64(end)):  # unsigned: see `pick_best`
         move = row[np.uint64(MOVES) + i]
-        rank = min(history[side, cell_of(move)], 4_000)
+        rank = min(history[side, history_index(move)], 4_000)
         if move == killer:
             rank += 3_000
         elif move == second:
             rank += 2_000
         elif move == reply:
             rank += 2_000
-        row[np.uint64(RANKS) + i] = rank << PLACE | PLACES - RANKS - np.int64(i)
+        row[np.uint64(RANKS) + i] = rank << RANK_SHIFT | INDEX_MASK - RANKS - np.int64(i)
 
 
 @compiled
-def rank_moves(desk: Desk, config: Config, ply: int, looks: bool, begin: int, end: int) -> None:
-    """Rank the moves `begin..end-1` of `ply` by what cut before and, with `looks`, by how the next position looks."""
-    order_moves(desk, ply, begin, end)
-    if not looks:
+def rank_moves(st: SearchState, config: Config, ply: int, evaluates_children: bool, begin: int, end: int) -> None:
+    """Rank the moves `begin..end-1` of `ply` by `order_moves` and, with `evaluates_children`, by the static score after
+    each.
+    """
+    order_moves(st, ply, begin, end)
+    if not evaluates_children:
         return
-    row, work = desk.plies[ply], desk.work
-    side = (work[SIDE] + ply) & 1
+    row, work = st.plies[ply], st.work
+    side = (work[ROOT_SIDE] + ply) & 1
     for i in range(begin, end):
-        if out_of_nodes(work):
+        if must_stop(work):
             return
-        play(desk.states[ply], config, row[MOVES + i], desk.states[ply + 1])
+        play(st.states[ply], config, row[MOVES + i], st.states[ply + 1])
         work[NODES] += 1
-        code = result(desk.states[ply + 1], config, ONCE, NOUGHT)
+        code = result(st.states[ply + 1], config, ONCE, ZERO)
         if code == 0:
-            row[SEEN + i] = evaluate(desk.states[ply + 1], config)
-            rank = (row[RANKS + i] >> PLACE) // 50 - row[SEEN + i]
+            row[CHILD_EVALS + i] = evaluate(st.states[ply + 1], config)
+            rank = (row[RANKS + i] >> RANK_SHIFT) // 50 - row[CHILD_EVALS + i]
         else:
-            row[SEEN + i] = ENDED + code
-            rank = 10 * ended(work, code, side, NOUGHT)
-        row[RANKS + i] = rank << PLACE | PLACES - RANKS - i
+            row[CHILD_EVALS + i] = TERMINAL + code
+            rank = 10 * terminal_score(work, code, side, ZERO)
+        row[RANKS + i] = rank << RANK_SHIFT | INDEX_MASK - RANKS - i
 
 
 @compiled
 def is_forced(ranks: Any, begin: int, end: int) -> bool:
-    """Whether at most FEW of the moves ranked `begin..end-1` leave the opponent without a win at once, and some do."""
+    """Return whether some of the moves ranked `begin..end-1` lose at once and at most MAX_FORCED_REPLIES do not."""
     safe = 0
     for i in range(begin, end):
-        if ranks[i] >> PLACE > 500 - AT_HAND:
+        if ranks[i] >> RANK_SHIFT > 500 - WIN_IN_ONE:
             safe += 1
-            if safe > FEW:
+            if safe > MAX_FORCED_REPLIES:
                 return False
     return safe < end - begin
 
 
 @compiled
-def take_best(ranks: Any, begin: int, end: int) -> int:
-    """The highest of the ranks `begin..end-1`, which is taken out: see PLACE."""
-    best = TAKEN
-    for i in range(np.uint64(begin), np.uint64(end)):  # of no sign: several at once, none counted from the end
+def pick_best(ranks: Any, begin: int, end: int) -> int:
+    """Remove and return the highest of the ranks `begin..end-1` (see INDEX_MASK)."""
+    best = PICKED
+    for i in range(np.uint64(begin), np.uint64(end)):  # unsigned: vectorised, no check for negative indices
         best = max(best, ranks[i])
-    ranks[PLACES - (best & PLACES)] = TAKEN
+    ranks[INDEX_MASK - (best & INDEX_MASK)] = PICKED
     return best  # type: ignore[no-any-return]
 
 
 @compiled
-def store(desk: Desk, ply: int, depth: int, forced: int, move: int, score: int, alpha: int, beta: int) -> None:
-    """Remember what was found out about `ply` for this and later searches of the same generation."""
-    slot = np.int64(desk.keys[ply] & np.uint64(desk.table.shape[0] - 1))
-    entry = desk.table[slot]
-    meta, generation = entry[META], desk.work[GENERATION]
-    if meta >> 16 == generation and (meta >> 2 & DEPTHS) > depth and entry[KEY] != np.int64(desk.keys[ply]):
+def store(st: SearchState, ply: int, depth: int, forced: int, move: int, score: int, alpha: int, beta: int) -> None:
+    """Write a result to the transposition table unless its slot holds a deeper one of another position of this
+    generation.
+    """
+    slot = np.int64(st.keys[ply] & np.uint64(st.table.shape[0] - 1))
+    entry = st.table[slot]
+    meta, generation = entry[META], st.work[GENERATION]
+    if meta >> 16 == generation and (meta >> 2 & DEPTH_MASK) > depth and entry[KEY] != np.int64(st.keys[ply]):
         return
     bound = EXACT
     if score <= alpha:
@@ -255,145 +273,146 @@ def store(desk: Desk, ply: int, depth: int, forced: int, move: int, score: int, 
     elif score >= beta:
         bound = LOWER
     value = score
-    if score > SURE:  # distances to the end count from here in the table, from the root in the search
+    if score > PROVEN_WIN:  # the table counts plies to a win from this position, the search counts them from the root
         value += ply
-    elif score < -SURE:
+    elif score < -PROVEN_WIN:
         value -= ply
-    entry[KEY], entry[MOVE], entry[VALUE] = np.int64(desk.keys[ply]), move, value
+    entry[KEY], entry[MOVE], entry[VALUE] = np.int64(st.keys[ply]), move, value
     entry[META] = generation << 16 | forced | depth << 2 | bound
 
 
 @compiled
-def negamax(  # noqa: C901, PLR0912, PLR0915 - a kernel: compiled as one, and read beside the textbook's
-    desk: Desk, config: Config, ply: int, depth: int, alpha: int, beta: int
+def negamax(  # noqa: C901, PLR0912, PLR0915 - a kernel: compiled as one function, laid out like a textbook's
+    st: SearchState, config: Config, ply: int, depth: int, alpha: int, beta: int
 ) -> int:
-    """The score of `states[ply]`, where the game goes on, for the side to move, `depth` > 0 plies deep.
+    """Return the score of `states[ply]` for the side to move, searched `depth` > 0 plies deep. The game must not be
+    over there.
 
     Fail-soft within alpha..beta. Meaningless when `work[ABORTED]` is set.
     """
-    work = desk.work
-    first, forced = -1, 0
+    work = st.work
+    hash_move, forced = -1, 0
     if ply == 0:
-        first = work[BEST]
+        hash_move = work[BEST_MOVE]
     else:
-        entry = desk.table[np.int64(desk.keys[ply] & np.uint64(desk.table.shape[0] - 1))]
-        if entry[KEY] == np.int64(desk.keys[ply]) and entry[META] >> 16 == work[GENERATION]:
-            first, forced = entry[MOVE], entry[META] & FORCED
-            if entry[META] >> 2 & DEPTHS >= depth:
+        entry = st.table[np.int64(st.keys[ply] & np.uint64(st.table.shape[0] - 1))]
+        if entry[KEY] == np.int64(st.keys[ply]) and entry[META] >> 16 == work[GENERATION]:
+            hash_move, forced = entry[MOVE], entry[META] & FORCED
+            if entry[META] >> 2 & DEPTH_MASK >= depth:
                 value, bound = entry[VALUE], entry[META] & 3
-                if value > SURE:
+                if value > PROVEN_WIN:
                     value -= ply
-                elif value < -SURE:
+                elif value < -PROVEN_WIN:
                     value += ply
                 if bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha):
                     return value  # type: ignore[no-any-return]
-    moves, row = desk.plies[ply, MOVES:RANKS], desk.plies[ply]
-    found = legal(desk.states[ply], config, moves)
-    if found == 0:
-        return evaluate(desk.states[ply], config)
-    placed = put_first(moves, found, first)
-    side = (work[SIDE] + ply) & 1
-    best, best_move, floor, deeper, looks = -INFINITE, -1, alpha, 0, False
-    for i in range(found):
-        if i == placed:  # not before the table's move, which often is enough
-            looks = depth >= 3 or (depth == 2 and placed == 0)
-            rank_moves(desk, config, ply, looks, i, found)
-            if looks and work[ABORTED] == 0:
-                forced = FORCED if is_forced(row, RANKS + i, RANKS + found) else 0
-        if out_of_nodes(work):
+    moves, row = st.plies[ply, MOVES:RANKS], st.plies[ply]
+    count = legal(st.states[ply], config, moves)
+    if count == 0:
+        return evaluate(st.states[ply], config)
+    hash_moves = move_to_front(moves, count, hash_move)
+    side = (work[ROOT_SIDE] + ply) & 1
+    best, best_move, original_alpha, extension, evaluates_children = -INFINITY, -1, alpha, 0, False
+    for i in range(count):
+        if i == hash_moves:  # ranked only after the hash move, which often causes a cutoff by itself
+            evaluates_children = depth >= 3 or (depth == 2 and hash_moves == 0)
+            rank_moves(st, config, ply, evaluates_children, i, count)
+            if evaluates_children and work[ABORTED] == 0:
+                forced = FORCED if is_forced(row, RANKS + i, RANKS + count) else 0
+        if must_stop(work):
             return 0
-        at, seen = RANKS + i, UNSEEN
-        if i >= placed:
-            at = PLACES - (take_best(row, RANKS + placed, RANKS + found) & PLACES)
-            if looks:
-                seen = row[at + SEEN - RANKS]
+        at, child_eval = RANKS + i, UNKNOWN
+        if i >= hash_moves:
+            at = INDEX_MASK - (pick_best(row, RANKS + hash_moves, RANKS + count) & INDEX_MASK)
+            if evaluates_children:
+                child_eval = row[at + CHILD_EVALS - RANKS]
         move = row[at + MOVES - RANKS]
-        if forced != 0 and depth >= 2 and ply < 2 * work[NOMINAL] and ply + depth < MAX_DEPTH:
-            deeper = 1
-        play(desk.states[ply], config, move, desk.states[ply + 1])
+        if forced != 0 and depth >= 2 and ply < 2 * work[ITERATION] and ply + depth < MAX_DEPTH:
+            extension = 1
+        play(st.states[ply], config, move, st.states[ply + 1])
         work[NODES] += 1
-        code = visit(desk, config, ply + 1, seen, depth > 1)
-        static = NOUGHT
+        code = enter_position(st, config, ply + 1, child_eval, depth > 1)
+        static = ZERO
         if code == 0:
-            static = evaluate(desk.states[ply + 1], config) if seen == UNSEEN else seen
+            static = evaluate(st.states[ply + 1], config) if child_eval == UNKNOWN else child_eval
         if code != 0:
-            score = ended(work, code, side, ply + 1)
-        elif static >= AT_HAND:
+            score = terminal_score(work, code, side, ply + 1)
+        elif static >= WIN_IN_ONE:
             score = ply + 2 - WIN
         elif depth <= 1 or ply + 1 > MAX_DEPTH:
             score = -static
         elif i == 0:
-            score = -negamax(desk, config, ply + 1, depth - 1 + deeper, -beta, -alpha)
+            score = -negamax(st, config, ply + 1, depth - 1 + extension, -beta, -alpha)
         else:
-            # Late moves are looked at less deeply first; one that surprises is looked at again.
-            less = 1 if depth >= 3 and i >= 12 else 0
-            score = -negamax(desk, config, ply + 1, depth - 1 + deeper - less, -alpha - 1, -alpha)
-            if score > alpha and work[ABORTED] == 0 and (less > 0 or score < beta):
-                score = -negamax(desk, config, ply + 1, depth - 1 + deeper, -beta, -alpha)
+            # Late move reductions and a null window first; a move that exceeds alpha is searched again in full.
+            reduction = 1 if depth >= 3 and i >= 12 else 0
+            score = -negamax(st, config, ply + 1, depth - 1 + extension - reduction, -alpha - 1, -alpha)
+            if score > alpha and work[ABORTED] == 0 and (reduction > 0 or score < beta):
+                score = -negamax(st, config, ply + 1, depth - 1 + extension, -beta, -alpha)
         if work[ABORTED] != 0:
             return 0
         if score > best:
             best, best_move = score, move
             if ply == 0:
-                work[BEST], work[SCORE] = move, score
+                work[BEST_MOVE], work[SCORE] = move, score
         alpha = max(alpha, score)
-        if best == WIN - ply - 1:  # nothing is better than winning now
+        if best == WIN - ply - 1:  # no move is better than an immediate win
             break
         if alpha >= beta:
             if row[KILLER] != move:
                 row[SECOND_KILLER] = row[KILLER]
                 row[KILLER] = move
-            desk.history[side, cell_of(move)] += depth * depth
+            st.history[side, history_index(move)] += depth * depth
             break
-    store(desk, ply, depth, forced, best_move, best, floor, beta)
+    store(st, ply, depth, forced, best_move, best, original_alpha, beta)
     return best
 
 
 @compiled
 def key_of(state: State) -> Any:
-    """What `line` holds for a position."""
-    return digest(state, NOUGHT, KEY_SIZE, np.uint64(0))
+    """Return the entry of `game_keys` for a position."""
+    return digest(state, ZERO, KEY_SIZE, np.uint64(0))
 
 
-def begin(desk: Desk, earlier: npt.NDArray[np.uint64], root: State, side: int, first: int) -> None:
-    """Lay out a search of `root`, with `side` (0 first, 1 second) to move and `first` a legal move.
+def start_search(st: SearchState, earlier: npt.NDArray[np.uint64], root: State, side: int, first_move: int) -> None:
+    """Set up a search of `root` with `side` (0 first, 1 second) to move; `first_move` is any legal move.
 
-    `earlier` holds the digests (see `key_of`) of the game before.
+    `earlier` holds the digests (see `key_of`) of the positions before it.
     """
-    work, last = desk.work, len(earlier)
-    desk.states[0] = root
-    desk.line[:last] = earlier
-    desk.line[last] = key_of(root)
-    desk.keys[0] = digest(root, KEY_SIZE, STATE_SIZE, desk.line[last])
-    work[ROOT], work[SIDE] = last, side
-    work[NODES], work[ABORTED], work[BEST], work[SCORE] = 0, 0, first, 0
-    desk.plies[:, :MOVES] = -1
-    desk.history[:2], desk.history[2:] = 0, -1
+    work, last = st.work, len(earlier)
+    st.states[0] = root
+    st.game_keys[:last] = earlier
+    st.game_keys[last] = key_of(root)
+    st.keys[0] = digest(root, KEY_SIZE, STATE_SIZE, st.game_keys[last])
+    work[ROOT_INDEX], work[ROOT_SIDE] = last, side
+    work[NODES], work[ABORTED], work[BEST_MOVE], work[SCORE] = 0, 0, first_move, 0
+    st.plies[:, :MOVES] = -1
+    st.history[:2], st.history[2:] = 0, -1
 
 
-def deepen(desk: Desk, config: Config, depth: int) -> None:
-    """One iteration. `work[BEST]` and `work[SCORE]` hold the best so far, `work[ABORTED]` whether it was cut short.
+def search_iteration(st: SearchState, config: Config, depth: int) -> None:
+    """Run one iteration of iterative deepening; `work` holds its BEST_MOVE and SCORE, and ABORTED if it was cut short.
 
-    Not compiled: see NOUGHT.
+    Not compiled: see STATE_SIZE.
     """
-    desk.work[NOMINAL] = depth
-    negamax(desk, config, 0, depth, -INFINITE, INFINITE)
+    st.work[ITERATION] = depth
+    negamax(st, config, 0, depth, -INFINITY, INFINITY)
 
 
-def variation(desk: Desk, config: Config, most: int) -> list[int]:
-    """The line expected: the best move, then what the table holds for the positions behind it, `most` moves at most."""
-    state, found = desk.states[0].copy(), [int(desk.work[BEST])]
+def principal_variation(st: SearchState, config: Config, max_moves: int) -> list[int]:
+    """Return the principal variation: the best move, then the table's moves, at most `max_moves` in all."""
+    state, line = st.states[0].copy(), [int(st.work[BEST_MOVE])]
     moves = np.zeros(_kernel.MAX_MOVES, dtype=np.int64)
-    while len(found) < most:
+    while len(line) < max_moves:
         after = np.zeros_like(state)
-        play(state, config, found[-1], after)
+        play(state, config, line[-1], after)
         state = after
         key = digest(state, KEY_SIZE, STATE_SIZE, np.uint64(key_of(state)))
-        entry = desk.table[int(key) & (desk.table.shape[0] - 1)]
-        if int(entry[KEY]) % 2**64 != int(key) or entry[META] >> 16 != desk.work[GENERATION]:
+        entry = st.table[int(key) & (st.table.shape[0] - 1)]
+        if int(entry[KEY]) % 2**64 != int(key) or entry[META] >> 16 != st.work[GENERATION]:
             break
         count = legal(state, config, moves)
-        if entry[MOVE] not in moves[:count]:  # nothing, or of a position that only has the same key
+        if entry[MOVE] not in moves[:count]:  # no entry, or that of another position with the same key
             break
-        found.append(int(entry[MOVE]))
-    return found
+        line.append(int(entry[MOVE]))
+    return line

@@ -1,19 +1,19 @@
-"""The strongest search here, over one family's kernel: alpha-beta that trusts a learned score and cuts by it.
+"""The strongest search here, over one family's kernel: alpha-beta with a learned evaluation and selective search.
 
-Built on `alphabeta` (digests, repetitions, ends, what cut before); what it adds to that: a learned score, or a learned
-correction of the static one, a table of two tiers, null moves, cuts by the static score, reductions that grow with
-depth and number, and replies that refuted the same move before. Which of these a family uses stands with its weights.
+It shares digests, repetitions, results and move ordering with `alphabeta`. It adds a learned evaluation or correction
+of the static score, quiescence search, a two-bucket transposition table with aging, null-move pruning, reverse futility
+pruning, razoring, futility pruning, late move reductions and aspiration windows. Which of these a family uses is stored
+with its weights (`bots.search.net`).
 
-Several may search the same position at once, each at a desk of its own with the same table (`join`): what one finds out
-the others need not. Entries are written and read without asking, so one may be half of this and half of that; its KEY
-is the digest XOR all the rest, and such an entry is nobody's.
+Several threads may search the same position with one transposition table (lazy SMP), each with a state of its own
+(`new_helper_state`, `copy_root`). Entries are read and written without locks; KEY is the digest XOR the rest, so an
+entry that two threads wrote half each matches no position.
 
-What both do alike is a function of `alphabeta`. Ranking, table and negamax are not: as one with switches off, the plain
-search would compile for as long as this does, which is twice as long, carry a net through every call, and no longer be
-read beside a textbook's.
+Ranking, table access and negamax are not shared with `alphabeta`. A common version with switches would double the
+compile time of the plain search, carry a net through every call, and no longer read like a textbook's.
 
 Loaded once per family (see the package). A search is a pure function of the position, its history, the limits, the net
-and the table.
+and the table. `st` is the `ChampionState` in every function.
 """
 
 # ruff: noqa: PLR0917 - the compiled functions call each other by position alone
@@ -27,35 +27,35 @@ import numpy.typing as npt
 
 from bots.search import search
 from bots.search.net import (
+    ACTIVATION_ONE,
+    ASPIRATION,
     BIAS,
-    DROP,
     ELEMENT,
-    ERROR,
-    EVEN,
+    EVAL_MARGIN,
     FIRST_COLUMN,
     FIRST_LINE,
-    FIRST_PRICE,
+    FIRST_PIECE_VALUE,
+    FRONTIER_FUTILITY,
+    FUTILITY,
     HEAD,
     HIDDEN,
     IS_BOARD,
-    LATE,
-    LATE_FROM,
-    LEAVE,
+    LINEAR_EVAL,
+    LMR,
+    LMR_EVEN_PLIES,
+    LMR_FIRST_MOVE,
     MOVER,
     MOVER_BIT,
     NET,
-    ONE,
-    PASS,
-    PRICES,
-    REST,
+    NULL_MOVE,
+    QUIESCENCE,
+    RAZORING,
+    REVERSE_FUTILITY,
+    SEARCH_FEATURES,
     SEEN_FROM,
-    SETTLE,
-    SKIM,
     STRIDE,
-    TECHNIQUES,
     TEMPO,
-    TRAITS,
-    WINDOW,
+    TUNED_PIECE_VALUES,
     Net,
 )
 from referee.rules.jit import ctz, jit
@@ -66,289 +66,310 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _kernel, _folder = kernel_for(__name__)
 _plain = search("alphabeta", family_of(__name__))
-legal, play, result, evaluate = _kernel.legal, _kernel.play, _kernel.result, _kernel.evaluate
-visit, ended, cell_of, put_first, take_best = (
-    _plain.visit,
-    _plain.ended,
-    _plain.cell_of,
-    _plain.put_first,
-    _plain.take_best,
+legal, play, result, kernel_evaluate = _kernel.legal, _kernel.play, _kernel.result, _kernel.evaluate
+enter_position, terminal_score, history_index, move_to_front, pick_best = (
+    _plain.enter_position,
+    _plain.terminal_score,
+    _plain.history_index,
+    _plain.move_to_front,
+    _plain.pick_best,
 )
-out_of_nodes, is_forced, key_of, order_moves = _plain.out_of_nodes, _plain.is_forced, _plain.key_of, _plain.order_moves
+must_stop, is_forced, key_of, order_moves = _plain.must_stop, _plain.is_forced, _plain.key_of, _plain.order_moves
 digest = _plain.digest
 
 
 def compiled(function: F) -> F:
-    """`jit`, with a cache that a change of the kernel makes stale."""
+    """Apply `jit` with a cache that a change of the kernel invalidates."""
     return jit(function, also=(_folder,), borrows=True)
 
 
 def inlined(function: F) -> F:
-    """The same for what is called for every position, with a whole desk."""
+    """Compile likewise, and inline the function into its callers: for what runs in every position and takes the whole
+    state.
+    """
     return jit(function, also=(_folder,), borrows=True, inlined=True)
 
 
 @compiled
-def takes_nothing(state: State, config: Config, prices: Any, moves: Any, gains: Any) -> int:
-    """Stands for `Tactics.captures` in families that have none."""
+def no_captures(state: State, config: Config, prices: Any, moves: Any, gains: Any) -> int:
+    """Replace `Tactics.captures` in families without tactics."""
     return 0
 
 
 @compiled
-def static_score(state: State, config: Config, prices: Any) -> int:
-    """Stands for `Tactics.quiet_eval` in families that have none."""
-    return evaluate(state, config)
+def fallback_quiet_eval(state: State, config: Config, prices: Any) -> int:
+    """Replace `Tactics.quiet_eval` in families without tactics."""
+    return kernel_evaluate(state, config)
 
 
 @compiled
-def is_quiet(state: State, config: Config) -> bool:
-    """Stands for `Tactics.in_check` in families that have none."""
+def never_in_check(state: State, config: Config) -> bool:
+    """Replace `Tactics.in_check` in families without tactics."""
     return False
 
 
 @compiled
-def has_none(state: State, config: Config, found: Any) -> int:
-    """Stands for `LinearFeatures.linear_features` in families that have none."""
+def no_linear_features(state: State, config: Config, active: Any) -> int:
+    """Replace `LinearFeatures.linear_features` in families without linear features."""
     return 0
 
 
-TELLS = hasattr(_kernel, "captures")
-"""Whether the kernel brings `referee.rules.rules.Tactics`."""
+HAS_TACTICS = hasattr(_kernel, "captures")
+"""Whether the kernel implements `referee.rules.rules.Tactics`."""
 _tactics = cast(Tactics, _kernel)
-captures: Any = _tactics.captures if TELLS else takes_nothing
-quiet_eval: Any = _tactics.quiet_eval if TELLS else static_score
-in_check: Any = _tactics.in_check if TELLS else is_quiet
+kernel_captures: Any = _tactics.captures if HAS_TACTICS else no_captures
+kernel_quiet_eval: Any = _tactics.quiet_eval if HAS_TACTICS else fallback_quiet_eval
+in_check: Any = _tactics.in_check if HAS_TACTICS else never_in_check
 
-HAS_TRAITS = hasattr(_kernel, "linear_features")
-"""Whether the kernel brings `referee.rules.rules.LinearFeatures`."""
-traits: Any = cast(LinearFeatures, _kernel).linear_features if HAS_TRAITS else has_none
+HAS_LINEAR_FEATURES = hasattr(_kernel, "linear_features")
+"""Whether the kernel implements `referee.rules.rules.LinearFeatures`."""
+kernel_linear_features: Any = (
+    cast(LinearFeatures, _kernel).linear_features if HAS_LINEAR_FEATURES else no_linear_features
+)
 
-MAX_DEPTH, MAX_LINE = _plain.MAX_DEPTH, _plain.MAX_LINE
-NOUGHT, ONCE, KEY_SIZE, STATE_SIZE = _plain.NOUGHT, _plain.ONCE, _plain.KEY_SIZE, _plain.STATE_SIZE
-WIN, SURE, INFINITE, AT_HAND = _plain.WIN, _plain.SURE, _plain.INFINITE, _plain.AT_HAND
-PLACE, PLACES, UNSEEN, ENDED = _plain.PLACE, _plain.PLACES, _plain.UNSEEN, _plain.ENDED
-HISTORY, FORCED, DEPTHS = _plain.HISTORY, _plain.FORCED, _plain.DEPTHS
+MAX_DEPTH, MAX_GAME_PLIES = _plain.MAX_DEPTH, _plain.MAX_GAME_PLIES
+ZERO, ONCE, KEY_SIZE, STATE_SIZE = _plain.ZERO, _plain.ONCE, _plain.KEY_SIZE, _plain.STATE_SIZE
+WIN, PROVEN_WIN, INFINITY, WIN_IN_ONE = _plain.WIN, _plain.PROVEN_WIN, _plain.INFINITY, _plain.WIN_IN_ONE
+RANK_SHIFT, INDEX_MASK, UNKNOWN, TERMINAL = _plain.RANK_SHIFT, _plain.INDEX_MASK, _plain.UNKNOWN, _plain.TERMINAL
+HISTORY, FORCED, DEPTH_MASK = _plain.HISTORY, _plain.FORCED, _plain.DEPTH_MASK
 EXACT, LOWER, UPPER = _plain.EXACT, _plain.LOWER, _plain.UPPER
-STATIC, PATH, KILLER, SECOND_KILLER = _plain.STATIC, _plain.PATH, _plain.KILLER, _plain.SECOND_KILLER
-MOVES, RANKS, SEEN = _plain.MOVES, _plain.RANKS, _plain.SEEN
-YES: Any = np.bool_(True)
-"""For a bare True numba would compile a second version of what it is given to: see `alphabeta.NOUGHT`."""
+STATIC, LAST_MOVE, KILLER, SECOND_KILLER = _plain.STATIC, _plain.LAST_MOVE, _plain.KILLER, _plain.SECOND_KILLER
+MOVES, RANKS, CHILD_EVALS = _plain.MOVES, _plain.RANKS, _plain.CHILD_EVALS
+TRUE: Any = np.bool_(True)
+"""For a bare True numba would compile a second version of the function: see `alphabeta.STATE_SIZE`."""
 KEY, MOVE, VALUE, META = _plain.KEY, _plain.MOVE, _plain.VALUE, _plain.META
 
-NODES, LIMIT, STOP, ABORTED, BEST, SCORE, ROOT, SIDE, GENERATION, CONTEMPT, NOMINAL = range(11)
+NODES, NODE_LIMIT, STOP, ABORTED, BEST_MOVE, SCORE, ROOT_INDEX, ROOT_SIDE, GENERATION, CONTEMPT, ITERATION = range(11)
 AGE, NOISE, SEED = 11, 12, 13
-"""`work`, besides what alpha-beta keeps there: the number of this search, by which old entries give way; by how much a
-move at the root may be misjudged, and by which lot."""
+"""Further indices of `work`: the number of this search, for aging; the bound of the random error of root moves (for
+weaker play), and its seed.
+"""
 WORK_SIZE = 16
 
-OLD, BORN = 16, 24
+AGE_SHIFT, GENERATION_SHIFT = 16, 24
 """META is generation << 24 | age << 16 | forced << 15 | depth << 2 | bound."""
 
 
-class Desk(NamedTuple):
-    """The desk of alpha-beta, and the net."""
+class ChampionState(NamedTuple):
+    """The state of alpha-beta (`alphabeta.SearchState`), and the net."""
 
     work: npt.NDArray[np.int64]
     states: npt.NDArray[Any]
     keys: npt.NDArray[np.uint64]
-    line: npt.NDArray[np.uint64]
+    game_keys: npt.NDArray[np.uint64]
     plies: npt.NDArray[np.int64]
     history: npt.NDArray[np.int64]
     table: npt.NDArray[np.int64]
-    sums: npt.NDArray[np.int32]
-    """[ply, unit]: the net's first layer."""
+    accumulators: npt.NDArray[np.int32]
+    """[ply, unit]: the first layer of the net, updated incrementally."""
     rows: npt.NDArray[np.int32]
-    """The net's weights, see `Net`."""
+    """Weights of the net, see `Net`."""
     maps: npt.NDArray[np.int64]
-    """Where a state's elements have their rows, see `Net`."""
+    """Rows of a state's elements, see `Net`."""
 
 
-LOW, HIGH, STAND, TOP, FOUND, TRIED = range(SEEN, SEEN + 6)
-"""Columns of `plies` in `settle`: the window, the score without a move, the best one, how many moves there are and how
-many were tried."""
+Q_ALPHA, Q_BETA, STAND_PAT, Q_BEST, Q_CAPTURES, Q_TRIED = range(CHILD_EVALS, CHILD_EVALS + 6)
+"""Columns of `plies` in `quiescence`: alpha and beta, the stand-pat score, the best score, the number of captures and
+how many of them were tried.
+"""
 _depths, _numbers = np.ogrid[: MAX_DEPTH + 2, :256]
-TRAITS_AT: Any = np.int64(MAX_DEPTH + 1)
-"""The row of `plies` that holds the traits of a position that is judged."""
+LINEAR_ROW: Any = np.int64(MAX_DEPTH + 1)
+"""Row of `plies` that holds the linear features of the position being evaluated."""
 UNITS = np.uint64(HIDDEN)
-GRAIN = 4
-"""What a trait is worth is kept in sixteenths of a hundredth of a piece."""
-LESS = (np.log(np.maximum(_depths, 1)) * np.log(np.maximum(_numbers, 1)) / 2.2).astype(np.int64)
-"""[depth, number of the move]: by how many plies it is looked at less deeply."""
-DEEPEST_CUT = 4
-"""Up to this depth a position is left, or a move passed over, for its static score."""
-SETTLED = 4
-"""So many moves that take something are looked at behind the leaves."""
-HOPE = 100
-"""What a move that takes something may bring beyond what it takes."""
-FAR, FAR_DEPTH = 150, 2
-"""Who is behind by so much for each ply, up to this depth, gets on by taking something or not at all."""
-VERY_LATE = 16
-"""From this move of a position on it is two plies less, where the leaves are settled."""
+LINEAR_SHIFT = 4
+"""Weights of linear features are in sixteenths of a centipawn."""
+LMR_REDUCTIONS = (np.log(np.maximum(_depths, 1)) * np.log(np.maximum(_numbers, 1)) / 2.2).astype(np.int64)
+"""[depth, number of the move]: late move reduction in plies."""
+MAX_PRUNING_DEPTH = 4
+"""Greatest depth for reverse futility pruning and futility pruning."""
+MAX_QUIESCENCE_PLIES = 4
+"""Greatest depth of the quiescence search."""
+DELTA_MARGIN = 100
+"""Delta pruning: a capture is searched if its gain plus this margin can raise alpha."""
+RAZOR_MARGIN, MAX_RAZOR_DEPTH = 150, 2
+"""Razoring: up to this depth, a position that is below alpha by the margin per ply goes straight to quiescence search.
+"""
+LMR_SECOND_PLY_FROM = 16
+"""Moves from this number on are reduced by two plies in searches with quiescence and without the LMR table."""
 
 
-def new_desk(table_bytes: int, net: Net) -> Desk:
-    """A desk whose table takes about `table_bytes`."""
-    sums = np.zeros((MAX_DEPTH + 2, HIDDEN), dtype=np.int32)
+def new_search_state(table_bytes: int, net: Net) -> ChampionState:
+    """Allocate a search whose transposition table takes about `table_bytes`. Features the kernel cannot serve are
+    switched off.
+    """
+    accumulators = np.zeros((MAX_DEPTH + 2, HIDDEN), dtype=np.int32)
     maps = net.maps
-    if not HAS_TRAITS or net.rows.size < cast(LinearFeatures, _kernel).LINEAR_FEATURE_COUNT:
-        maps[0, TECHNIQUES] &= ~TRAITS
-    if TELLS and maps[0, TECHNIQUES] & PRICES == 0:
-        maps[0, FIRST_PRICE : FIRST_PRICE + _tactics.PIECE_VALUES.size] = _tactics.PIECE_VALUES
-    return Desk(**_plain.new_desk(table_bytes)._asdict(), sums=sums, rows=net.rows, maps=maps)
+    if not HAS_LINEAR_FEATURES or net.rows.size < cast(LinearFeatures, _kernel).LINEAR_FEATURE_COUNT:
+        maps[0, SEARCH_FEATURES] &= ~LINEAR_EVAL
+    if HAS_TACTICS and maps[0, SEARCH_FEATURES] & TUNED_PIECE_VALUES == 0:
+        maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + _tactics.PIECE_VALUES.size] = _tactics.PIECE_VALUES
+    return ChampionState(
+        **_plain.new_search_state(table_bytes)._asdict(), accumulators=accumulators, rows=net.rows, maps=maps
+    )
 
 
-def new_place(desk: Desk) -> Desk:
-    """A desk for one more that searches with the same table and net."""
-    own = {name: np.zeros_like(getattr(desk, name)) for name in Desk._fields if name not in ("table", "rows", "maps")}
-    return desk._replace(**own)
+def new_helper_state(st: ChampionState) -> ChampionState:
+    """Allocate the state of one more thread, which shares the transposition table and the net (lazy SMP)."""
+    own = {
+        name: np.zeros_like(getattr(st, name))
+        for name in ChampionState._fields
+        if name not in ("table", "rows", "maps")
+    }
+    return st._replace(**own)
 
 
-def join(place: Desk, desk: Desk) -> None:
-    """Lay out at a `new_place` of a desk the search that was begun there (`begin`)."""
-    place.work[:], place.line[:], place.history[:] = desk.work, desk.line, desk.history
-    place.states[0], place.keys[0], place.sums[0] = desk.states[0], desk.keys[0], desk.sums[0]
-    place.plies[:, :MOVES] = desk.plies[:, :MOVES]
+def copy_root(helper: ChampionState, st: ChampionState) -> None:
+    """Copy the search that was set up in `st` (see `start_search`) to the state of a helper thread."""
+    helper.work[:], helper.game_keys[:], helper.history[:] = st.work, st.game_keys, st.history
+    helper.states[0], helper.keys[0], helper.accumulators[0] = st.states[0], st.keys[0], st.accumulators[0]
+    helper.plies[:, :MOVES] = st.plies[:, :MOVES]
 
 
 @compiled
-def add_rows(sums: Any, rows: Any, maps: Any, line: int, bits: Any, further: int, sign: int) -> None:
-    """Add the rows of the bits of a board to the sums, or take them off; they are so many rows `further` on."""
+def add_rows(accumulators: Any, rows: Any, maps: Any, map_row: int, bits: Any, offset: int, sign: int) -> None:
+    """Add `sign` times the rows of a bitboard's set bits to the accumulators; `offset` is that of its anchor."""
     while bits != 0:
-        row = further + maps[line, FIRST_COLUMN + ctz(bits)]
+        row = offset + maps[map_row, FIRST_COLUMN + ctz(bits)]
         bits &= bits - np.uint64(1)
         for unit in range(HIDDEN):
-            sums[unit] += np.int32(sign) * rows[row, unit]
+            accumulators[unit] += np.int32(sign) * rows[row, unit]
 
 
 @compiled
-def row_of(maps: Any, line: int, value: Any) -> int:
-    """The row of a number's value."""
+def row_of(maps: Any, map_row: int, value: Any) -> int:
+    """Return the row of weights of a number's value."""
     last = maps.shape[1] - 1
     column = FIRST_COLUMN + value
-    return maps[line, last if value < 0 or column > last else column]  # type: ignore[no-any-return]
+    return maps[map_row, last if value < 0 or column > last else column]  # type: ignore[no-any-return]
 
 
 @compiled
-def sum_up(sums: Any, rows: Any, maps: Any, state: State) -> None:
-    """The net's first layer for a state."""
-    further = maps[0, STRIDE] * np.int64(state[maps[0, SEEN_FROM]])
+def refresh_accumulator(accumulators: Any, rows: Any, maps: Any, state: State) -> None:
+    """Compute the first layer of the net for a state from scratch."""
+    offset = maps[0, STRIDE] * np.int64(state[maps[0, SEEN_FROM]])
     for unit in range(HIDDEN):
-        sums[unit] = rows[BIAS, unit]
-    for line in range(FIRST_LINE, maps.shape[0]):
-        element = maps[line, ELEMENT]
-        if maps[line, IS_BOARD] != 0:
-            add_rows(sums, rows, maps, line, np.uint64(state[element]), further, ONCE)
+        accumulators[unit] = rows[BIAS, unit]
+    for map_row in range(FIRST_LINE, maps.shape[0]):
+        element = maps[map_row, ELEMENT]
+        if maps[map_row, IS_BOARD] != 0:
+            add_rows(accumulators, rows, maps, map_row, np.uint64(state[element]), offset, ONCE)
         else:
-            row = row_of(maps, line, np.int64(state[element]))
+            row = row_of(maps, map_row, np.int64(state[element]))
             for unit in range(HIDDEN):
-                sums[unit] += rows[row, unit]
+                accumulators[unit] += rows[row, unit]
 
 
 @compiled
-def sum_on(desk: Desk, ply: int) -> None:
-    """The same for `states[ply]`, from that of the ply before."""
-    sums, rows, maps = desk.sums[ply], desk.rows, desk.maps
-    before, state = desk.states[ply - 1], desk.states[ply]
-    earlier, seen_from = desk.sums[ply - 1], maps[0, SEEN_FROM]
-    further = maps[0, STRIDE] * np.int64(state[seen_from])
+def update_accumulator(st: ChampionState, ply: int) -> None:
+    """Compute the first layer of the net for `states[ply]` incrementally from that of the ply before."""
+    accumulators, rows, maps = st.accumulators[ply], st.rows, st.maps
+    before, state = st.states[ply - 1], st.states[ply]
+    earlier, seen_from = st.accumulators[ply - 1], maps[0, SEEN_FROM]
+    offset = maps[0, STRIDE] * np.int64(state[seen_from])
     if maps[0, STRIDE] != 0 and before[seen_from] != state[seen_from]:
-        sum_up(sums, rows, maps, state)
+        refresh_accumulator(accumulators, rows, maps, state)
         return
     for unit in range(HIDDEN):
-        sums[unit] = earlier[unit]
-    for line in range(FIRST_LINE, maps.shape[0]):
-        element = maps[line, ELEMENT]
+        accumulators[unit] = earlier[unit]
+    for map_row in range(FIRST_LINE, maps.shape[0]):
+        element = maps[map_row, ELEMENT]
         if before[element] == state[element]:
             continue
-        if maps[line, IS_BOARD] != 0:
+        if maps[map_row, IS_BOARD] != 0:
             was, now = np.uint64(before[element]), np.uint64(state[element])
-            add_rows(sums, rows, maps, line, was & ~now, further, -ONCE)
-            add_rows(sums, rows, maps, line, now & ~was, further, ONCE)
+            add_rows(accumulators, rows, maps, map_row, was & ~now, offset, -ONCE)
+            add_rows(accumulators, rows, maps, map_row, now & ~was, offset, ONCE)
         else:
-            gone = row_of(maps, line, np.int64(before[element]))
-            come = row_of(maps, line, np.int64(state[element]))
+            gone = row_of(maps, map_row, np.int64(before[element]))
+            come = row_of(maps, map_row, np.int64(state[element]))
             for unit in range(HIDDEN):
-                sums[unit] += rows[come, unit] - rows[gone, unit]
+                accumulators[unit] += rows[come, unit] - rows[gone, unit]
 
 
 @compiled
-def corrected(rows: Any, maps: Any, sums: Any, state: State, score: Any) -> Any:
-    """The static score of a state with the net's correction, for the side to move."""
-    if score >= AT_HAND or score <= -AT_HAND:
+def apply_net(rows: Any, maps: Any, accumulators: Any, state: State, score: Any) -> Any:
+    """Return a static score with the net's correction, for the side to move."""
+    if score >= WIN_IN_ONE or score <= -WIN_IN_ONE:
         return score
     is_second = np.int64(state[maps[0, MOVER]]) & maps[0, MOVER_BIT] != 0
-    head, total = HEAD + is_second, NOUGHT
+    head, total = HEAD + is_second, ZERO
     for unit in range(HIDDEN):
-        total += min(max(np.int64(sums[unit]), 0), ONE) * rows[head, unit]
+        total += min(max(np.int64(accumulators[unit]), 0), ACTIVATION_ONE) * rows[head, unit]
     total >>= 16
     score += -total if is_second else total
-    return min(max(score, 1 - AT_HAND), AT_HAND - 1)
+    return min(max(score, 1 - WIN_IN_ONE), WIN_IN_ONE - 1)
 
 
 @inlined
-def weigh(desk: Desk, ply: int, config: Config) -> Any:
-    """The sum of what the traits of `states[ply]` are worth."""
-    found = desk.plies[TRAITS_AT]
-    count = traits(desk.states[ply], config, found)
+def evaluate_linear(st: ChampionState, ply: int, config: Config) -> Any:
+    """Return the sum of the weights of the linear features of `states[ply]`."""
+    active = st.plies[LINEAR_ROW]
+    count = kernel_linear_features(st.states[ply], config, active)
     if count < 0:
-        return AT_HAND
-    total = NOUGHT
+        return WIN_IN_ONE
+    total = ZERO
     for i in range(count):
-        at = np.uint64(found[i])
-        total += np.int64(desk.rows[at // UNITS, at % UNITS])
-    return min(max(total >> GRAIN, 1 - AT_HAND), AT_HAND - 1)
+        at = np.uint64(active[i])
+        total += np.int64(st.rows[at // UNITS, at % UNITS])
+    return min(max(total >> LINEAR_SHIFT, 1 - WIN_IN_ONE), WIN_IN_ONE - 1)
 
 
 @inlined
-def judge(desk: Desk, ply: int, config: Config) -> Any:
-    """The static score of `states[ply]` without a net's correction."""
-    if HAS_TRAITS and desk.maps[0, TECHNIQUES] & (TRAITS | SETTLE) == TRAITS:
-        return weigh(desk, ply, config)
-    return evaluate(desk.states[ply], config)
+def static_eval(st: ChampionState, ply: int, config: Config) -> Any:
+    """Return the static score of `states[ply]`, without a net's correction."""
+    if HAS_LINEAR_FEATURES and st.maps[0, SEARCH_FEATURES] & (LINEAR_EVAL | QUIESCENCE) == LINEAR_EVAL:
+        return evaluate_linear(st, ply, config)
+    return kernel_evaluate(st.states[ply], config)
 
 
 @inlined
-def calm(desk: Desk, ply: int, config: Config) -> Any:
-    """The static score of `states[ply]` when nothing more is taken."""
-    if HAS_TRAITS and desk.maps[0, TECHNIQUES] & TRAITS != 0:
-        return weigh(desk, ply, config)
-    return quiet_eval(desk.states[ply], config, desk.maps[0, FIRST_PRICE:])
+def quiet_eval(st: ChampionState, ply: int, config: Config) -> Any:
+    """Return the stand-pat score of `states[ply]`: the static score for the case that no capture follows."""
+    if HAS_LINEAR_FEATURES and st.maps[0, SEARCH_FEATURES] & LINEAR_EVAL != 0:
+        return evaluate_linear(st, ply, config)
+    return kernel_quiet_eval(st.states[ply], config, st.maps[0, FIRST_PIECE_VALUE:])
 
 
 @inlined
-def look(desk: Desk, config: Config, ply: int, seen: int) -> Any:
-    """Judge the position of `ply`, where the game goes on; `seen` is the family's own static score, or UNSEEN."""
-    score = judge(desk, ply, config) if seen == UNSEEN else seen
-    if desk.maps[0, TECHNIQUES] & NET != 0:
-        sum_on(desk, ply)
-        score = corrected(desk.rows, desk.maps, desk.sums[ply], desk.states[ply], score)
-    if -AT_HAND < score < AT_HAND:
-        score = min(max(score + desk.maps[0, TEMPO], 1 - AT_HAND), AT_HAND - 1)
-    desk.plies[ply, STATIC] = score
+def evaluate(st: ChampionState, config: Config, ply: int, child_eval: int) -> Any:
+    """Evaluate the position of `ply`, which is not over; `child_eval` is its static score, or UNKNOWN. Also sets
+    STATIC.
+    """
+    score = static_eval(st, ply, config) if child_eval == UNKNOWN else child_eval
+    if st.maps[0, SEARCH_FEATURES] & NET != 0:
+        update_accumulator(st, ply)
+        score = apply_net(st.rows, st.maps, st.accumulators[ply], st.states[ply], score)
+    if -WIN_IN_ONE < score < WIN_IN_ONE:
+        score = min(max(score + st.maps[0, TEMPO], 1 - WIN_IN_ONE), WIN_IN_ONE - 1)
+    st.plies[ply, STATIC] = score
     return score
 
 
 @compiled
-def find(desk: Desk, ply: int) -> tuple[int, int, int]:
-    """What the table holds for `ply`: move, value and META, which is -1 for nothing."""
-    slot, key = np.int64(desk.keys[ply] & np.uint64(desk.table.shape[0] - 2)), np.int64(desk.keys[ply])
+def probe(st: ChampionState, ply: int) -> tuple[int, int, int]:
+    """Look up the position of `ply` in the transposition table: its move, value and META, or META -1 if there is no
+    entry.
+    """
+    slot, key = np.int64(st.keys[ply] & np.uint64(st.table.shape[0] - 2)), np.int64(st.keys[ply])
     for at in range(slot, slot + 2):
-        move, value, meta = desk.table[at, MOVE], desk.table[at, VALUE], desk.table[at, META]
-        if desk.table[at, KEY] ^ move ^ value ^ meta == key and meta >> BORN == desk.work[GENERATION]:
+        move, value, meta = st.table[at, MOVE], st.table[at, VALUE], st.table[at, META]
+        if st.table[at, KEY] ^ move ^ value ^ meta == key and meta >> GENERATION_SHIFT == st.work[GENERATION]:
             return move, value, meta
-    return NOUGHT, NOUGHT, -ONCE
+    return ZERO, ZERO, -ONCE
 
 
 @compiled
-def store(desk: Desk, ply: int, depth: int, forced: int, move: int, score: int, alpha: int, beta: int) -> None:
-    """Remember what was found out about `ply`: in place of what is shallower or older, else beside it."""
-    work, table = desk.work, desk.table
-    slot = np.int64(desk.keys[ply] & np.uint64(table.shape[0] - 2))
-    key = np.int64(desk.keys[ply])
+def store(st: ChampionState, ply: int, depth: int, forced: int, move: int, score: int, alpha: int, beta: int) -> None:
+    """Write a result to the transposition table: to the first bucket if that is older, shallower or of this position,
+    else to the second.
+    """
+    work, table = st.work, st.table
+    slot = np.int64(st.keys[ply] & np.uint64(table.shape[0] - 2))
+    key = np.int64(st.keys[ply])
     meta = table[slot, META]
-    is_current = meta >> BORN == work[GENERATION] and (meta >> OLD & 255) == work[AGE] & 255
-    held = table[slot, KEY] ^ table[slot, MOVE] ^ table[slot, VALUE] ^ meta
-    if held != key and is_current and (meta >> 2 & DEPTHS) > depth:
+    is_current = meta >> GENERATION_SHIFT == work[GENERATION] and (meta >> AGE_SHIFT & 255) == work[AGE] & 255
+    held_key = table[slot, KEY] ^ table[slot, MOVE] ^ table[slot, VALUE] ^ meta
+    if held_key != key and is_current and (meta >> 2 & DEPTH_MASK) > depth:
         slot += 1
     bound = EXACT
     if score <= alpha:
@@ -356,34 +377,36 @@ def store(desk: Desk, ply: int, depth: int, forced: int, move: int, score: int, 
     elif score >= beta:
         bound = LOWER
     value = score
-    if score > SURE:  # distances to the end count from here in the table, from the root in the search
+    if score > PROVEN_WIN:  # the table counts plies to a win from this position, the search counts them from the root
         value += ply
-    elif score < -SURE:
+    elif score < -PROVEN_WIN:
         value -= ply
-    meta = work[GENERATION] << BORN | (work[AGE] & 255) << OLD | forced | depth << 2 | bound
+    meta = work[GENERATION] << GENERATION_SHIFT | (work[AGE] & 255) << AGE_SHIFT | forced | depth << 2 | bound
     table[slot, KEY], table[slot, MOVE] = key ^ move ^ value ^ meta, move
     table[slot, VALUE], table[slot, META] = value, meta
 
 
 @compiled
-def do_nothing(desk: Desk, config: Config, ply: int) -> bool:
-    """Put into `ply + 1` what follows when the side to move does nothing; whether the game goes on there."""
-    element, bit = desk.maps[0, MOVER], desk.maps[0, MOVER_BIT]
-    state = desk.states[ply + 1]
+def make_null_move(st: ChampionState, config: Config, ply: int) -> bool:
+    """Put the position after a null move into `ply + 1`. Return whether the game continues there."""
+    element, bit = st.maps[0, MOVER], st.maps[0, MOVER_BIT]
+    state = st.states[ply + 1]
     for i in range(STATE_SIZE):
-        state[i] = desk.states[ply, i]
-    if np.int64(state[element]) & ~bit != 0:  # a phase of its own
+        state[i] = st.states[ply, i]
+    if np.int64(state[element]) & ~bit != 0:  # the rules are in a phase in which passing has no meaning
         return False
     state[element] = np.int64(state[element]) ^ bit
-    desk.plies[ply + 1, PATH] = -1
-    return visit(desk, config, ply + 1, UNSEEN, YES) == 0  # type: ignore[no-any-return]
+    st.plies[ply + 1, LAST_MOVE] = -1
+    return enter_position(st, config, ply + 1, UNKNOWN, TRUE) == 0  # type: ignore[no-any-return]
 
 
 @compiled
-def take_dearest(moves: Any, gains: Any, i: int, found: int) -> int:
-    """Bring what gains most of `i..found-1` to place `i`; of equal gains the lower move comes first."""
+def pick_best_capture(moves: Any, gains: Any, i: int, count: int) -> int:
+    """Move the capture that gains most of `i..count-1` to index `i` and return it; of equal gains the lower move code
+    first.
+    """
     best = i
-    for j in range(i + 1, found):
+    for j in range(i + 1, count):
         if gains[j] > gains[best] or (gains[j] == gains[best] and moves[j] < moves[best]):
             best = j
     moves[i], moves[best] = moves[best], moves[i]
@@ -392,283 +415,301 @@ def take_dearest(moves: Any, gains: Any, i: int, found: int) -> int:
 
 
 @compiled
-def settle(desk: Desk, config: Config, ply: int, alpha: int, beta: int) -> int:
-    """The score of `states[ply]` for the side to move, who may stop there or take something, and so on in turn.
+def quiescence(st: ChampionState, config: Config, ply: int, alpha: int, beta: int) -> int:
+    """Run a quiescence search: return the score of `states[ply]` for the side to move, which may stand pat or capture.
 
-    A loop in place of a recursion: two recursive functions, one in the other, do not survive the disk cache.
+    A loop in place of a recursion: two recursive functions that call each other do not survive the disk cache.
     """
-    work, p, is_known, value = desk.work, ply, False, NOUGHT
-    desk.plies[p, LOW], desk.plies[p, HIGH] = alpha, beta
+    work, p, is_known, value = st.work, ply, False, ZERO
+    st.plies[p, Q_ALPHA], st.plies[p, Q_BETA] = alpha, beta
     while True:
-        here = desk.plies[p]
-        moves, gains = here[MOVES:RANKS], here[RANKS:SEEN]
-        if not is_known:  # just arrived
-            if p - ply >= SETTLED or p + 1 >= MAX_DEPTH:
-                value, is_known = calm(desk, p, config) + desk.maps[0, TEMPO], True
+        here = st.plies[p]
+        moves, gains = here[MOVES:RANKS], here[RANKS:CHILD_EVALS]
+        if not is_known:  # entered a moment ago
+            if p - ply >= MAX_QUIESCENCE_PLIES or p + 1 >= MAX_DEPTH:
+                value, is_known = quiet_eval(st, p, config) + st.maps[0, TEMPO], True
             else:
-                value = calm(desk, p, config) + desk.maps[0, TEMPO]
-                is_known = value >= here[HIGH]
-                here[STAND], here[TOP], here[TRIED] = value, value, 0
+                value = quiet_eval(st, p, config) + st.maps[0, TEMPO]
+                is_known = value >= here[Q_BETA]
+                here[STAND_PAT], here[Q_BEST], here[Q_TRIED] = value, value, 0
                 if not is_known:
-                    here[FOUND] = captures(desk.states[p], config, desk.maps[0, FIRST_PRICE:], moves, gains)
+                    here[Q_CAPTURES] = kernel_captures(
+                        st.states[p], config, st.maps[0, FIRST_PIECE_VALUE:], moves, gains
+                    )
         if is_known:
             if p == ply:
                 return value  # type: ignore[no-any-return]
             p -= 1
-            here = desk.plies[p]
-            moves, gains = here[MOVES:RANKS], here[RANKS:SEEN]
-            here[TOP] = max(here[TOP], -value)
-        i, floor = here[TRIED], max(here[LOW], here[TOP])
-        value, is_known = here[TOP], True
-        if i < here[FOUND] and value < here[HIGH]:
-            move = take_dearest(moves, gains, i, here[FOUND])
-            if here[STAND] + gains[i] + HOPE > here[LOW]:
-                if out_of_nodes(work):
+            here = st.plies[p]
+            moves, gains = here[MOVES:RANKS], here[RANKS:CHILD_EVALS]
+            here[Q_BEST] = max(here[Q_BEST], -value)
+        i, alpha = here[Q_TRIED], max(here[Q_ALPHA], here[Q_BEST])
+        value, is_known = here[Q_BEST], True
+        if i < here[Q_CAPTURES] and value < here[Q_BETA]:
+            move = pick_best_capture(moves, gains, i, here[Q_CAPTURES])
+            if here[STAND_PAT] + gains[i] + DELTA_MARGIN > here[Q_ALPHA]:
+                if must_stop(work):
                     return 0
-                play(desk.states[p], config, move, desk.states[p + 1])
+                play(st.states[p], config, move, st.states[p + 1])
                 work[NODES] += 1
-                here[TRIED] += 1
+                here[Q_TRIED] += 1
                 p += 1
-                desk.plies[p, LOW], desk.plies[p, HIGH], is_known = -here[HIGH], -floor, False
+                st.plies[p, Q_ALPHA], st.plies[p, Q_BETA], is_known = -here[Q_BETA], -alpha, False
 
 
 @compiled
-def rank_moves(desk: Desk, config: Config, ply: int, looks: bool, begin: int, end: int) -> None:
-    """Rank the moves `begin..end-1` of `ply` by what cut before and, with `looks`, by how the next position looks."""
-    order_moves(desk, ply, begin, end)
-    if not looks:
+def rank_moves(st: ChampionState, config: Config, ply: int, evaluates_children: bool, begin: int, end: int) -> None:
+    """Rank the moves `begin..end-1` of `ply` by `order_moves` and, with `evaluates_children`, by the static score after
+    each.
+    """
+    order_moves(st, ply, begin, end)
+    if not evaluates_children:
         return
-    row, work = desk.plies[ply], desk.work
-    side = (work[SIDE] + ply) & 1
+    row, work = st.plies[ply], st.work
+    side = (work[ROOT_SIDE] + ply) & 1
     for i in range(begin, end):
-        if out_of_nodes(work):
+        if must_stop(work):
             return
-        play(desk.states[ply], config, row[MOVES + i], desk.states[ply + 1])
+        play(st.states[ply], config, row[MOVES + i], st.states[ply + 1])
         work[NODES] += 1
-        code = result(desk.states[ply + 1], config, ONCE, NOUGHT)
+        code = result(st.states[ply + 1], config, ONCE, ZERO)
         if code == 0:
-            row[SEEN + i] = judge(desk, ply + 1, config)
-            rank = (row[RANKS + i] >> PLACE) // 50 - row[SEEN + i]
+            row[CHILD_EVALS + i] = static_eval(st, ply + 1, config)
+            rank = (row[RANKS + i] >> RANK_SHIFT) // 50 - row[CHILD_EVALS + i]
         else:
-            row[SEEN + i] = ENDED + code
-            rank = 10 * ended(work, code, side, NOUGHT)
-        row[RANKS + i] = rank << PLACE | PLACES - RANKS - i
+            row[CHILD_EVALS + i] = TERMINAL + code
+            rank = 10 * terminal_score(work, code, side, ZERO)
+        row[RANKS + i] = rank << RANK_SHIFT | INDEX_MASK - RANKS - i
 
 
 @compiled
-def misjudged(work: Any, move: int) -> int:
-    """By how much a move at the root is misjudged on purpose: -NOISE..NOISE, the same for the same lot."""
+def root_noise(work: Any, move: int) -> int:
+    """Return the random error of a root move, -NOISE..NOISE; equal seeds give equal errors."""
     drawn = (np.uint64(move) ^ np.uint64(work[SEED])) * np.uint64(0x9E3779B97F4A7C15)
     drawn = (drawn ^ (drawn >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
     return np.int64(drawn >> np.uint64(33)) % (2 * work[NOISE] + 1) - work[NOISE]  # type: ignore[no-any-return]
 
 
 @compiled
-def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as one, read beside the textbook's
-    desk: Desk, config: Config, ply: int, depth: int, alpha: int, beta: int, may_rest: int
+def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as one function, laid out like a textbook's
+    st: ChampionState, config: Config, ply: int, depth: int, alpha: int, beta: int, may_null_move: int
 ) -> int:
-    """The score of `states[ply]`, where the game goes on, for the side to move, `depth` > 0 plies deep.
+    """Return the score of `states[ply]` for the side to move, searched `depth` > 0 plies deep. The game must not be
+    over there.
 
-    Fail-soft within alpha..beta. `may_rest`: 0 behind a null move. Meaningless when `work[ABORTED]` is set.
+    Fail-soft within alpha..beta. `may_null_move` is 0 after a null move. Meaningless when `work[ABORTED]` is set.
     """
-    work = desk.work
-    error, techniques = desk.maps[0, ERROR], desk.maps[0, TECHNIQUES]
-    first, forced = -1, 0
-    is_open = beta - alpha > 1
+    work = st.work
+    margin, features = st.maps[0, EVAL_MARGIN], st.maps[0, SEARCH_FEATURES]
+    hash_move, forced = -1, 0
+    is_pv = beta - alpha > 1
     if ply == 0:
-        first = work[BEST]
+        hash_move = work[BEST_MOVE]
     else:
-        move, value, meta = find(desk, ply)
+        move, value, meta = probe(st, ply)
         if meta >= 0:
-            first, forced = move, meta & FORCED
-            if meta >> 2 & DEPTHS >= depth:
+            hash_move, forced = move, meta & FORCED
+            if meta >> 2 & DEPTH_MASK >= depth:
                 bound = meta & 3
-                if value > SURE:
+                if value > PROVEN_WIN:
                     value -= ply
-                elif value < -SURE:
+                elif value < -PROVEN_WIN:
                     value += ply
                 if bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha):
                     return value
-    static = desk.plies[ply, STATIC]
-    is_calm = ply > 0 and not is_open and forced == 0 and alpha > -SURE and beta < SURE and abs(static) < AT_HAND
-    if is_calm and techniques & LEAVE != 0 and depth <= DEEPEST_CUT and static - error * (depth + 1) // 2 >= beta:
+    static = st.plies[ply, STATIC]
+    may_prune = (
+        ply > 0 and not is_pv and forced == 0 and alpha > -PROVEN_WIN and beta < PROVEN_WIN and abs(static) < WIN_IN_ONE
+    )
+    if (
+        may_prune
+        and features & REVERSE_FUTILITY != 0
+        and depth <= MAX_PRUNING_DEPTH
+        and static - margin * (depth + 1) // 2 >= beta
+    ):
         return static  # type: ignore[no-any-return]
-    if is_calm and techniques & DROP != 0 and depth == 1 and static + error <= alpha:
+    if may_prune and features & RAZORING != 0 and depth == 1 and static + margin <= alpha:
         return static  # type: ignore[no-any-return]
-    skims = is_calm and techniques & SKIM != 0 and depth == 1
-    if skims and static - error >= beta:
+    only_terminal = may_prune and features & FRONTIER_FUTILITY != 0 and depth == 1
+    if only_terminal and static - margin >= beta:
         return static  # type: ignore[no-any-return]
-    skims = skims and static + error <= alpha
-    settles = TELLS and techniques & SETTLE != 0
-    if is_calm and settles:
-        is_calm = not in_check(desk.states[ply], config)
-        static = calm(desk, ply, config)
-        if is_calm and depth <= FAR_DEPTH and static + FAR * depth <= alpha:
-            score = settle(desk, config, ply, alpha, beta)
+    only_terminal = only_terminal and static + margin <= alpha
+    uses_quiescence = HAS_TACTICS and features & QUIESCENCE != 0
+    if may_prune and uses_quiescence:
+        may_prune = not in_check(st.states[ply], config)
+        static = quiet_eval(st, ply, config)
+        if may_prune and depth <= MAX_RAZOR_DEPTH and static + RAZOR_MARGIN * depth <= alpha:
+            score = quiescence(st, config, ply, alpha, beta)
             if work[ABORTED] != 0 or score <= alpha:
                 return score
     if (
-        is_calm
-        and techniques & REST != 0
-        and may_rest != 0
-        and (depth >= 3 or settles)
+        may_prune
+        and features & NULL_MOVE != 0
+        and may_null_move != 0
+        and (depth >= 3 or uses_quiescence)
         and static >= beta
         and ply + 2 < MAX_DEPTH
-        and do_nothing(desk, config, ply)
+        and make_null_move(st, config, ply)
     ):
         work[NODES] += 1
-        rest = depth - 3 - (depth >= 7)
-        if settles and rest <= 0:
-            score = -settle(desk, config, ply + 1, -beta, 1 - beta)
+        null_depth = depth - 3 - (depth >= 7)
+        if uses_quiescence and null_depth <= 0:
+            score = -quiescence(st, config, ply + 1, -beta, 1 - beta)
         else:
-            score = -look(desk, config, ply + 1, UNSEEN)
-        if score > -AT_HAND:
-            if rest > 0:
-                score = -negamax(desk, config, ply + 1, rest, -beta, 1 - beta, NOUGHT)
+            score = -evaluate(st, config, ply + 1, UNKNOWN)
+        if score > -WIN_IN_ONE:
+            if null_depth > 0:
+                score = -negamax(st, config, ply + 1, null_depth, -beta, 1 - beta, ZERO)
             if work[ABORTED] != 0:
                 return 0
             if score >= beta:
                 return beta
-    moves, row = desk.plies[ply, MOVES:RANKS], desk.plies[ply]
-    found = legal(desk.states[ply], config, moves)
-    if found == 0:
+    moves, row = st.plies[ply, MOVES:RANKS], st.plies[ply]
+    count = legal(st.states[ply], config, moves)
+    if count == 0:
         return static  # type: ignore[no-any-return]
-    placed = put_first(moves, found, first)
-    side = (work[SIDE] + ply) & 1
-    best, best_move, floor, deeper, looks = -INFINITE, -1, alpha, 0, False
-    for i in range(found):
-        if i == placed:  # not before the table's move, which often is enough
-            looks = depth >= 3 or (depth == 2 and placed == 0)
-            rank_moves(desk, config, ply, looks, i, found)
-            if looks and work[ABORTED] == 0:
-                forced = FORCED if is_forced(row, RANKS + i, RANKS + found) else 0
-        if out_of_nodes(work):
+    hash_moves = move_to_front(moves, count, hash_move)
+    side = (work[ROOT_SIDE] + ply) & 1
+    best, best_move, original_alpha, forced_extension, evaluates_children = -INFINITY, -1, alpha, 0, False
+    for i in range(count):
+        if i == hash_moves:  # ranked only after the hash move, which often causes a cutoff by itself
+            evaluates_children = depth >= 3 or (depth == 2 and hash_moves == 0)
+            rank_moves(st, config, ply, evaluates_children, i, count)
+            if evaluates_children and work[ABORTED] == 0:
+                forced = FORCED if is_forced(row, RANKS + i, RANKS + count) else 0
+        if must_stop(work):
             return 0
-        at, rank, seen = RANKS + i, NOUGHT, UNSEEN
-        if i >= placed:
-            best_left = take_best(row, RANKS + placed, RANKS + found)
-            at, rank = PLACES - (best_left & PLACES), best_left >> PLACE
-            if looks:
-                seen = row[at + SEEN - RANKS]
+        at, rank, child_eval = RANKS + i, ZERO, UNKNOWN
+        if i >= hash_moves:
+            best_left = pick_best(row, RANKS + hash_moves, RANKS + count)
+            at, rank = INDEX_MASK - (best_left & INDEX_MASK), best_left >> RANK_SHIFT
+            if evaluates_children:
+                child_eval = row[at + CHILD_EVALS - RANKS]
         move = row[at + MOVES - RANKS]
-        if forced != 0 and depth >= 2 and ply < 2 * work[NOMINAL] and ply + depth < MAX_DEPTH:
-            deeper = 1
+        if forced != 0 and depth >= 2 and ply < 2 * work[ITERATION] and ply + depth < MAX_DEPTH:
+            forced_extension = 1
         if (
-            is_calm
-            and techniques & PASS != 0
-            and looks
+            may_prune
+            and features & FUTILITY != 0
+            and evaluates_children
             and i > 2
             and forced == 0
-            and depth <= DEEPEST_CUT
-            and best > -SURE
-            and rank - desk.maps[0, TEMPO] + error * depth // 2 <= alpha
+            and depth <= MAX_PRUNING_DEPTH
+            and best > -PROVEN_WIN
+            and rank - st.maps[0, TEMPO] + margin * depth // 2 <= alpha
         ):
-            break  # they come in the order of how they look: none of the rest looks better
-        late = 0
-        if techniques & (LATE | EVEN) != 0 and depth >= 3 and i >= desk.maps[0, LATE_FROM] and forced == 0:
-            late = LESS[depth, min(i, 255)]
-            if is_open:
-                late -= 1
-            if techniques & EVEN != 0:
-                late &= ~1
-            late = max(min(late, depth - 2), 0)
-        elif techniques & (LATE | EVEN) == 0 and depth >= 3 and i >= desk.maps[0, LATE_FROM]:
-            late = 2 if settles and depth >= 4 and i >= VERY_LATE and not is_open else 1
-        more = deeper
-        play(desk.states[ply], config, move, desk.states[ply + 1])
+            break  # moves come in the order of their static evaluation: no later one exceeds alpha
+        reduction = 0
+        if features & (LMR | LMR_EVEN_PLIES) != 0 and depth >= 3 and i >= st.maps[0, LMR_FIRST_MOVE] and forced == 0:
+            reduction = LMR_REDUCTIONS[depth, min(i, 255)]
+            if is_pv:
+                reduction -= 1
+            if features & LMR_EVEN_PLIES != 0:
+                reduction &= ~1
+            reduction = max(min(reduction, depth - 2), 0)
+        elif features & (LMR | LMR_EVEN_PLIES) == 0 and depth >= 3 and i >= st.maps[0, LMR_FIRST_MOVE]:
+            reduction = 2 if uses_quiescence and depth >= 4 and i >= LMR_SECOND_PLY_FROM and not is_pv else 1
+        extension = forced_extension
+        play(st.states[ply], config, move, st.states[ply + 1])
         work[NODES] += 1
-        desk.plies[ply + 1, PATH] = move
-        if skims:
-            code, judged = result(desk.states[ply + 1], config, ONCE, NOUGHT), -static
+        st.plies[ply + 1, LAST_MOVE] = move
+        if only_terminal:
+            code, child_static = result(st.states[ply + 1], config, ONCE, ZERO), -static
         else:
-            code = visit(desk, config, ply + 1, seen, settles or depth > 1)
-            if settles and depth == 1 and code == 0 and ply < 2 * work[NOMINAL]:
-                more = int(in_check(desk.states[ply + 1], config))
-            judged = 0 if code != 0 or (settles and depth + more <= 1) else look(desk, config, ply + 1, seen)
-        noise = misjudged(work, move) if ply == 0 and work[NOISE] > 0 else 0
+            code = enter_position(st, config, ply + 1, child_eval, uses_quiescence or depth > 1)
+            if uses_quiescence and depth == 1 and code == 0 and ply < 2 * work[ITERATION]:
+                extension = int(in_check(st.states[ply + 1], config))
+            child_static = (
+                0
+                if code != 0 or (uses_quiescence and depth + extension <= 1)
+                else evaluate(st, config, ply + 1, child_eval)
+            )
+        noise = root_noise(work, move) if ply == 0 and work[NOISE] > 0 else 0
         low, high = alpha - noise, beta - noise
         if code != 0:
-            score = ended(work, code, side, ply + 1)
-        elif judged >= AT_HAND:
+            score = terminal_score(work, code, side, ply + 1)
+        elif child_static >= WIN_IN_ONE:
             score = ply + 2 - WIN
-        elif settles and depth + more <= 1:
-            score = -settle(desk, config, ply + 1, -high, -low)
-        elif depth <= 1 - more or ply + 1 >= MAX_DEPTH - 1:
-            score = -judged
+        elif uses_quiescence and depth + extension <= 1:
+            score = -quiescence(st, config, ply + 1, -high, -low)
+        elif depth <= 1 - extension or ply + 1 >= MAX_DEPTH - 1:
+            score = -child_static
         elif i == 0:
-            score = -negamax(desk, config, ply + 1, depth - 1 + more, -high, -low, ONCE)
+            score = -negamax(st, config, ply + 1, depth - 1 + extension, -high, -low, ONCE)
         else:
-            # Late moves are looked at less deeply first; one that surprises is looked at again.
-            score = -negamax(desk, config, ply + 1, depth - 1 + more - late, -low - 1, -low, ONCE)
-            if score > low and work[ABORTED] == 0 and (late > 0 or score < high):
-                score = -negamax(desk, config, ply + 1, depth - 1 + more, -high, -low, ONCE)
+            # Late move reductions and a null window first; a move that exceeds alpha is searched again in full.
+            score = -negamax(st, config, ply + 1, depth - 1 + extension - reduction, -low - 1, -low, ONCE)
+            if score > low and work[ABORTED] == 0 and (reduction > 0 or score < high):
+                score = -negamax(st, config, ply + 1, depth - 1 + extension, -high, -low, ONCE)
         if work[ABORTED] != 0:
             return 0
-        if -SURE < score < SURE:
+        if -PROVEN_WIN < score < PROVEN_WIN:
             score += noise
         if score > best:
             best, best_move = score, move
-            if ply == 0 and (score > floor or i == 0):
-                work[BEST], work[SCORE] = move, score
+            if ply == 0 and (score > original_alpha or i == 0):
+                work[BEST_MOVE], work[SCORE] = move, score
         alpha = max(alpha, score)
-        if best == WIN - ply - 1:  # nothing is better than winning now
+        if best == WIN - ply - 1:  # no move is better than an immediate win
             break
         if alpha >= beta:
-            if desk.plies[ply, KILLER] != move:
-                desk.plies[ply, SECOND_KILLER] = desk.plies[ply, KILLER]
-                desk.plies[ply, KILLER] = move
-            desk.history[side, cell_of(move)] += depth * depth
-            if ply > 0 and desk.plies[ply, PATH] >= 0:
-                desk.history[2 + side, cell_of(desk.plies[ply, PATH])] = move
+            if st.plies[ply, KILLER] != move:
+                st.plies[ply, SECOND_KILLER] = st.plies[ply, KILLER]
+                st.plies[ply, KILLER] = move
+            st.history[side, history_index(move)] += depth * depth
+            if ply > 0 and st.plies[ply, LAST_MOVE] >= 0:
+                st.history[2 + side, history_index(st.plies[ply, LAST_MOVE])] = move
             break
-    store(desk, ply, depth, forced, best_move, best, floor, beta)
+    store(st, ply, depth, forced, best_move, best, original_alpha, beta)
     return best  # type: ignore[no-any-return]
 
 
-def begin(desk: Desk, earlier: npt.NDArray[np.uint64], root: State, config: Config, side: int, first: int) -> None:
-    """Lay out a search of `root`, with `side` (0 first, 1 second) to move and `first` a legal move.
+def start_search(
+    st: ChampionState, earlier: npt.NDArray[np.uint64], root: State, config: Config, side: int, first_move: int
+) -> None:
+    """Set up a search of `root` with `side` (0 first, 1 second) to move; `first_move` is any legal move.
 
-    `earlier` holds the digests (see `key_of`) of the game before.
+    `earlier` holds the digests (see `key_of`) of the positions before it.
     """
-    _plain.begin(desk, earlier, root, side, first)
-    desk.work[AGE] += 1
-    sum_up(desk.sums[0], desk.rows, desk.maps, desk.states[0])
+    _plain.start_search(st, earlier, root, side, first_move)
+    st.work[AGE] += 1
+    refresh_accumulator(st.accumulators[0], st.rows, st.maps, st.states[0])
 
 
-def deepen(desk: Desk, config: Config, depth: int) -> None:
-    """One iteration. `work[BEST]` and `work[SCORE]` hold the best so far, `work[ABORTED]` whether it was cut short.
+def search_iteration(st: ChampionState, config: Config, depth: int) -> None:
+    """Run one iteration of iterative deepening; `work` holds its BEST_MOVE and SCORE, and ABORTED if it was cut short.
 
-    From depth 4 on it looks first in a window around the last score. Not compiled: see `alphabeta.NOUGHT`.
+    From depth 4 on it begins with an aspiration window around the last score. Not compiled: see `alphabeta.STATE_SIZE`.
     """
-    work = desk.work
-    work[NOMINAL] = depth
-    middle, wide = int(work[SCORE]), 2 * int(desk.maps[0, ERROR])
-    low, high = -INFINITE, INFINITE
-    if depth >= 4 and abs(middle) < SURE and desk.maps[0, TECHNIQUES] & WINDOW and not work[NOISE]:
-        low, high = middle - wide, middle + wide
+    work = st.work
+    work[ITERATION] = depth
+    middle, width = int(work[SCORE]), 2 * int(st.maps[0, EVAL_MARGIN])
+    low, high = -INFINITY, INFINITY
+    if depth >= 4 and abs(middle) < PROVEN_WIN and st.maps[0, SEARCH_FEATURES] & ASPIRATION and not work[NOISE]:
+        low, high = middle - width, middle + width
     while True:
-        score = negamax(desk, config, 0, depth, low, high, 0)
+        score = negamax(st, config, 0, depth, low, high, 0)
         if work[ABORTED] or low < score < high:
             return
-        wide *= 4
+        width *= 4
         if score <= low:
-            low = score - wide if abs(score) < SURE else -INFINITE
+            low = score - width if abs(score) < PROVEN_WIN else -INFINITY
         else:
-            high = score + wide if abs(score) < SURE else INFINITE
+            high = score + width if abs(score) < PROVEN_WIN else INFINITY
 
 
-def variation(desk: Desk, config: Config, most: int) -> list[int]:
-    """The line expected: the best move, then what the table holds for the positions behind it, `most` moves at most."""
-    state, line = desk.states[0].copy(), [int(desk.work[BEST])]
+def principal_variation(st: ChampionState, config: Config, max_moves: int) -> list[int]:
+    """Return the principal variation: the best move, then the table's moves, at most `max_moves` in all."""
+    state, line = st.states[0].copy(), [int(st.work[BEST_MOVE])]
     moves = np.zeros(_kernel.MAX_MOVES, dtype=np.int64)
-    while len(line) < most:
+    while len(line) < max_moves:
         after = np.zeros_like(state)
         play(state, config, line[-1], after)
         state = after
-        desk.keys[1] = digest(state, KEY_SIZE, STATE_SIZE, np.uint64(key_of(state)))
-        move, _, meta = find(desk, 1)
+        st.keys[1] = digest(state, KEY_SIZE, STATE_SIZE, np.uint64(key_of(state)))
+        move, _, meta = probe(st, 1)
         count = legal(state, config, moves)
-        if meta < 0 or move not in moves[:count]:  # nothing, or of a position with the same key
+        if meta < 0 or move not in moves[:count]:  # no entry, or that of another position with the same key
             break
         line.append(int(move))
     return line

@@ -1,14 +1,13 @@
-"""A small learned evaluation: what it is made of, and how it is kept.
+"""A small learned evaluation: its features and weights, and how they are stored.
 
-One layer of `HIDDEN` units sums a row of weights for every feature that is present (`referee.rules.rules.Features`);
-their values, cut to 0..ONE, are weighed by one of two heads, that of the side to move. The sum is a correction of the
-family's own static score. All numbers are whole, so a search finds the same on every machine; and a move changes few
-features, so the sums are kept up by difference (Yu Nasu, 2018, for shogi).
+One layer of `HIDDEN` units sums a row of weights for every feature that is present (`referee.rules.rules.Features`).
+Their values, clipped to 0..ACTIVATION_ONE, are weighted by one of two heads, that of the side to move. The sum corrects
+the static score of the family. All numbers are integers, so a search finds the same on every machine. A move changes
+few features, so the sums are updated incrementally (NNUE: Yu Nasu, 2018, for shogi).
 
-A family whose kernel tells of traits may have what each is worth instead, to be added up for every position: many more
-weights, and no sums to be kept. They lie in the rows of a net one after the other.
-
-Refuses to know search and training.
+A family whose kernel has linear features (`referee.rules.rules.LinearFeatures`) may have a weight for each instead,
+summed up in every position: many more weights, and no sums to update. They are stored in the rows of a net, one after
+the other.
 """
 
 from __future__ import annotations
@@ -23,85 +22,106 @@ from referee.rules.families import folder
 from referee.rules.rules import Config, Features, Rules
 
 HIDDEN = 32
-ONE = 1024
-"""A unit's value when it is fully on."""
-FINE = 64
-"""A head's weight that stands for one hundredth of a piece."""
-WIDTH = 64
+ACTIVATION_ONE = 1024
+"""Value of a unit that is fully on."""
+HEAD_SCALE = 64
+"""Weight of a head that stands for one centipawn."""
+MAX_BITS = 64
 """Bits of an element of a state, at most."""
 FILE = "net.npz"
-"""The file of weights: in the folder of a family that brings its own, else FAMILY.npz in NETS."""
+"""Name of the file of weights in the folder of a family that brings its own; else it is FAMILY.npz in NETS."""
 NETS = Path(__file__).parents[1] / "nets"
-NONE = "none"
-"""The name of no weights."""
+NO_WEIGHTS = "none"
+"""Value of the option `Weights` for an evaluation without learned weights."""
 
 
 BIAS, HEAD, FIRST_ROW = 0, 1, 3
-"""Rows of the weights that are no feature's: the sums with no feature at all; what the units are worth to the first of
-the two movers, when that one moves and when the other does."""
-MOVER, MOVER_BIT, TECHNIQUES, TEMPO, ERROR, LATE_FROM, SEEN_FROM, STRIDE, FIRST_PRICE = range(9)
-"""The first line of the map: element and bit that say who is to move, the techniques that the search uses, what it is
-worth to be on move beyond what the static score says, how far that score commonly is from what a search finds, which
-move of a position is the first late one, by how many rows for each value of which element the rows of the boards are
-further on; from the last one on, the prices that tactics go by (`referee.rules.rules.Tactics`)."""
-LATE, EVEN, REST, LEAVE, PASS, WINDOW, NET, DROP, SKIM, SETTLE = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512
-TRAITS, PRICES = 1024, 2048
-"""Techniques, as bits: late moves are looked at less deeply, the less the later, or so by an even number of plies; a
-side that stands well is asked to hold even if it does nothing; near the leaves, positions that stand well, moves that
-look bad and positions that stand badly are left; iterations begin in a window around the last score; the net corrects
-the static score; at the leaves, positions that stand well are left, and of those that stand badly only moves that end
-the game are seen; behind the leaves what takes something is looked at until nothing more is to be taken, where the
-kernel tells (`referee.rules.rules.Tactics`), by the static score without a net; what the traits of a position are worth
-takes the place of the static score, where the kernel tells of them (`referee.rules.rules.LinearFeatures`); the prices
-that settling goes by are learned ones."""
+"""Rows of the weights that belong to no feature: the bias of the units, then the head for positions with the first
+mover to move and the head for the other. The row of the first feature follows.
+"""
+MOVER, MOVER_BIT, SEARCH_FEATURES, TEMPO, EVAL_MARGIN, LMR_FIRST_MOVE, SEEN_FROM, STRIDE, FIRST_PIECE_VALUE = range(9)
+"""Columns of the first row of the map. MOVER and MOVER_BIT: element and bit that hold the side to move.
+SEARCH_FEATURES: the switches below. TEMPO: bonus for the side to move on top of the static score. EVAL_MARGIN:
+typical error of a static score, the unit of pruning margins. LMR_FIRST_MOVE: number of the first move that is
+reduced. SEEN_FROM, STRIDE: element that holds the anchor of anchored planes, and how many rows each of its values
+takes. From FIRST_PIECE_VALUE on: the piece values of quiescence search (`referee.rules.rules.Tactics`).
+"""
+LMR, LMR_EVEN_PLIES, NULL_MOVE, REVERSE_FUTILITY, FUTILITY, ASPIRATION, NET, RAZORING, FRONTIER_FUTILITY, QUIESCENCE = (
+    1,
+    2,
+    4,
+    8,
+    16,
+    32,
+    64,
+    128,
+    256,
+    512,
+)
+LINEAR_EVAL, TUNED_PIECE_VALUES = 1024, 2048
+"""Search features, as bits.
+
+- LMR: late move reductions that grow with depth and move number; LMR_EVEN_PLIES rounds them down to even numbers
+- NULL_MOVE: null-move pruning
+- REVERSE_FUTILITY: near the leaves, return the static score if it exceeds beta by a margin
+- FUTILITY: near the leaves, skip the remaining moves if their static scores are below alpha by a margin
+- ASPIRATION: begin iterations with a window around the last score
+- NET: correct the static score by the net
+- RAZORING: at depth 1, return the static score if it is below alpha by a margin
+- FRONTIER_FUTILITY: at depth 1, return the static score if it exceeds beta by a margin; if it is below alpha by a
+  margin, count only moves that end the game
+- QUIESCENCE: quiescence search at the leaves, by the static score without a net, if the kernel has `Tactics`
+- LINEAR_EVAL: the sum of linear features replaces the static score, if the kernel has `LinearFeatures`
+- TUNED_PIECE_VALUES: quiescence search uses the piece values in the map, not those of the kernel
+"""
 ELEMENT, IS_BOARD, FIRST_COLUMN = range(3)
-"""Each further line is for an element of the state: which, whether it is a set of cells, then the row of each of its
-bits or values; a number beyond the last column counts as that."""
+"""Columns of the further rows of the map, one row for each element of the state: the element, whether it is a bitboard,
+then the row of weights of each of its bits or values. Values beyond the last column count as the last one.
+"""
 FIRST_LINE = 1
-Learned = tuple[int, int, int, int]
-UNTRAINED: Learned = (0, 0, 60, 12)
-"""TECHNIQUES to LATE_FROM where nothing was learned."""
+SearchParameters = tuple[int, int, int, int]
+UNTRAINED: SearchParameters = (0, 0, 60, 12)
+"""SEARCH_FEATURES to LMR_FIRST_MOVE of an untrained evaluation."""
 
 
 class Net(NamedTuple):
-    """A net laid out for the compiled search: weights int32 [row, unit], the last row all zeros, and the map."""
+    """A net in the layout of the compiled search: weights int32 [row, unit], the last row all zeros, and the map."""
 
     rows: npt.NDArray[np.int32]
     maps: npt.NDArray[np.int64]
 
 
 def feature_count(features: Features) -> int:
-    """The number of features: cells times planes, the boards' planes times ways to see them, values of numbers."""
-    ways = board_planes(features) * way_count(features)
-    return planes(features) * features.cells + ways + sum(most + 1 for _, most in features.counts)
+    """Count the features: cells times planes, anchored planes times directions, values of numbers."""
+    ways = board_plane_count(features) * direction_count(features)
+    return plane_count(features) * features.cells + ways + sum(most + 1 for _, most in features.counts)
 
 
-def planes(features: Features) -> int:
-    """How many planes there are."""
+def plane_count(features: Features) -> int:
     return 1 + max(plane for _, plane, _ in (*features.boards, *features.places))
 
 
-def board_planes(features: Features) -> int:
-    """How many planes the boards have: the first ones."""
+def board_plane_count(features: Features) -> int:
+    """Return the number of planes of bitboards. They are the first ones."""
     return 1 + max(plane for _, plane, _ in features.boards)
 
 
-def way_count(features: Features) -> int:
-    """How many ways there are from the cell that the boards are seen from to another; 0 where there is no such cell."""
+def direction_count(features: Features) -> int:
+    """Return the number of directions from the anchor cell to another cell, 0 for features without an anchor."""
     return 1 + max(max(ways) for ways in features.directions) if features.seen_from >= 0 else 0
 
 
-def lay_out(features: Features, weights: npt.NDArray[np.int32], learned: Learned = UNTRAINED) -> Net:
-    """A net for states of which `features` tells. `weights`: bias, two heads, then a row for each feature."""
+def build_net(features: Features, weights: npt.NDArray[np.int32], parameters: SearchParameters = UNTRAINED) -> Net:
+    """Build the net for states with these features. `weights`: bias, two heads, then a row for each feature."""
     none, cells = len(weights), features.cells
-    last = max([WIDTH, cells + 2, *(most + 1 for _, most in features.counts)])
+    last = max([MAX_BITS, cells + 2, *(most + 1 for _, most in features.counts)])
     seen_from, stride = max(features.seen_from, 0), 0
-    first_count = FIRST_ROW + planes(features) * cells
+    first_count = FIRST_ROW + plane_count(features) * cells
     if features.seen_from >= 0:
-        weights, stride = _spread(features, weights), board_planes(features) * cells
+        weights, stride = _expand_anchored_planes(features, weights), board_plane_count(features) * cells
         first_count += (cells - 1) * stride
         none = len(weights)
-    lines = [[features.mover[0], features.mover[1], *learned, seen_from, stride]]
+    lines = [[features.mover[0], features.mover[1], *parameters, seen_from, stride]]
     for element, plane, of_bits in features.boards:
         first = FIRST_ROW + plane * cells
         lines.append([element, 1, *(first + cell if cell >= 0 else none for cell in of_bits)])
@@ -119,23 +139,25 @@ def lay_out(features: Features, weights: npt.NDArray[np.int32], learned: Learned
     return Net(np.ascontiguousarray(np.vstack([weights, zeros]), dtype=np.int32), maps)
 
 
-def of_traits(features: Features, weights: npt.NDArray[np.int32], learned: Learned) -> Net:
-    """What the traits of a family are worth in place of a net's weights: [row, unit], the one after the other."""
-    maps = lay_out(features, weights, learned).maps[:FIRST_LINE]
+def linear_net(features: Features, weights: npt.NDArray[np.int32], parameters: SearchParameters) -> Net:
+    """Build a net that holds the weights of linear features, one after the other, in [row, unit]."""
+    maps = build_net(features, weights, parameters).maps[:FIRST_LINE]
     return Net(np.ascontiguousarray(weights, dtype=np.int32), maps)
 
 
-def of_prices(features: Features, weights: npt.NDArray[np.int32], learned: Learned) -> Net:
-    """No net, and prices for the tactics of a family: [1, price]."""
-    net = blank(features, learned)
-    net.maps[0, FIRST_PRICE : FIRST_PRICE + weights.size] = weights.ravel()
+def piece_value_net(features: Features, weights: npt.NDArray[np.int32], parameters: SearchParameters) -> Net:
+    """Build an empty net with piece values for quiescence search, shape [1, piece value]."""
+    net = empty_net(features, parameters)
+    net.maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + weights.size] = weights.ravel()
     return net
 
 
-def _spread(features: Features, weights: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """The weights with rows of the boards' planes for every cell that these may be seen from, both kinds in one."""
-    cells, ways = features.cells, way_count(features)
-    own, seen = board_planes(features) * cells, FIRST_ROW + planes(features) * cells
+def _expand_anchored_planes(features: Features, weights: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Return the weights with the rows of bitboards repeated for every anchor cell, absolute and relative weights added
+    up.
+    """
+    cells, ways = features.cells, direction_count(features)
+    own, seen = board_plane_count(features) * cells, FIRST_ROW + plane_count(features) * cells
     alone = weights[FIRST_ROW : FIRST_ROW + own].reshape(-1, cells, HIDDEN)
     relative = weights[seen : seen + len(alone) * ways].reshape(-1, ways, HIDDEN)
     both = alone[None] + relative[:, np.array(features.directions)].transpose(1, 0, 2, 3)
@@ -143,44 +165,44 @@ def _spread(features: Features, weights: npt.NDArray[np.int32]) -> npt.NDArray[n
     return np.vstack([weights[:FIRST_ROW], both.reshape(-1, HIDDEN), *rest])
 
 
-def blank(features: Features | None, learned: Learned = UNTRAINED) -> Net:
-    """A net that says nothing, for rules that none was trained for."""
+def empty_net(features: Features | None, parameters: SearchParameters = UNTRAINED) -> Net:
+    """Build a net of zero weights, for rules without a trained one."""
     features = features or Features(cells=1, boards=((0, 0, (0,)),))
-    return lay_out(features, np.zeros((FIRST_ROW + feature_count(features), HIDDEN), dtype=np.int32), learned)
+    return build_net(features, np.zeros((FIRST_ROW + feature_count(features), HIDDEN), dtype=np.int32), parameters)
 
 
-def place_of(rules: Rules) -> Path:
-    """Where the weights of a family are; the file need not be there."""
+def weights_path(rules: Rules) -> Path:
+    """Return the path of a family's weights. The file need not exist."""
     own = Path(folder(rules.family)) / FILE
     return own if own.exists() else NETS / f"{rules.family}.npz"
 
 
-def net_named(rules: Rules, config: Config, given: str) -> Net:
-    """The net that a person names: in a file, `none` for a blank one, or the family's own where nothing is given.
+def load_named_net(rules: Rules, config: Config, given: str) -> Net:
+    """Load the net that an option names: a file, `none` for an empty net, or "" for that of the family.
 
     Raises FileNotFoundError.
     """
-    if given == NONE:
-        return blank(None)
+    if given == NO_WEIGHTS:
+        return empty_net(None)
     if given and not Path(given).is_file():
-        raise FileNotFoundError(f"no file {given}; name one that bots.training made, or {NONE}")
-    return net_for(rules, config, Path(given) if given else None)
+        raise FileNotFoundError(f"no file {given}; name one that bots.training made, or {NO_WEIGHTS}")
+    return load_net(rules, config, Path(given) if given else None)
 
 
-def net_for(rules: Rules, config: Config, path: Path | None = None) -> Net:
-    """The net of a family, or that in the file `path`; a blank one for rules whose states it was not made for."""
-    path = path or place_of(rules)
+def load_net(rules: Rules, config: Config, path: Path | None = None) -> Net:
+    """Load the net of a family or of the file `path`; an empty one for rules whose states it was not made for."""
+    path = path or weights_path(rules)
     features = rules.features
     if features is None or not features.fits(config):
-        return blank(None)
+        return empty_net(None)
     if not path.exists():
-        return blank(features)
+        return empty_net(features)
     with np.load(path) as kept:
-        learned = int(kept["techniques"]), int(kept["tempo"]), int(kept["error"]), int(kept["late_from"])
-        if learned[0] & TRAITS:
-            return of_traits(features, kept["weights"], learned)
-        if learned[0] & PRICES:
-            return of_prices(features, kept["weights"], learned)
-        if learned[0] & NET == 0:
-            return blank(features, learned)
-        return lay_out(features, kept["weights"].astype(np.int32), learned)
+        parameters = int(kept["techniques"]), int(kept["tempo"]), int(kept["error"]), int(kept["late_from"])
+        if parameters[0] & LINEAR_EVAL:
+            return linear_net(features, kept["weights"], parameters)
+        if parameters[0] & TUNED_PIECE_VALUES:
+            return piece_value_net(features, kept["weights"], parameters)
+        if parameters[0] & NET == 0:
+            return empty_net(features, parameters)
+        return build_net(features, kept["weights"].astype(np.int32), parameters)

@@ -1,7 +1,8 @@
-"""Monte Carlo tree search (UCT) over one family's kernel: short random games from the leaves, static scores as guesses.
+"""Monte Carlo tree search (UCT) over one family's kernel: short random playouts from the leaves, static scores as
+priors.
 
-Loaded once per family (see the package). The same position, history, limits and random seed give the same tree. Wins
-and losses that are certain are proven and passed up. Refuses to know the time.
+Loaded once per family (see the package). The same position, history, limits and random seed give the same tree. Certain
+wins and losses are proven and backpropagated.
 
 A node's `value` is the sum of results, 0 .. 1, for the side whose move led to it; `proof` likewise: 1 it has won, -1 it
 has lost, 2 a draw, 0 open.
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from bots.search.line import digest, recurrence
+from bots.search.repetition import digest, repetition_count
 from referee.rules.jit import jit
 from referee.rules.per_family import kernel_for
 from referee.rules.rules import Config, State
@@ -28,36 +29,37 @@ playout = _kernel.playout
 
 
 def compiled(function: F) -> F:
-    """`jit`, with a cache that a change of the kernel makes stale."""
+    """Apply `jit` with a cache that a change of the kernel invalidates."""
     return jit(function, also=(_folder,), borrows=True)
 
 
-NOUGHT: Any = np.int64(0)
+ZERO: Any = np.int64(0)
 KEY_SIZE: Any = np.int64(_kernel.KEY_SIZE)
 """Numbers as arguments: for a bare 0 numba would compile a version of the function for 0 alone."""
 
 MAX_DEPTH = 250
-MAX_LINE = 4096
-"""The longest game, in plies, whose repetitions are looked at in full."""
+MAX_GAME_PLIES = 4096
+"""Longest game, in plies, all of whose positions are compared for repetitions."""
 
-GAMES, LIMIT, STOP, SIZE, ROOT, SIDE, PLIES, DEEPEST = range(8)
-"""`work`: simulations so far, their limit, the order to stop (set from outside), nodes in the tree; the root's place in
-`line`, the side to move at the root; the length of a random game; the depth reached."""
+SIMULATIONS, SIMULATION_LIMIT, STOP, TREE_SIZE, ROOT_INDEX, ROOT_SIDE, PLAYOUT_PLIES, MAX_DEPTH_REACHED = range(8)
+"""Indices of `work`: simulations so far and their limit; STOP is set by another thread to end the search; nodes in the
+tree; the root's index in `game_keys` and the side to move there; the length of a playout; the depth reached.
+"""
 
 EXPLORATION = 0.12
-"""Small: a first guess stands beside every move, and with many moves to try a larger one looks at all of them alike."""
-GUESS_WEIGHT = 8.0
-"""How many simulations the first guess counts for."""
+"""Exploration constant of UCT. Small: every move has a prior, and with many moves a larger one explores all alike."""
+PRIOR_WEIGHT = 8.0
+"""Number of simulations that the prior counts for."""
 HALF_SCORE = 250.0
-"""The static score that counts as halfway between even and won."""
+"""Static score that counts as halfway between even and won."""
 
 
 class Tree(NamedTuple):
-    """The tree and the room to grow it, allocated once. Children of a node stand side by side."""
+    """The tree and its working memory, allocated once. The children of a node are contiguous."""
 
     work: npt.NDArray[np.int64]
     states: npt.NDArray[Any]
-    line: npt.NDArray[np.uint64]
+    game_keys: npt.NDArray[np.uint64]
     path: npt.NDArray[np.int64]
     moves: npt.NDArray[np.int64]
     rng: npt.NDArray[np.uint64]
@@ -66,17 +68,17 @@ class Tree(NamedTuple):
     move: npt.NDArray[np.int64]
     visits: npt.NDArray[np.int64]
     value: npt.NDArray[np.float64]
-    guess: npt.NDArray[np.float64]
+    prior: npt.NDArray[np.float64]
     proof: npt.NDArray[np.int64]
 
 
 def new_tree(nodes: int) -> Tree:
-    """Room for a tree of `nodes` nodes of 56 bytes; memory is taken only as it grows."""
+    """Allocate a tree of `nodes` nodes of 56 bytes. The system commits memory only as the tree grows."""
     room = nodes + _kernel.MAX_MOVES + 1
     return Tree(
         work=np.zeros(16, dtype=np.int64),
         states=np.zeros((MAX_DEPTH + 2, _kernel.STATE_SIZE), dtype=_kernel.DTYPE),
-        line=np.zeros(MAX_LINE + MAX_DEPTH + 2, dtype=np.uint64),
+        game_keys=np.zeros(MAX_GAME_PLIES + MAX_DEPTH + 2, dtype=np.uint64),
         path=np.zeros(MAX_DEPTH + 2, dtype=np.int64),
         moves=np.zeros(_kernel.MAX_MOVES, dtype=np.int64),
         rng=np.zeros(1, dtype=np.uint64),
@@ -85,36 +87,36 @@ def new_tree(nodes: int) -> Tree:
         move=np.empty(room, dtype=np.int64),
         visits=np.empty(room, dtype=np.int64),
         value=np.empty(room, dtype=np.float64),
-        guess=np.empty(room, dtype=np.float64),
+        prior=np.empty(room, dtype=np.float64),
         proof=np.empty(room, dtype=np.int64),
     )
 
 
 @compiled
 def key_of(state: State) -> Any:
-    """What `line` holds for a position."""
-    return digest(state, NOUGHT, KEY_SIZE, np.uint64(0))
+    """Return the entry of `game_keys` for a position."""
+    return digest(state, ZERO, KEY_SIZE, np.uint64(0))
 
 
 @compiled
-def squash(score: int) -> float:
-    """A static score as a result between 0 and 1."""
+def win_probability(score: int) -> float:
+    """Convert a static score to an expected result between 0 and 1."""
     return 0.5 + 0.5 * score / (abs(score) + HALF_SCORE)
 
 
 @compiled
-def add_node(tree: Tree, move: int, guess: float, proof: int) -> None:
-    """A new node behind the last."""
-    node = tree.work[SIZE]
-    tree.work[SIZE] = node + 1
+def add_node(tree: Tree, move: int, prior: float, proof: int) -> None:
+    """Append a node."""
+    node = tree.work[TREE_SIZE]
+    tree.work[TREE_SIZE] = node + 1
     tree.child[node], tree.children[node], tree.move[node] = 0, 0, move
     tree.visits[node], tree.value[node] = 0, 0.0
-    tree.guess[node], tree.proof[node] = guess, proof
+    tree.prior[node], tree.proof[node] = prior, proof
 
 
 @compiled
 def proof_of(code: int, mover: int) -> int:
-    """What a result code proves about the node `mover` (0 or 1) moved to."""
+    """Return what a result code proves about the node that `mover` (0 or 1) moved to."""
     winner = code % 4
     if code == 0:
         return 0
@@ -125,33 +127,33 @@ def proof_of(code: int, mover: int) -> int:
 
 @compiled
 def expand(tree: Tree, config: Config, node: int, depth: int) -> None:
-    """Give a node its children, with a first guess each; a winning one among them proves the node lost."""
+    """Create the children of a node with their priors. A winning child proves the node lost."""
     work, state, after = tree.work, tree.states[depth], tree.states[depth + 1]
-    mover = (work[SIDE] + depth) & 1
-    found = legal(state, config, tree.moves)
-    tree.child[node] = work[SIZE]
-    at = work[ROOT] + depth + 1
-    for i in range(found):
+    mover = (work[ROOT_SIDE] + depth) & 1
+    count = legal(state, config, tree.moves)
+    tree.child[node] = work[TREE_SIZE]
+    at = work[ROOT_INDEX] + depth + 1
+    for i in range(count):
         play(state, config, tree.moves[i], after)
-        tree.line[at] = key_of(after)
-        times, gap = recurrence(tree.line, at)
+        tree.game_keys[at] = key_of(after)
+        times, gap = repetition_count(tree.game_keys, at)
         proof = proof_of(result(after, config, times, gap), mover)
-        guess = squash(-evaluate(after, config)) if proof == 0 else 0.5
-        add_node(tree, tree.moves[i], guess, proof)
+        prior = win_probability(-evaluate(after, config)) if proof == 0 else 0.5
+        add_node(tree, tree.moves[i], prior, proof)
         if proof == 1:
             tree.proof[node] = -1
             break
-    tree.children[node] = work[SIZE] - tree.child[node]
+    tree.children[node] = work[TREE_SIZE] - tree.child[node]
 
 
 @compiled
-def select(tree: Tree, node: int) -> int:
-    """The child to look at next: the best upper bound; lost ones only when there is nothing else."""
+def select_child(tree: Tree, node: int) -> int:
+    """Select the child with the highest upper confidence bound; lost children only if there are no others."""
     first, best, highest = tree.child[node], tree.child[node], -1.0
     spread = EXPLORATION * np.sqrt(np.log(tree.visits[node] + 1.0))
     for child in range(first, first + tree.children[node]):
-        weight = tree.visits[child] + GUESS_WEIGHT
-        bound = (tree.value[child] + GUESS_WEIGHT * tree.guess[child]) / weight + spread / np.sqrt(weight)
+        weight = tree.visits[child] + PRIOR_WEIGHT
+        bound = (tree.value[child] + PRIOR_WEIGHT * tree.prior[child]) / weight + spread / np.sqrt(weight)
         if tree.proof[child] == -1:
             bound = -0.5
         elif tree.proof[child] == 1:
@@ -162,8 +164,8 @@ def select(tree: Tree, node: int) -> int:
 
 
 @compiled
-def pass_up(tree: Tree, depth: int, outcome: float) -> None:
-    """Credit a simulation to the path, and prove what can be proven; `outcome` for the side that moved last."""
+def backpropagate(tree: Tree, depth: int, outcome: float) -> None:
+    """Add a result to the nodes of the path, and propagate proofs; `outcome` is for the side that moved last."""
     for d in range(depth, -1, -1):
         node = tree.path[d]
         tree.visits[node] += 1
@@ -183,66 +185,72 @@ def pass_up(tree: Tree, depth: int, outcome: float) -> None:
 
 @compiled
 def leaf_value(tree: Tree, config: Config, node: int, depth: int) -> float:
-    """A result for the side that moved to `node`: certain, played out at random, or the static score."""
+    """Return a result for the side that moved to `node`: a proven one, that of a playout, or the static score."""
     proof = tree.proof[node]
     if proof != 0:
         return 0.5 if proof == 2 else 1.0 if proof == 1 else 0.0
-    mover = 1 - ((tree.work[SIDE] + depth) & 1)
-    if tree.work[PLIES] > 0:
-        code, _ = playout(tree.states[depth], config, tree.rng, tree.work[PLIES])
+    mover = 1 - ((tree.work[ROOT_SIDE] + depth) & 1)
+    if tree.work[PLAYOUT_PLIES] > 0:
+        code, _ = playout(tree.states[depth], config, tree.rng, tree.work[PLAYOUT_PLIES])
         if code != 0:
             winner = code % 4
             return 0.5 if winner == 3 else 1.0 if winner == mover + 1 else 0.0
-    return squash(-evaluate(tree.states[depth], config))
+    return win_probability(-evaluate(tree.states[depth], config))
 
 
 @compiled
-def grow(tree: Tree, config: Config) -> None:
-    """Simulate until the limit, the order to stop, or until the root is decided; once at least.
+def simulate(tree: Tree, config: Config) -> None:
+    """Run simulations until the limit, a stop, or a proof of the root; at least one.
 
     A simulation is one walk down the tree, one new node, one result.
     """
     work = tree.work
-    while work[GAMES] == 0 or (work[GAMES] < work[LIMIT] and work[STOP] == 0 and tree.proof[0] == 0):
+    while work[SIMULATIONS] == 0 or (
+        work[SIMULATIONS] < work[SIMULATION_LIMIT] and work[STOP] == 0 and tree.proof[0] == 0
+    ):
         node, depth = 0, 0
         tree.path[0] = 0
         while depth == 0 or tree.proof[node] == 0:
             if tree.children[node] == 0:
-                room = work[SIZE] < tree.child.shape[0] - tree.moves.shape[0]
+                room = work[TREE_SIZE] < tree.child.shape[0] - tree.moves.shape[0]
                 if depth >= MAX_DEPTH or not room or (tree.visits[node] == 0 and depth > 0):
                     break
                 expand(tree, config, node, depth)
                 if tree.children[node] == 0:
                     break
-            node = select(tree, node)
+            node = select_child(tree, node)
             play(tree.states[depth], config, tree.move[node], tree.states[depth + 1])
             depth += 1
             tree.path[depth] = node
-            tree.line[work[ROOT] + depth] = key_of(tree.states[depth])
-        work[DEEPEST] = max(work[DEEPEST], depth)
-        pass_up(tree, depth, leaf_value(tree, config, node, depth))
-        work[GAMES] += 1
+            tree.game_keys[work[ROOT_INDEX] + depth] = key_of(tree.states[depth])
+        work[MAX_DEPTH_REACHED] = max(work[MAX_DEPTH_REACHED], depth)
+        backpropagate(tree, depth, leaf_value(tree, config, node, depth))
+        work[SIMULATIONS] += 1
 
 
-def plant(tree: Tree, earlier: npt.NDArray[np.uint64], root: State, side: int) -> None:
-    """Begin a tree at `root`, with `side` to move; `earlier` holds the digests (see `key_of`) of the game before."""
+def start_search(tree: Tree, earlier: npt.NDArray[np.uint64], root: State, side: int) -> None:
+    """Start a tree at `root`, with `side` to move; `earlier` holds the digests (see `key_of`) of the positions before
+    it.
+    """
     work, last = tree.work, len(earlier)
     tree.states[0] = root
-    tree.line[:last] = earlier
-    tree.line[last] = key_of(root)
-    work[ROOT], work[SIDE] = last, side
-    work[GAMES], work[SIZE], work[DEEPEST] = 0, 1, 0
+    tree.game_keys[:last] = earlier
+    tree.game_keys[last] = key_of(root)
+    work[ROOT_INDEX], work[ROOT_SIDE] = last, side
+    work[SIMULATIONS], work[TREE_SIZE], work[MAX_DEPTH_REACHED] = 0, 1, 0
     for column in (tree.child, tree.children, tree.move, tree.visits, tree.value, tree.proof):
         column[0] = 0
-    tree.guess[0] = 0.5
+    tree.prior[0] = 0.5
 
 
 @compiled
-def favourite(tree: Tree, node: int) -> int:
-    """The child to play: a proven win, else the most visited that is not lost; the lower move on a tie; -1 = none."""
+def best_child(tree: Tree, node: int) -> int:
+    """Return the child to play: a proven win, else the most visited that is not lost, the lower move on a tie; -1 =
+    none.
+    """
     best, most = -1, -1.0
     for child in range(tree.child[node], tree.child[node] + tree.children[node]):
-        merit = tree.visits[child] + tree.guess[child] + 1.0
+        merit = tree.visits[child] + tree.prior[child] + 1.0
         if tree.proof[child] == 1:
             merit = 1e18
         elif tree.proof[child] == -1:

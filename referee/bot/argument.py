@@ -23,11 +23,11 @@ from referee.game.spec import BotSpec
 from referee.rules.core import UnknownNameError
 
 SAMPLES = {
-    "random": "bots.random_mover",
-    "greedy": "bots.greedy",
-    "alphabeta": "bots.alphabeta",
-    "mcts": "bots.mcts",
-    "champion": "bots.champion",
+    "random": "bots.samples.random_mover",
+    "greedy": "bots.samples.greedy",
+    "alphabeta": "bots.samples.alphabeta",
+    "mcts": "bots.samples.mcts",
+    "champion": "bots.samples.champion",
 }
 
 RELAY = "bots.bridges.tcp"

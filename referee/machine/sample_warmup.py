@@ -30,19 +30,19 @@ from referee.rules.families import folder, homes
 
 _ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = {
-    "bots.random_mover": "random",
-    "bots.greedy": "greedy",
-    "bots.alphabeta": "alphabeta",
-    "bots.mcts": "mcts",
-    "bots.champion": "champion",
+    "bots.samples.random_mover": "random",
+    "bots.samples.greedy": "greedy",
+    "bots.samples.alphabeta": "alphabeta",
+    "bots.samples.mcts": "mcts",
+    "bots.samples.champion": "champion",
 }
-"""Names of samples, as `bots.warm` knows them, by module."""
+"""Names of samples, as `bots.samples.warmup` knows them, by module."""
 USUAL = ("random", "greedy", "alphabeta", "mcts")
 """Samples that are compiled in advance. The champion needs as long as these together, and waits for its first game."""
 _FOLDERS = ("bots/search", "referee/rules")
 """Folders whose sources are compiled, together with those of the family."""
 COMPILING = b"compiling "
-"""Prefix of the lines in which `bots.warm` names the bot it compiles for, and perhaps the function."""
+"""Prefix of the lines in which `bots.samples.warmup` names the bot it compiles for, and perhaps the function."""
 _ready: set[tuple[str, str]] = set()
 """(family, sample) that this process has seen to be compiled."""
 
@@ -125,7 +125,7 @@ def _compile(family: str, names: Iterable[str], stop_fd: int | None, tell: Calla
     Raises Stopped when `stop_fd` becomes readable meanwhile.
     """
     bots = [f"--bot={name}" for name in names]
-    with helper.start("bots.warm", family, *bots, stdout=helper.NOTHING, stderr=helper.PIPE) as process:
+    with helper.start("bots.samples.warmup", family, *bots, stdout=helper.NOTHING, stderr=helper.PIPE) as process:
         assert process.stderr
         said, rest, pipe = b"", b"", process.stderr.fileno()
         while True:

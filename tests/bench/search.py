@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bots.search import earlier_keys, search
-from bots.search.net import net_for
+from bots.search.net import load_net
 from referee.rules import families, load
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
@@ -48,22 +48,22 @@ def nodes_per_second(name: str, ruleset: Ruleset, found: list[Position], nodes: 
     family, config = ruleset.rules.family, ruleset.config
     s: Any = search(name, family)
     is_learned = name == "champion"
-    desk = s.new_desk(HASH, net_for(ruleset.rules, config)) if is_learned else s.new_desk(HASH)
+    search_state = s.new_search_state(HASH, load_net(ruleset.rules, config)) if is_learned else s.new_search_state(HASH)
     total, seconds = 0, 0.0
     for limit, some in ((100, found[:1]), (nodes, found)):  # the first compiles, or loads what is compiled
         total, seconds = 0, 0.0
         for position in some:
             side = 0 if position.side == "first" else 1
             rules = (config,) if is_learned else ()
-            s.begin(desk, earlier_keys(position, s), position.state, *rules, side, position.moves[0])
-            desk.work[s.GENERATION] += 1
-            desk.work[s.LIMIT] = limit
+            s.start_search(search_state, earlier_keys(position, s), position.state, *rules, side, position.moves[0])
+            search_state.work[s.GENERATION] += 1
+            search_state.work[s.NODE_LIMIT] = limit
             begin, depth = time.thread_time(), 1
-            while not desk.work[s.ABORTED] and depth <= s.MAX_DEPTH:
-                s.deepen(desk, config, depth)
+            while not search_state.work[s.ABORTED] and depth <= s.MAX_DEPTH:
+                s.search_iteration(search_state, config, depth)
                 depth += 1
             seconds += time.thread_time() - begin
-            total += int(desk.work[s.NODES])
+            total += int(search_state.work[s.NODES])
     return total / seconds
 
 

@@ -23,7 +23,9 @@ def command(one: str, two: str, family: str, *more: str) -> list[str]:
 
 def warm(families: Sequence[str]) -> None:
     """Compile what is not compiled yet, so that no bot does it while the referee waits for `readyok`."""
-    subprocess.run([sys.executable, "-m", "bots.warm", *families], cwd=ROOT, stderr=subprocess.DEVNULL, check=True)
+    subprocess.run(
+        [sys.executable, "-m", "bots.samples.warmup", *families], cwd=ROOT, stderr=subprocess.DEVNULL, check=True
+    )
 
 
 def run(words: list[str], out: Path | None = None) -> list[dict[str, Any]]:

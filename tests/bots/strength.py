@@ -63,7 +63,7 @@ def mcts(folder: Path, nodes: int) -> str:
     """Monte Carlo tree search that never does more than `nodes` simulations, as `NAME=FOLDER`."""
     place = folder / f"mcts-{nodes}"
     place.mkdir(parents=True, exist_ok=True)
-    words = json.dumps([sys.executable, "-m", "bots.mcts"])
+    words = json.dumps([sys.executable, "-m", "bots.samples.mcts"])
     (place / "bot.toml").write_text(f"command = {words}\noptions = {{ Nodes = {nodes} }}\n", encoding="utf-8")
     return f"mcts-{nodes}={place}"
 

@@ -9,11 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bots.alphabeta import AlphaBeta
-from bots.champion import Champion, nodes_at
+from bots.samples.alphabeta import AlphaBeta
+from bots.samples.champion import Champion, nodes_at
 from bots.sdk import Clock, families
 from bots.search import search
-from bots.search.net import DROP, ERROR, LATE_FROM, SETTLE, SKIM, TECHNIQUES, TEMPO, blank
+from bots.search.net import (
+    EVAL_MARGIN,
+    FRONTIER_FUTILITY,
+    LMR_FIRST_MOVE,
+    QUIESCENCE,
+    RAZORING,
+    SEARCH_FEATURES,
+    TEMPO,
+    empty_net,
+)
 from protocol.messages import Go
 from referee.rules import load
 from referee.rules.position import Position
@@ -35,7 +44,7 @@ def test_it_plays_legal_moves_and_the_same_again(family: str) -> None:
             position = position.play(moves[-1])
             if not position.moves:
                 break
-        assert int(bot._desk.work[bot._search.NODES]) <= 200
+        assert int(bot._search_state.work[bot._search.NODES]) <= 200
         return moves
 
     bot = Champion()
@@ -51,7 +60,7 @@ def test_a_weaker_one_looks_at_less_and_errs_more() -> None:
     for seed in range(12):
         bot._values["Seed"] = str(seed)
         found.add(choose(bot, position, 5_000))
-        assert int(bot._desk.work[bot._search.NODES]) <= 40
+        assert int(bot._search_state.work[bot._search.NODES]) <= 40
     assert len(found) > 1
 
 
@@ -80,7 +89,7 @@ def test_it_uses_its_clock_early_and_what_comes_back_with_every_move() -> None:
 
 def test_moves_are_drawn_by_lot_where_it_is_told_to_stray() -> None:
     position, bot = Position.start(load("loa").settle()), Champion()
-    bot._values["Stray"] = "100"
+    bot._values["RandomMovePercent"] = "100"
     found = set()
     for seed in range(8):
         bot._values["Seed"] = str(seed)
@@ -91,11 +100,11 @@ def test_moves_are_drawn_by_lot_where_it_is_told_to_stray() -> None:
 def test_weights_are_those_it_is_told_to_take(tmp_path: Path) -> None:
     position, bot = Position.start(load("abalone").settle()), Champion()
     choose(bot, position, 10)
-    assert bot._desk.rows.any()
+    assert bot._search_state.rows.any()
     bot._values["Weights"] = "none"
     bot.option_changed("Weights")
     choose(bot, position, 10)
-    assert not bot._desk.rows.any()
+    assert not bot._search_state.rows.any()
     bot._values["Weights"] = str(tmp_path / "none.npz")
     bot.option_changed("Weights")
     with pytest.raises(SystemExit, match=r"no file .*none\.npz"):
@@ -105,13 +114,18 @@ def test_weights_are_those_it_is_told_to_take(tmp_path: Path) -> None:
 def test_the_numbers_it_goes_by_are_those_of_its_weights_or_those_it_is_told() -> None:
     position, bot = Position.start(load("loa").settle()), Champion()
     bot.warm_up(position)
-    kept = bot.new_desk(position).maps[0].tolist()
-    for name, place in (("Techniques", TECHNIQUES), ("Tempo", TEMPO), ("Error", ERROR), ("LateFrom", LATE_FROM)):
+    kept = bot.new_search_state(position).maps[0].tolist()
+    for name, place in (
+        ("SearchFeatures", SEARCH_FEATURES),
+        ("Tempo", TEMPO),
+        ("EvalMargin", EVAL_MARGIN),
+        ("LmrFirstMove", LMR_FIRST_MOVE),
+    ):
         bot._values[name] = "7"
-        told = bot.new_desk(position).maps[0].tolist()
+        told = bot.new_search_state(position).maps[0].tolist()
         assert told == [*kept[:place], 7, *kept[place + 1 :]]
         bot._values[name] = "-1"
-    assert bot.new_desk(position).maps[0].tolist() == kept
+    assert bot.new_search_state(position).maps[0].tolist() == kept
 
 
 def many_threads(position: Position) -> Champion:
@@ -135,7 +149,9 @@ def test_threads_search_together_until_one_is_told_to_stop(family: str) -> None:
     assert bot.choose(position, clock) in position.moves
     assert threading.enumerate() == before
     assert [int(place.work[bot._search.STOP]) for place in bot._places] == [1, 1]
-    assert told[-1] <= sum(int(desk.work[bot._search.NODES]) for desk in (bot._desk, *bot._places))
+    assert told[-1] <= sum(
+        int(search_state.work[bot._search.NODES]) for search_state in (bot._search_state, *bot._places)
+    )
 
 
 def test_one_thread_searches_where_the_move_must_be_the_same_again() -> None:
@@ -159,30 +175,30 @@ def test_it_searches_alone_where_no_more_threads_are_allowed(monkeypatch: pytest
 def test_an_entry_that_two_threads_wrote_half_of_each_is_not_believed() -> None:
     ruleset, s = load("abalone").settle(), search("champion", "abalone")
     position = Position.start(ruleset)
-    desk = s.new_desk(1 << 16, blank(ruleset.rules.features))
-    desk.work[s.GENERATION] = 1
-    s.begin(desk, np.zeros(0, dtype=np.uint64), position.state, ruleset.config, 0, position.moves[0])
-    s.store(desk, 0, 5, 0, position.moves[3], 77, -1000, 1000)
-    assert s.find(desk, 0)[:2] == (position.moves[3], 77)
-    whole = desk.table.copy()
-    s.store(desk, 0, 6, 0, position.moves[4], 99, -1000, 1000)
-    other, (row,) = desk.table.copy(), np.flatnonzero(desk.table[:, s.META])
+    search_state = s.new_search_state(1 << 16, empty_net(ruleset.rules.features))
+    search_state.work[s.GENERATION] = 1
+    s.start_search(search_state, np.zeros(0, dtype=np.uint64), position.state, ruleset.config, 0, position.moves[0])
+    s.store(search_state, 0, 5, 0, position.moves[3], 77, -1000, 1000)
+    assert s.probe(search_state, 0)[:2] == (position.moves[3], 77)
+    whole = search_state.table.copy()
+    s.store(search_state, 0, 6, 0, position.moves[4], 99, -1000, 1000)
+    other, (row,) = search_state.table.copy(), np.flatnonzero(search_state.table[:, s.META])
     for column in range(4):
-        desk.table[row] = whole[row]
-        desk.table[row, column] = other[row, column]
-        assert s.find(desk, 0)[2] == -1, column
+        search_state.table[row] = whole[row]
+        search_state.table[row, column] = other[row, column]
+        assert s.probe(search_state, 0)[2] == -1, column
 
 
-@pytest.mark.parametrize(("technique", "is_found"), [(SKIM, True), (DROP, False)])
+@pytest.mark.parametrize(("technique", "is_found"), [(FRONTIER_FUTILITY, True), (RAZORING, False)])
 def test_who_stands_badly_at_the_leaves_still_sees_a_win_when_skimming(technique: int, is_found: bool) -> None:
     ruleset, s = load("loa").settle(), search("champion", "loa")
     position = Position.start(ruleset, "8/8/1b5w/2b3w1/1bwbw3/1bwwb3/3w1w1w/1bb2b2 w - 14")
-    desk = s.new_desk(1 << 16, blank(ruleset.rules.features, (technique, 0, 0, 12)))
-    s.begin(desk, np.zeros(0, dtype=np.uint64), position.state, ruleset.config, 1, position.moves[0])
-    desk.work[s.GENERATION], desk.work[s.LIMIT] = 1, 10_000
+    search_state = s.new_search_state(1 << 16, empty_net(ruleset.rules.features, (technique, 0, 0, 12)))
+    s.start_search(search_state, np.zeros(0, dtype=np.uint64), position.state, ruleset.config, 1, position.moves[0])
+    search_state.work[s.GENERATION], search_state.work[s.NODE_LIMIT] = 1, 10_000
     for depth in range(1, 4):
-        s.deepen(desk, ruleset.config, depth)
-    assert (int(desk.work[s.SCORE]) == s.WIN - 3) == is_found
+        s.search_iteration(search_state, ruleset.config, depth)
+    assert (int(search_state.work[s.SCORE]) == s.WIN - 3) == is_found
 
 
 def settled(state: State, config: Config, alpha: int, beta: int, left: int) -> int:
@@ -196,7 +212,7 @@ def settled(state: State, config: Config, alpha: int, beta: int, left: int) -> i
     for gain, move in sorted(
         zip(gains[:found].tolist(), moves[:found].tolist(), strict=True), key=lambda x: (-x[0], x[1])
     ):
-        if best >= beta or stand + gain + s.HOPE <= alpha:
+        if best >= beta or stand + gain + s.DELTA_MARGIN <= alpha:
             break
         after = np.empty_like(state)
         kernel.play(state, config, move, after)
@@ -207,14 +223,14 @@ def settled(state: State, config: Config, alpha: int, beta: int, left: int) -> i
 def test_leaves_are_settled_by_what_takes_something() -> None:
     s, rng, taken = search("champion", "baroque"), random.Random(3), 0
     position = Position.start(load("baroque").settle())
-    desk, config = s.new_desk(1 << 16, blank(None)), position.ruleset.config
+    search_state, config = s.new_search_state(1 << 16, empty_net(None)), position.ruleset.config
     prices = load("baroque").kernel.PIECE_VALUES
-    desk.work[s.LIMIT] = 1_000_000
+    search_state.work[s.NODE_LIMIT] = 1_000_000
     while not position.outcome and len(position.moves) > 0 and taken < 12:
-        desk.states[3] = position.state
+        search_state.states[3] = position.state
         for alpha, beta in ((-9_000, 9_000), (-50, 51)):
-            wanted = settled(position.state, config, alpha, beta, s.SETTLED)
-            assert s.settle(desk, config, 3, alpha, beta) == wanted
+            wanted = settled(position.state, config, alpha, beta, s.MAX_QUIESCENCE_PLIES)
+            assert s.quiescence(search_state, config, 3, alpha, beta) == wanted
             taken += wanted != s.quiet_eval(position.state, config, prices)
         position = position.play(rng.choice(position.moves))
     assert taken == 12
@@ -223,10 +239,12 @@ def test_leaves_are_settled_by_what_takes_something() -> None:
 def test_settling_changes_nothing_in_a_family_that_does_not_tell_what_takes_something() -> None:
     ruleset, s, found = load("loa").settle(), search("champion", "loa"), []
     position = Position.start(ruleset)
-    for technique in (0, SETTLE):
-        desk = s.new_desk(1 << 16, blank(ruleset.rules.features, (technique, 0, 0, 12)))
-        s.begin(desk, np.zeros(0, dtype=np.uint64), position.state, ruleset.config, 0, position.moves[0])
-        desk.work[s.GENERATION], desk.work[s.LIMIT] = 1, 20_000
-        s.deepen(desk, ruleset.config, 2)
-        found.append((int(desk.work[s.BEST]), int(desk.work[s.SCORE]), int(desk.work[s.NODES])))
+    for technique in (0, QUIESCENCE):
+        search_state = s.new_search_state(1 << 16, empty_net(ruleset.rules.features, (technique, 0, 0, 12)))
+        s.start_search(search_state, np.zeros(0, dtype=np.uint64), position.state, ruleset.config, 0, position.moves[0])
+        search_state.work[s.GENERATION], search_state.work[s.NODE_LIMIT] = 1, 20_000
+        s.search_iteration(search_state, ruleset.config, 2)
+        found.append(
+            (int(search_state.work[s.BEST_MOVE]), int(search_state.work[s.SCORE]), int(search_state.work[s.NODES]))
+        )
     assert found[0] == found[1]

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from bots.clock import LAG_ANSWERS, Clock, Lag
+from bots.sdk.clock import LAG_ANSWERS, Clock, Lag
 from protocol.messages import Go
 
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from bots.alphabeta import AlphaBeta
-from bots.chance import below, number
-from bots.greedy import Greedy
-from bots.mcts import MonteCarlo
-from bots.random_mover import RandomMover
+from bots.samples.alphabeta import AlphaBeta
+from bots.samples.greedy import Greedy
+from bots.samples.mcts import MonteCarlo
+from bots.samples.random_mover import RandomMover
+from bots.samples.seeded_random import below, number
 from bots.sdk import Bot, Clock, families
 from protocol.messages import Go
 from referee.game.spec import Adjudication, BotLimits, BotSpec, GameSpec, PlannedGame, TimeControl
@@ -102,7 +102,7 @@ def test_a_limit_of_nodes_is_exact(family: str, monkeypatch: pytest.MonkeyPatch)
             choose(bot, position, Go(nodes=nodes))
             assert all(int(str(facts["nodes"])) <= nodes for facts in told.said)
             if isinstance(bot, AlphaBeta):
-                assert int(bot._desk.work[bot._search.NODES]) <= nodes
+                assert int(bot._search_state.work[bot._search.NODES]) <= nodes
             else:
                 assert told.said[-1]["nodes"] == nodes
 

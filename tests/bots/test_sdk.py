@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bots.sdk import families
-from bots.table import Table, declarations
+from bots.sdk.game_state import Table, declarations
 from protocol.negotiation import Agreement
 from protocol.options import OptionDecl, parse_option
 from referee import rules
@@ -112,10 +112,15 @@ def test_a_mistake_in_the_bot_is_not_hidden(mood: str, said: str) -> None:
 
 
 def test_ugi_is_answered_before_anything_heavy_is_imported() -> None:
-    script = "import sys, bots.sdk, bots.random_mover, bots.alphabeta; print(*{'numpy', 'numba'} & set(sys.modules))"
+    script = (
+        "import sys, bots.sdk, bots.samples.random_mover, bots.samples.alphabeta; "
+        "print(*{'numpy', 'numba'} & set(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
     assert not done.stdout.split()
-    script = "import sys; from bots.table import Table; Table('loa').declarations(); print('numba' in sys.modules)"
+    script = (
+        "import sys; from bots.sdk.game_state import Table; Table('loa').declarations(); print('numba' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.split() == ["False"]
 
@@ -230,7 +235,7 @@ def test_declarations_default_stands_only_where_the_families_agree() -> None:
 
 
 def test_a_bot_of_all_families_ignores_rules_of_another_but_not_unknown_ones() -> None:
-    with Driver([sys.executable, "-m", "bots.random_mover"]) as bot:
+    with Driver([sys.executable, "-m", "bots.samples.random_mover"]) as bot:
         bot.shake_hands()
         bot.send("setoption name Family value loa", "setoption name Rule.king_max_step value 4")
         bot.send("setoption name Rule.none_such value 4")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from bots.sdk import families
+from bots.sdk.game_state import Table
 from bots.search import earlier_keys, search
-from bots.search.line import digest, recurrence
-from bots.table import Table
+from bots.search.repetition import digest, repetition_count
 from referee.rules import load
 from referee.rules.core import UnknownNameError
 from referee.rules.jit import cache_folder
@@ -44,10 +44,10 @@ def test_a_change_of_the_kernel_makes_the_search_stale(tmp_path: Path) -> None:
 
 def test_recurrence_counts_and_measures() -> None:
     line = np.array([5, 1, 6, 2, 5, 3, 7, 4, 5], dtype=np.uint64)
-    assert recurrence(line, 8) == (3, 4)
-    assert recurrence(line, 4) == (2, 4)
-    assert recurrence(line, 6) == (1, 0)
-    assert recurrence(line, 0) == (1, 0)
+    assert repetition_count(line, 8) == (3, 4)
+    assert repetition_count(line, 4) == (2, 4)
+    assert repetition_count(line, 6) == (1, 0)
+    assert repetition_count(line, 0) == (1, 0)
 
 
 @pytest.mark.parametrize("family", families())
@@ -77,14 +77,14 @@ def test_a_digest_depends_on_its_part_alone() -> None:
 
 def test_the_line_expected_is_played_by_the_rules_and_begins_with_the_best_move() -> None:
     found, position = search("alphabeta", "loa"), Position.start(load("loa").settle())
-    desk = found.new_desk(1 << 20)
-    desk.work[found.GENERATION], desk.work[found.LIMIT] = 1, 20_000
-    found.begin(desk, np.array([], dtype=np.uint64), position.state, 0, position.moves[0])
+    search_state = found.new_search_state(1 << 20)
+    search_state.work[found.GENERATION], search_state.work[found.NODE_LIMIT] = 1, 20_000
+    found.start_search(search_state, np.array([], dtype=np.uint64), position.state, 0, position.moves[0])
     lines = []
     for depth in (1, 2, 3):
-        found.deepen(desk, position.ruleset.config, depth)
-        line = found.variation(desk, position.ruleset.config, depth)
-        assert line[0] == desk.work[found.BEST]
+        found.search_iteration(search_state, position.ruleset.config, depth)
+        line = found.principal_variation(search_state, position.ruleset.config, depth)
+        assert line[0] == search_state.work[found.BEST_MOVE]
         at = position
         for code in line:
             at = at.play(code)  # raises for a move that is not legal

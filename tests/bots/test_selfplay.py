@@ -9,10 +9,10 @@ import random
 import numpy as np
 import pytest
 
-from bots import selfplay
-from bots.alphabeta import AlphaBeta
-from bots.clock import Clock
-from bots.selfplay import SelfPlay
+from bots.samples.alphabeta import AlphaBeta
+from bots.sdk.clock import Clock
+from bots.training import selfplay
+from bots.training.selfplay import SelfPlay
 from protocol.messages import Go
 from referee.rules import families, load
 from referee.rules.history import LineOfPlay

@@ -9,10 +9,21 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from bots.sample import Sample, judged, meaning
 from bots.search import search
-from bots.search.net import BIAS, FIRST_ROW, HEAD, HIDDEN, LATE_FROM, TECHNIQUES, feature_count, lay_out, net_for
-from bots.training import fit, images, main, present
+from bots.search.net import (
+    BIAS,
+    FIRST_ROW,
+    HEAD,
+    HIDDEN,
+    LMR_FIRST_MOVE,
+    SEARCH_FEATURES,
+    build_net,
+    feature_count,
+    load_net,
+)
+from bots.training.__main__ import main
+from bots.training.net_fit import fit, images, present
+from bots.training.positions import Sample, judged, meaning
 from referee.rules import load
 from referee.rules.loa.state import FIRST, SECOND
 from referee.rules.position import Position
@@ -52,10 +63,10 @@ def test_it_learns_what_was_planted_and_the_search_agrees() -> None:
     assert found.after < 0.8 * found.before
     features = RULESET.rules.features
     assert features is not None
-    net, s = lay_out(features, found.weights), search("champion", "loa")
+    net, s = build_net(features, found.weights), search("champion", "loa")
     for state in sample().state[:40]:
         sums = np.zeros(net.rows.shape[1], dtype=np.int32)
-        s.sum_up(sums, net.rows, net.maps, state)
+        s.refresh_accumulator(sums, net.rows, net.maps, state)
         here = present(features, state[None])[0]
         assert (sums == found.weights[BIAS] + found.weights[HEAD + 2 :][here].sum(axis=0)).all()
 
@@ -110,9 +121,9 @@ def test_which_side_wins_more_is_told_from_what_a_score_means() -> None:
 
 def test_techniques_go_without_a_net(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "loa.npz"
-    main(["--family", "loa", "--out", str(path), "--techniques", "272", "--tempo", "29", "--error", "45"])
-    net = net_for(RULESET.rules, RULESET.config, path)
-    assert net.maps[0, TECHNIQUES : LATE_FROM + 1].tolist() == [272, 29, 45, 12]
+    main(["--family", "loa", "--out", str(path), "--search-features", "272", "--tempo", "29", "--eval-margin", "45"])
+    net = load_net(RULESET.rules, RULESET.config, path)
+    assert net.maps[0, SEARCH_FEATURES : LMR_FIRST_MOVE + 1].tolist() == [272, 29, 45, 12]
     assert not net.rows.any()
     with pytest.raises(SystemExit, match="2"):
         main(["--out", str(path)])
@@ -134,16 +145,16 @@ def test_what_lies_around_the_king_is_summed_up_as_it_is_told() -> None:
     features, s = ruleset.rules.features, search("champion", "tablut")
     assert features is not None
     weights = np.random.default_rng(1).integers(-50, 50, (FIRST_ROW + feature_count(features), HIDDEN), dtype=np.int32)
-    net = lay_out(features, weights)
-    desk, kings = s.new_desk(1 << 15, net), set()
+    net = build_net(features, weights)
+    search_state, kings = s.new_search_state(1 << 15, net), set()
     states = random_states(ruleset, 50)
-    s.sum_up(desk.sums[0], net.rows, net.maps, states[0])
+    s.refresh_accumulator(search_state.accumulators[0], net.rows, net.maps, states[0])
     for ply, state in enumerate(states):
-        desk.states[ply] = state
+        search_state.states[ply] = state
         if ply:
-            s.sum_on(desk, ply)
+            s.update_accumulator(search_state, ply)
         here = present(features, state[None])[0]
-        assert (desk.sums[ply] == weights[BIAS] + weights[FIRST_ROW:][here].sum(axis=0)).all()
+        assert (search_state.accumulators[ply] == weights[BIAS] + weights[FIRST_ROW:][here].sum(axis=0)).all()
         kings.add(int(state[KING]))
     assert len(kings) > 1
 

@@ -6,12 +6,12 @@ import gc
 
 import pytest
 
-from bots.alphabeta import AlphaBeta
-from bots.clock import Clock
-from bots.greedy import Greedy
-from bots.mcts import MonteCarlo
+from bots.samples.alphabeta import AlphaBeta
+from bots.samples.greedy import Greedy
+from bots.samples.mcts import MonteCarlo
 from bots.sdk import Bot
-from bots.table import Table
+from bots.sdk.clock import Clock
+from bots.sdk.game_state import Table
 from protocol.messages import Go
 
 

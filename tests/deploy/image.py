@@ -34,7 +34,7 @@ EMPTIED = ("var/cache/apt", "var/lib/apt/lists", "var/log")
 PATIENCE_S = 300
 BOT = """
 families = ["loa"]
-command = ["python", "-m", "bots.greedy", "--family", "loa"]
+command = ["python", "-m", "bots.samples.greedy", "--family", "loa"]
 """
 CUP = """
 name = "trial"
@@ -210,7 +210,7 @@ def _try(inside: Inside, work: Path) -> None:
     _say(f"bots are confined by {sandbox[1] if sandbox else ''} here, where chroot allows no namespaces")
     compiled = json.loads(inside.arena("warmup", "--json"))["compiled"]
     _require(compiled == 0, f"{compiled} functions are not in the image")
-    told = _run(inside.line("python", "-m", "bots.warm"), with_errors=True)
+    told = _run(inside.line("python", "-m", "bots.samples.warmup"), with_errors=True)
     # "compiling BOT" begins a bot, "compiling BOT FUNCTION" a function.
     late = re.findall(r"^compiling \S+ \S+$", told, re.MULTILINE)
     _require(not late, f"what bots call is not in the image: {late}")

@@ -13,7 +13,7 @@ import referee.rules
 from arena.__main__ import main
 from arena.pages.filters import meaning
 from arena.tournaments.eligibility import judge
-from bots.table import Table
+from bots.sdk.game_state import Table
 from protocol.capabilities import Capabilities
 from protocol.errors import BadOption
 from referee.game.record import read_record

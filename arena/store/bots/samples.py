@@ -20,7 +20,7 @@ LEVELS: Mapping[str, Mapping[str, str]] = {
 }
 """Weaker champions by name, with their options: for people, and so that there are neighbours at every strength."""
 
-REVISIONS: Mapping[str, int] = {"bots.mcts": 2, "bots.champion": 2}
+REVISIONS: Mapping[str, int] = {"bots.samples.mcts": 2, "bots.samples.champion": 2}
 """By module: raised when a sample comes to play otherwise, which is another version then. Those not named are at 1."""
 
 

@@ -14,7 +14,11 @@ from referee.rules import families, load
 from referee.rules.core import Kind, Termination
 from tests.arena.api.server import Server
 
-SAMPLES = {"random": "bots.random_mover", "greedy": "bots.greedy", "alphabeta": "bots.alphabeta"}
+SAMPLES = {
+    "random": "bots.samples.random_mover",
+    "greedy": "bots.samples.greedy",
+    "alphabeta": "bots.samples.alphabeta",
+}
 
 
 @dataclass

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arena.atlas.plan import Plan, starts_of
-from arena.atlas.report import Report, report
-from arena.atlas.run import GAMES, PLAN, Lot
+from arena.atlas.plan import AtlasPlan, starts_of
+from arena.atlas.report import AtlasReport, report
+from arena.atlas.run import GAMES, PLAN, AtlasBatch
 
 
-def thrown(folder: Path, shares: dict[str, float], games: int, draws: float = 0.2) -> Report:
+def thrown(folder: Path, shares: dict[str, float], games: int, draws: float = 0.2) -> AtlasReport:
     """The report of games of Pijersi thrown by dice: each start's share of points as given."""
-    plan = Plan(family="pijersi", starts=list(shares), games=games, nodes=[1])
+    plan = AtlasPlan(family="pijersi", starts=list(shares), games=games, nodes=[1])
     folder.mkdir(exist_ok=True)
     (folder / PLAN).write_text(plan.model_dump_json())
     lines, rng = [], random.Random(5)
@@ -25,7 +25,7 @@ def thrown(folder: Path, shares: dict[str, float], games: int, draws: float = 0.
         won = shares[start.name] - draws / 2
         results = [1 if one < won else 3 if one < won + draws else 2 for one in dice]
         played = [[one, 20 + one, "goal" if one < 3 else "no-capture"] for one in results]
-        lines.append(json.dumps({"key": Lot(start, 1).key, "games": played}))
+        lines.append(json.dumps({"key": AtlasBatch(start, 1).key, "games": played}))
     (folder / GAMES).write_text("\n".join(lines) + "\n")
     return report(folder)
 
@@ -76,7 +76,7 @@ def test_false_ones_among_the_uneven_are_few(tmp_path: Path) -> None:
 
 
 def test_images_that_do_not_agree_are_noticed_and_pooled(tmp_path: Path) -> None:
-    starts = starts_of(Plan(family="pijersi", starts=["pijersi-8100#1..900"], nodes=[1]))
+    starts = starts_of(AtlasPlan(family="pijersi", starts=["pijersi-8100#1..900"], nodes=[1]))
     groups: dict[str, list[str]] = {}
     for start in starts:
         groups.setdefault(start.key, []).append(start.name)

@@ -12,9 +12,9 @@ import pytest
 
 from arena.__main__ import main
 from arena.atlas import run as running
-from arena.atlas.plan import Plan, PlanError, read_plan, starts_of
+from arena.atlas.plan import AtlasPlan, PlanError, read_plan, starts_of
 from arena.atlas.report import from_csv, report, to_csv
-from arena.atlas.run import GAMES, RunError, lots_of, programs, read_games, run
+from arena.atlas.run import GAMES, RunError, batches_of, programs, read_games, run
 from referee.machine.pool import JobError, WorkerLostError
 from tests.conftest import INTERPRETED
 
@@ -46,10 +46,12 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
-def go_on(plan: Plan, folder: Path, tell: Callable[[running.Progress], None] = lambda progress: None) -> None:
+def go_on(
+    plan: AtlasPlan, folder: Path, report_progress: Callable[[running.AtlasProgress], None] = lambda progress: None
+) -> None:
     """A run by one program on this machine."""
     with programs(1) as executor:
-        run(plan, folder, executor, lambda: 1, tell)
+        run(plan, folder, executor, lambda: 1, report_progress)
 
 
 def test_a_run_has_all_games_of_its_plan(played: Path) -> None:
@@ -69,7 +71,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
     lines = whole.splitlines(keepends=True)
     (tmp_path / "plan.json").write_bytes((played / "plan.json").read_bytes())
     (tmp_path / GAMES).write_bytes(lines[4] + lines[1] + lines[5][:9])  # killed in the middle of a line
-    told: list[running.Progress] = []
+    reports: list[running.AtlasProgress] = []
     asked: list[str] = []
 
     class Again:
@@ -86,10 +88,10 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
             """Nothing to end."""
 
     monkeypatch.setattr(running, "_Program", Again)
-    go_on(plan, tmp_path, told.append)
+    go_on(plan, tmp_path, reports.append)
     assert (tmp_path / GAMES).read_bytes() == whole
-    assert asked == [lot.key for number, lot in enumerate(lots_of(plan)) if number not in (1, 4)]
-    assert (told[0].done, told[-1].done, told[-1].total, told[-1].left_s) == (3, 6, 6, 0)
+    assert asked == [batch.key for number, batch in enumerate(batches_of(plan)) if number not in (1, 4)]
+    assert (reports[0].done, reports[-1].done, reports[-1].total, reports[-1].left_s) == (3, 6, 6, 0)
     asked.clear()
     go_on(plan, tmp_path)
     assert not asked
@@ -125,7 +127,7 @@ def test_a_lot_whose_worker_is_lost_is_played_again(
     unsteady = Unsteady(WorkerLostError, CancelledError, WorkerLostError, CancelledError, CancelledError)
     run(read_plan(PLAN), tmp_path / "run", unsteady, lambda: 2)
     assert (tmp_path / "run" / GAMES).read_text() == whole
-    with pytest.raises(RunError, match="5 bell: away, for the third time"):
+    with pytest.raises(RunError, match="5 bell: away, at attempt 3"):
         run(read_plan(PLAN), tmp_path / "lost", Unsteady(*[WorkerLostError] * 13), lambda: 1)
     with pytest.raises(RunError, match="a mistake"):
         run(read_plan(PLAN), tmp_path / "bad", Unsteady(lambda _: JobError("a mistake")), lambda: 1)  # type: ignore[arg-type, return-value]
@@ -133,7 +135,7 @@ def test_a_lot_whose_worker_is_lost_is_played_again(
 
 def test_a_program_that_ends_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "PROGRAM", "bots.none")
-    with pytest.raises(RunError, match=r"bots\.none ended in the games of 5 bell"):
+    with pytest.raises(RunError, match=r"bots\.none ended during the games of 5 bell"):
         go_on(read_plan(PLAN), tmp_path)
 
 
@@ -150,7 +152,7 @@ def test_a_report_is_the_same_bytes_and_is_read_again(played: Path, tmp_path: Pa
         (tmp_path / name).write_bytes((played / name).read_bytes())
     (tmp_path / GAMES).write_bytes(b"".join((played / GAMES).read_bytes().splitlines(keepends=True)[:4]))
     assert (report(tmp_path).missing, len(report(tmp_path).starts)) == (2, 4)
-    with pytest.raises(RunError, match="2 lots"):
+    with pytest.raises(RunError, match="2 batches"):
         to_csv(report(tmp_path))
 
 
@@ -165,7 +167,7 @@ def test_a_report_as_json_and_as_a_table(played: Path, capsys: pytest.CaptureFix
 
 
 def test_images_of_a_start_are_a_group() -> None:
-    plan = Plan(family="pijersi", starts=["pijersi-8100#0..8099"], nodes=[1])
+    plan = AtlasPlan(family="pijersi", starts=["pijersi-8100#0..8099"], nodes=[1])
     starts = starts_of(plan.model_copy(update={"starts": ["pijersi-8100#1..600", "standard"]}))
     groups: dict[str, set[str]] = {}
     for start in starts:
@@ -197,4 +199,4 @@ def test_plans_that_cannot_be_carried_out(change: tuple[str, str], problem: str 
     with pytest.raises(PlanError, match=problem):
         starts_of(read_plan(text))
     with pytest.raises(PlanError, match="dealt"):
-        starts_of(Plan(family="pijersi", starts=["full-random"], nodes=[1]))
+        starts_of(AtlasPlan(family="pijersi", starts=["full-random"], nodes=[1]))

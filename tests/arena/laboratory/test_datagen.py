@@ -14,9 +14,9 @@ import pytest
 
 from arena.__main__ import main
 from arena.laboratory.parameter import LaboratoryError
-from arena.laboratory.positions import SCHEMA, Positions, Seen, positions_of, read_positions, read_schema
-from bots.search.net import NET, TECHNIQUES, TEMPO, net_for
-from bots.training import main as train
+from arena.laboratory.positions import SCHEMA, Positions, SeenPositions, positions_of, read_positions, read_schema
+from bots.search.net import NET, SEARCH_FEATURES, TEMPO, load_net
+from bots.training.__main__ import main as train
 from referee.game.record import GameRecord, Ply, read_record
 from referee.rules import load
 from referee.rules.core import Termination
@@ -28,7 +28,19 @@ COUNT = 40
 
 def generate(folder: Path) -> None:
     """A small run."""
-    words = ["datagen", "--family", "loa", "--positions", str(COUNT), "--nodes", "60", "--seed", "1", "--shard", "4"]
+    words = [
+        "datagen",
+        "--family",
+        "loa",
+        "--positions",
+        str(COUNT),
+        "--nodes",
+        "60",
+        "--seed",
+        "1",
+        "--games-per-shard",
+        "4",
+    ]
     words += ["--max-plies", "12", "--sandbox", "none", "--out", str(folder), "-q"]
     subprocess.run([sys.executable, "-m", "arena", *words], check=True, timeout=200, env={**os.environ, **INTERPRETED})
 
@@ -57,15 +69,15 @@ def test_a_net_of_the_champion_is_made_of_it(generated: Path, tmp_path: Path) ->
     """By command, from nothing, and the same again."""
     files = [tmp_path / "one.npz", tmp_path / "two.npz"]
     for file in files:
-        train([str(generated), "--out", str(file), "--epochs", "2", "--held-out", "0.3", "--tempo", "7"])
+        train([str(generated), "--out", str(file), "--epochs", "2", "--validation-split", "0.3", "--tempo", "7"])
     one, two = (np.load(file) for file in files)
     assert one["weights"].any()
     assert (one["weights"] == two["weights"]).all()
     origin = json.loads(str(one["provenance"]))
     assert (origin["family"], origin["positions"], origin["data"][0]["seed"]) == ("loa", COUNT, 1)
     ruleset = load("loa").settle()
-    net = net_for(ruleset.rules, ruleset.config, files[0])
-    assert (net.maps[0, TEMPO], net.maps[0, TECHNIQUES]) == (7, NET)
+    net = load_net(ruleset.rules, ruleset.config, files[0])
+    assert (net.maps[0, TEMPO], net.maps[0, SEARCH_FEATURES]) == (7, NET)
     assert (net.rows[:-1] == one["weights"]).all()
 
 
@@ -134,7 +146,7 @@ def test_images_of_one_position_count_once() -> None:
         assert (found.state[0] == start).all()
         return found
 
-    seen = Seen(ruleset)
+    seen = SeenPositions(ruleset)
     assert len(seen.add(after("b1b3"))) == 2
     assert len(seen.add(after("b1b3"))) == 0
     assert len(seen.add(after("g1g3"))) == 0, "the mirror image"
@@ -143,7 +155,7 @@ def test_images_of_one_position_count_once() -> None:
 
 def test_weights_are_made_from_nothing(generated: Path, tmp_path: Path) -> None:
     weights = tmp_path / "loa.json"
-    assert main(["train", "--family", "loa", str(generated), "--out", str(weights)]) == 0
+    assert main(["train", "--family", "loa", str(generated), "--output-file", str(weights)]) == 0
     found = json.loads(weights.read_text())
     assert (found["positions"], found["data"][0]["seed"]) == (COUNT, 1)
     assert len(found["weights"]) > 3

@@ -10,7 +10,7 @@ import pytest
 
 from arena.__main__ import main
 from arena.laboratory.features import piece_squares, read_features
-from arena.laboratory.fit import chance, measure, newton
+from arena.laboratory.fit import logistic, measure, newton
 from arena.laboratory.parameter import LaboratoryError
 from arena.laboratory.positions import SCHEMA, Positions, schema, sha256_of, write_shard
 from referee.rules import load
@@ -20,7 +20,7 @@ from referee.rules.position import Position
 def test_weights_are_found_again() -> None:
     rng = np.random.default_rng(1)
     columns, weights = rng.normal(size=(20_000, 3)) * [1, 5, 0.2], np.array([0.8, -0.3, 2.0])
-    truth = (rng.random(20_000) < chance(columns @ weights)).astype(float)
+    truth = (rng.random(20_000) < logistic(columns @ weights)).astype(float)
     assert newton(columns, truth, 1.0) == pytest.approx(weights, abs=0.15)
 
 
@@ -71,7 +71,7 @@ def test_weights_are_written_with_where_they_come_from(tmp_path: Path, capsys: p
     folder = a_folder(tmp_path / "data")
     written = []
     for name in ("one.json", "two.json"):
-        assert main(["train", "--family", "loa", str(folder), "--out", str(tmp_path / name)]) == 0
+        assert main(["train", "--family", "loa", str(folder), "--output-file", str(tmp_path / name)]) == 0
         written.append((tmp_path / name).read_bytes())
     assert written[0] == written[1]
     found = json.loads(written[0])
@@ -81,5 +81,27 @@ def test_weights_are_written_with_where_they_come_from(tmp_path: Path, capsys: p
     assert (found["positions"], found["games"]) == (96, 12)
     assert found["measures"]["train"]["loss"] < np.log(2)
     assert {"static score", "first to move"} < found["weights"].keys()
-    assert main(["train", "--family", "tablut", str(folder), "--out", str(tmp_path / "no.json")]) == 2
-    assert "not all of one variant of tablut" in capsys.readouterr().err
+    assert main(["train", "--family", "tablut", str(folder), "--output-file", str(tmp_path / "no.json")]) == 2
+    assert "several variants, or not of tablut" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "former", "present"),
+    [
+        ("train", "--trust", "--lambda"),
+        ("train", "--held-out", "--validation-split"),
+        ("train", "--ridge", "--l2"),
+        ("tune", "--rate", "--learning-rate"),
+        ("datagen", "--shard", "--games-per-shard"),
+    ],
+)
+def test_former_option_suggests_present_one(
+    command: str, former: str, present: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = {
+        "train": ["data", "--output-file", "no.json"],
+        "tune": ["sample:random", "--games", "2"],
+        "datagen": ["--positions", "2", "--out", "no"],
+    }
+    assert main([command, "--family", "loa", *words[command], former, "1"]) == 2
+    assert f"unrecognized arguments: {former} 1; did you mean {present}?" in capsys.readouterr().err

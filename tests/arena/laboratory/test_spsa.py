@@ -69,7 +69,7 @@ def test_the_order_of_results_changes_nothing() -> None:
         assert len(waiting) <= WINDOW
         trial = waiting.pop(rng.randrange(len(waiting)))
         other.tell(trial.number, played(trial))
-    assert np.array_equal(other.course, usual.course)
+    assert np.array_equal(other.trajectory, usual.trajectory)
     assert other.pentanomial == usual.pentanomial
 
 
@@ -90,14 +90,14 @@ def test_a_win_draws_the_values_near_and_a_loss_away() -> None:
         trial = spsa.ask()
         assert trial is not None
         spsa.tell(trial.number, points)
-        moved = spsa.course[1] - spsa.course[0]
+        moved = spsa.trajectory[1] - spsa.trajectory[0]
         towards = np.array(trial.plus) - np.array(trial.minus)
         assert (np.sign(moved) == np.sign(towards) * (1 if points else -1)).all()
     spsa = Spsa(PARAMETERS, 10, seed=1)
     spsa.ask()
     spsa.tell(0, None)
-    assert (spsa.course[1] == spsa.course[0]).all()
-    with pytest.raises(ValueError, match="told before"):
+    assert (spsa.trajectory[1] == spsa.trajectory[0]).all()
+    with pytest.raises(ValueError, match="already recorded"):
         spsa.tell(0, 1)
 
 
@@ -164,7 +164,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_values(tmp_path: Path) -> Non
     (killed / PAIRS).write_bytes(torn)
     rest = Slots()
     again = tuned(killed, rest, at_once=1)
-    assert np.array_equal(again.course, usual.course)
+    assert np.array_equal(again.trajectory, usual.trajectory)
     numbers = [json.loads(line)["pair"] for line in (killed / PAIRS).read_text().splitlines()]
     assert sorted(numbers) == list(range(60))
     assert rest.jobs < 60
@@ -178,7 +178,7 @@ def test_a_void_game_leaves_a_pair_without_points() -> None:
 
 def test_a_line_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     (tmp_path / PAIRS).write_text('{"pair":0,"points":1}\n' * 2)
-    with pytest.raises(LaboratoryError, match=r"line 2: trial 0 .* told before"):
+    with pytest.raises(LaboratoryError, match=r"line 2: trial 0 .* already recorded"):
         tuned(tmp_path, Slots())
 
 
@@ -207,12 +207,12 @@ def test_what_is_not_said_of_a_parameter_is_what_the_bot_announced() -> None:
         (["Hash:1:2:3:4:5"], None, "NAME:MIN:MAX:START:STEP"),
         (["Hash:a"], None, "NAME:MIN:MAX:START:STEP"),
         (["Hash:0:10"], None, "the option takes 1 to 4096"),
-        (["Hash:10:20:30"], None, "does not fit"),
-        (["Hash:10:20:15:0"], None, "does not fit"),
-        (["Hash", "Hash"], None, "named twice"),
+        (["Hash:10:20:30"], None, "must lie within the bounds"),
+        (["Hash:10:20:15:0"], None, "must lie within the bounds"),
+        (["Hash", "Hash"], None, "given twice"),
         ([], "Hash = 3", "write a table"),
-        ([], "[Hash]\nmin = true", "not all numbers"),
-        ([], "[Hash", "not TOML"),
+        ([], "[Hash]\nmin = true", "expected numbers"),
+        ([], "[Hash", "invalid TOML"),
         ([], "[Hash]\nmean = 1", "write a table"),
     ],
 )

@@ -32,7 +32,18 @@ def tuned(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, Any]:
     """The exit code and what is printed."""
     bot = f"{sys.executable} {toy.__file__} {folder.parent / 'processes'}"
     words = ["tune", bot, "--family", "loa", "--parameter", "Skill:0:10:4:3", "--games", str(2 * PLAYED)]
-    words += ["--tc", "nodes:1", "--openings", "none", "--max-plies", "2", "--sandbox", "none", "--rate", "0.2"]
+    words += [
+        "--tc",
+        "nodes:1",
+        "--openings",
+        "none",
+        "--max-plies",
+        "2",
+        "--sandbox",
+        "none",
+        "--learning-rate",
+        "0.2",
+    ]
     code = main([*words, "--out", str(folder), "--json"])
     return code, json.loads(capsys.readouterr().out or "null")
 
@@ -63,5 +74,5 @@ def test_a_folder_takes_one_run(tmp_path: Path) -> None:
         claim(folder, {"seed": 1, "games": 2})
     with RunFolder(tmp_path) as folder:
         claim(folder, {"seed": 1, "games": 2})
-    with RunFolder(tmp_path) as folder, pytest.raises(CommandError, match="another games, seed; give the same"):
+    with RunFolder(tmp_path) as folder, pytest.raises(CommandError, match="different games, seed; give the same"):
         claim(folder, {"seed": 2, "games": 4})

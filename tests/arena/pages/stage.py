@@ -130,7 +130,7 @@ def fill(store: Store, *, plies: int = 60) -> Stage:
     zoe = store.users.add("zoe", role="admin", password_hash=hash_password(PASSWORD))
     assert zoe.id is not None
     everything = {name: [variant.name for variant in load(name).variants] for name in families()}
-    store.samples.ensure({"random": "bots.random_mover"}, everything)
+    store.samples.ensure({"random": "bots.samples.random_mover"}, everything)
     versions = []
     for name in NAMES:
         bot = store.bots.add(name, zoe.id, HOSTILE if name == "dan" else f"the bot {name}")

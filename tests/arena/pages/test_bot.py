@@ -72,7 +72,7 @@ def test_what_cannot_be_compared_is_named(server: Server, query: str, words: str
 
 def test_a_remote_bot_says_whether_it_is_there_and_its_author_challenges(server: Server) -> None:
     store = server.store
-    store.samples.ensure({"random": "bots.random_mover"}, {"loa": ["standard"]})
+    store.samples.ensure({"random": "bots.samples.random_mover"}, {"loa": ["standard"]})
     author = store.users.add("far-author")
     bot = store.bots.add("homer", author.id or 0)
     version = store.versions.add(bot.id or 0, command=["remote"], families=["loa"], state="active", place="remote")

@@ -28,7 +28,7 @@ def connected(arena: Arena, by: Identity, name: str, *, is_open: bool = False) -
 
 @pytest.fixture
 def samples(arena: Arena) -> None:
-    arena.store.samples.ensure({"random": "bots.random_mover"}, {"loa": ["standard"]})
+    arena.store.samples.ensure({"random": "bots.samples.random_mover"}, {"loa": ["standard"]})
 
 
 def test_a_connection_makes_a_bot_and_finds_it_again(arena: Arena, person: Person) -> None:

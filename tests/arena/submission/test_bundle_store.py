@@ -157,7 +157,7 @@ def test_what_is_sent_again_is_young_again(tmp_path: Path) -> None:
 def test_bots_as_this_machine_runs_them(local: BundleStore) -> None:
     local.put(io.BytesIO(ZIP), DIGEST)
     bundled = BotSpec("zeta v1", ("./run.sh",), bundle=DIGEST)
-    sample = BotSpec("greedy v1", ("python", "-m", "bots.greedy", "--family", "loa"))
+    sample = BotSpec("greedy v1", ("python", "-m", "bots.samples.greedy", "--family", "loa"))
     plain = BotSpec("x", ("/usr/bin/true",))
     planned = PlannedGame.of(GameSpec("loa", "standard", bundled, sample))
     resolved = local.resolve_game(planned)

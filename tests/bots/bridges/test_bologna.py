@@ -21,7 +21,7 @@ from bots.bridges.failure import BridgeError, BridgeExit
 from bots.bridges.tablut_client import Client, command_line, listen
 from bots.bridges.tablut_wire import Frames, packed, read_move, read_name, state
 from bots.bridges.workplace import workplace
-from bots.clock import Clock
+from bots.sdk.clock import Clock
 from protocol.messages import Go, IsReady, Result, SetPosition, Ugi
 from referee.bot.argument import read_bot
 from referee.check.probe import Candidate, GameConditions, IneligibleError, probe

@@ -9,7 +9,7 @@ import pytest
 from bots.bridges import command
 from bots.bridges.command import Command
 from bots.bridges.failure import BridgeError, BridgeExit
-from bots.clock import Clock
+from bots.sdk.clock import Clock
 from protocol.messages import Go
 from referee.rules import load
 from referee.rules.position import Position

@@ -12,7 +12,7 @@ import pytest
 from bots.bridges.baroque_course import CODES, State, board_of, parse
 from bots.bridges.failure import BridgeError, BridgeExit
 from bots.bridges.python_agent import build, main
-from bots.clock import Clock
+from bots.sdk.clock import Clock
 from protocol.messages import Go
 from referee.game.record import GameRecord
 from referee.rules import load

@@ -70,7 +70,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "tools").mkdir()
     scripts = {
         "program": SCRIPT,
-        "engine": f'#!/bin/sh\nexec "{sys.executable}" -m bots.random_mover\n',
+        "engine": f'#!/bin/sh\nexec "{sys.executable}" -m bots.samples.random_mover\n',
         "client": f'#!/bin/sh\n{client} "$@"\n',
         "tools/java": f'#!/bin/sh\nshift 3  # -Xmx300m -jar client.jar\n{client} "$@"\n',
         "tools/python": f'#!/bin/sh\nexec "{sys.executable}" "$@"\n',

@@ -57,23 +57,23 @@ def test_a_sample_is_made_ready_once_for_each_family(machine: Path) -> None:
         have_warm([scripted("one"), SAMPLE], "loa")
     sample_warmup._ready.clear()  # as another slot
     have_warm([SAMPLE], "loa")
-    assert compiled(machine) == ["bots.warm loa --bot=greedy"]
+    assert compiled(machine) == ["bots.samples.warmup loa --bot=greedy"]
     have_warm([SAMPLE], "tablut")
-    assert compiled(machine)[1:] == ["bots.warm tablut --bot=greedy"]
+    assert compiled(machine)[1:] == ["bots.samples.warmup tablut --bot=greedy"]
 
 
 def test_nothing_is_compiled_for_samples_that_do_not_play(machine: Path) -> None:
     searcher = replace(read_bot("sample:mcts", "loa"), name="mcts")
     have_warm([SAMPLE, SAMPLE], "loa")
     have_warm([SAMPLE, searcher], "loa")
-    assert compiled(machine) == ["bots.warm loa --bot=greedy", "bots.warm loa --bot=mcts"]
+    assert compiled(machine) == ["bots.samples.warmup loa --bot=greedy", "bots.samples.warmup loa --bot=mcts"]
     assert have_all_warm("loa") == ""
-    assert compiled(machine)[2:] == ["bots.warm loa --bot=random --bot=alphabeta"]
+    assert compiled(machine)[2:] == ["bots.samples.warmup loa --bot=random --bot=alphabeta"]
 
 
 @pytest.mark.parametrize("name", sorted(sample_warmup.SAMPLES.values()))
 def test_the_samples_are_those_that_can_be_warmed(name: str) -> None:
-    from bots.warm import SAMPLES
+    from bots.samples.warmup import SAMPLES
 
     assert SAMPLES[name].rpartition(".")[0] in read_bot(f"sample:{name}", "loa").command
 

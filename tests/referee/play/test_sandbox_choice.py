@@ -36,7 +36,7 @@ def test_samples_are_one_program_and_weaker_sandboxes_are_left_alone(tried: list
     samples = [read_bot(f"sample:{name}", "loa") for name in SAMPLES]
     sandbox, notes = choose("auto", samples, BotLimits())
     assert (sandbox.name, notes) == (LEVELS[0], ())
-    assert tried == ["bwrap", "bots.random_mover in bwrap"]
+    assert tried == ["bwrap", "bots.samples.random_mover in bwrap"]
 
 
 def test_each_other_program_is_tried_until_it_starts(tried: list[str]) -> None:
@@ -54,5 +54,5 @@ def test_each_other_program_is_tried_until_it_starts(tried: list[str]) -> None:
         "tool in landlock",
         "rlimits",
         "tool in rlimits",
-        "bots.mcts in rlimits",
+        "bots.samples.mcts in rlimits",
     ]

@@ -4,7 +4,7 @@ import sys
 import time
 from pathlib import Path
 
-from bots.random_mover import RandomMover
+from bots.samples.random_mover import RandomMover
 from bots.sdk import Clock, run
 from referee.rules.position import Position
 

@@ -160,8 +160,8 @@ def test_sample_bots_are_made_once(store: Store) -> None:
     variants = {"loa": ("standard", "zen"), "tablut": ("bell",)}
     first = store.samples.ensure(SAMPLES, variants)
     assert set(first) == set(SAMPLES)
-    assert first["greedy"].command == ["python", "-m", "bots.greedy", "--family", "{family}"]
-    level = {"champion-50": "bots.champion"}
+    assert first["greedy"].command == ["python", "-m", "bots.samples.greedy", "--family", "{family}"]
+    level = {"champion-50": "bots.samples.champion"}
     weaker = store.samples.ensure(level, variants)["champion-50"]
     assert weaker.options == {"Strength": "50"}
     assert weaker.id == store.samples.ensure(level, variants)["champion-50"].id
@@ -177,7 +177,7 @@ def test_a_sample_that_plays_otherwise_is_a_new_version(store: Store, monkeypatc
     first = store.samples.ensure(SAMPLES, variants)
     with store.writing() as session:  # as one has it from before there were revisions
         session.get_one(Version, first["greedy"].id).report = {}
-    monkeypatch.setattr(samples, "REVISIONS", {**samples.REVISIONS, "bots.mcts": 99})
+    monkeypatch.setattr(samples, "REVISIONS", {**samples.REVISIONS, "bots.samples.mcts": 99})
     again = store.samples.ensure(SAMPLES, variants)
     assert {name for name in SAMPLES if again[name].id != first[name].id} == {"mcts"}
     assert (again["mcts"].number, again["mcts"].follows_id) == (2, first["mcts"].id)

@@ -12,7 +12,19 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from bots.sample import DECIDED, MOST_SCORE, Fitted, Floats, Sample, chance, foretold, held_out, is_told, loss, meaning
+from bots.training.positions import (
+    DECIDED,
+    MOST_SCORE,
+    Fitted,
+    Floats,
+    Sample,
+    chance,
+    foretold,
+    held_out,
+    is_told,
+    loss,
+    meaning,
+)
 from referee.rules.rules import Ruleset, Tactics
 
 States = npt.NDArray[Any]

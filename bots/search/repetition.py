@@ -1,4 +1,4 @@
-"""Which positions have stood on the board before: digests of positions, and how often one recurs in a line of play.
+"""Repetition detection inside compiled searches: digests of positions, and how often one recurs in a line of play.
 
 Works on the states of any family. The rules count repetitions by `referee.rules.repetition.History`; a compiled search
 cannot call Python objects in its inner loop and keeps digests in an array.
@@ -15,12 +15,12 @@ from referee.rules.jit import jit
 _FACTOR = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)
 _FACTORS = np.random.default_rng(1).integers(0, 1 << 63, 256, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-"""Odd numbers, one for each element of a state: elements are mixed side by side, not one after the other."""
+"""Odd numbers, one for each element of a state: elements are mixed independently, so the processor can overlap them."""
 
 
 @jit
 def digest(state: Any, start: int, stop: int, before: Any) -> Any:
-    """A digest (uint64) of `state[start:stop]` on top of `before`, itself a digest or 0."""
+    """Return a digest (uint64) of `state[start:stop]` on top of `before`, itself a digest or 0."""
     total = before
     for i in range(start, stop):
         mixed = np.uint64(state[i]) * _FACTOR
@@ -30,14 +30,13 @@ def digest(state: Any, start: int, stop: int, before: Any) -> Any:
 
 
 @jit
-def recurrence(line: Any, last: int) -> tuple[int, int]:
-    """How often entry `last` of the digests `line` has occurred.
-
-    (occurrences up to and including it, plies since the one before; 0 = none)
+def repetition_count(game_keys: Any, last: int) -> tuple[int, int]:
+    """Return how often entry `last` of the digests `game_keys` has occurred, itself included, and the plies since the
+    time before (0 for the first).
     """
     times, gap = 1, 0
     for back in range(2, last + 1, 2):
-        if line[np.uint64(last - back)] == line[last]:
+        if game_keys[np.uint64(last - back)] == game_keys[last]:
             times += 1
             if gap == 0:
                 gap = back

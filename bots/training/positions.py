@@ -1,6 +1,7 @@
-"""Positions of games with what came of them (`arena datagen`, `bots.lesson`), and what static scores say of results.
+"""Positions of games with what came of them (`arena datagen`, `bots.training.selfplay_data`), and what static scores
+say of results.
 
-What the fits of `bots.training` and `bots.worth` begin with. Refuses to know what is fitted.
+What the fits of `bots.training` and `bots.training.linear_fit` begin with. Refuses to know what is fitted.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""`python -m bots.priced`: the champion with its prices as options, so that games can find them (`arena tune`).
+"""`python -m bots.training.champion_tunable`: the champion with its prices as options, so that games can find them
+(`arena tune`).
 
-For families whose kernel tells of tactics (`referee.rules.rules.Tactics`): the values fitted in groups (`bots.price`)
+For families whose kernel tells of tactics (`referee.rules.rules.Tactics`): the values fitted in groups
+(`bots.training.piece_value_fit`)
 are an option each. What comes of them is made weights by `python -m bots.training --tuned`.
 """
 
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bots.champion import Champion
+from bots.samples.champion import Champion
 from bots.sdk import OptionDecl, run
 
 if TYPE_CHECKING:
@@ -26,20 +28,20 @@ class Priced(Champion):
     name = "priced"
     options = (*Champion.options, *(OptionDecl(f"{NAME}{group}", "spin", "-1", -1, MOST) for group in range(GROUPS)))
 
-    def new_desk(self, position: Position) -> Any:
+    def new_search_state(self, position: Position) -> Any:
         """Room for the search, with the prices of the options."""
         import numpy as np
 
-        from bots.price import prices_of, tactics_of
-        from bots.search.net import FIRST_PRICE, PRICES, SETTLE, TECHNIQUES
+        from bots.search.net import FIRST_PIECE_VALUE, QUIESCENCE, SEARCH_FEATURES, TUNED_PIECE_VALUES
+        from bots.training.piece_value_fit import prices_of, tactics_of
 
-        desk = super().new_desk(position)
+        search_state = super().new_search_state(position)
         kernel = tactics_of(position.ruleset)
         told = np.array([self.number(f"{NAME}{group}") for group in range(kernel.VALUE_GROUPS.max() + 1)])
-        prices = desk.maps[0, FIRST_PRICE : FIRST_PRICE + len(kernel.PIECE_VALUES)]
+        prices = search_state.maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + len(kernel.PIECE_VALUES)]
         prices[:] = np.where(told[kernel.VALUE_GROUPS] < 0, prices, prices_of(kernel, told))
-        desk.maps[0, TECHNIQUES] |= SETTLE | PRICES
-        return desk
+        search_state.maps[0, SEARCH_FEATURES] |= QUIESCENCE | TUNED_PIECE_VALUES
+        return search_state
 
 
 if __name__ == "__main__":

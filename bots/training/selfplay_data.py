@@ -1,4 +1,5 @@
-"""`python -m bots.lesson --family F --positions N --out DIR`: games of the champion against itself, to learn from.
+"""`python -m bots.training.selfplay_data --family F --positions N --out DIR`: games of the champion against itself, to
+learn from.
 
 What `arena datagen` makes of any bot, this makes of the champion in one process, several times as fast: a folder for
 `python -m bots.training`. A game begins with some random moves, and so many of a hundred later ones are drawn by lot
@@ -19,9 +20,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bots.alphabeta import CONTEMPT
+from bots.samples.alphabeta import CONTEMPT
 from bots.search import search
-from bots.search.net import Net, net_named
+from bots.search.net import Net, load_named_net
 from referee.rules import load
 from referee.rules.history import LineOfPlay
 from referee.rules.rules import Ruleset
@@ -53,8 +54,8 @@ class Player:
     def __init__(self, ruleset: Ruleset, net: Net, habits: Habits) -> None:
         self._ruleset, self._habits = ruleset, habits
         self._search: Any = search("champion", ruleset.rules.family)
-        self._desk = self._search.new_desk(HASH, net)
-        self._desk.work[self._search.CONTEMPT] = int(CONTEMPT.default or 0)
+        self._search_state = self._search.new_search_state(HASH, net)
+        self._search_state.work[self._search.CONTEMPT] = int(CONTEMPT.default or 0)
         self._keys = np.zeros(MOST_PLIES + 1, dtype=np.uint64)
 
     def play(self, number: int) -> dict[str, list[Any]]:
@@ -82,18 +83,20 @@ class Player:
 
     def _think(self, line: LineOfPlay, first: int, count: int) -> tuple[int, int | None]:
         """The move, and the score of the last depth that was finished."""
-        s, work, config = self._search, self._desk.work, self._ruleset.config
+        s, work, config = self._search, self._search_state.work, self._ruleset.config
         work[s.GENERATION] += 1  # what was learned before must not show
-        s.begin(self._desk, self._keys[: line.plies], line.state, config, int(line.side == "second"), first)
-        work[s.LIMIT], score = self._habits.nodes, None
+        s.start_search(
+            self._search_state, self._keys[: line.plies], line.state, config, int(line.side == "second"), first
+        )
+        work[s.NODE_LIMIT], score = self._habits.nodes, None
         for depth in range(1, s.MAX_DEPTH + 1):
-            s.deepen(self._desk, config, depth)
+            s.search_iteration(self._search_state, config, depth)
             if work[s.ABORTED]:
                 break
             score = int(work[s.SCORE])
             if s.WIN - abs(score) <= depth or count == 1:
                 break
-        return int(work[s.BEST]), score
+        return int(work[s.BEST_MOVE]), score
 
 
 def lessons(player: Player, ruleset: Ruleset, count: int) -> tuple[dict[str, npt.NDArray[Any]], int]:
@@ -123,19 +126,23 @@ def lessons(player: Player, ruleset: Ruleset, count: int) -> tuple[dict[str, npt
 
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m bots.lesson", description="Games of the champion to learn from.")
+    parser = argparse.ArgumentParser(
+        prog="python -m bots.training.selfplay_data", description="Games of the champion to learn from."
+    )
     parser.add_argument("--family", required=True, metavar="F")
     parser.add_argument("--variant", metavar="V", help="a variant of the family (its first)")
     parser.add_argument("--positions", required=True, type=int, metavar="N", help="how many")
     parser.add_argument("--nodes", type=int, default=800, metavar="K", help="a move (800)")
     parser.add_argument("--weights", default="", metavar="FILE", help="of the champion (the family's), or none")
-    parser.add_argument("--stray", type=int, default=8, metavar="P", help="moves of a hundred drawn by lot (8)")
+    parser.add_argument(
+        "--random-move-percent", type=int, default=8, metavar="P", help="moves of a hundred drawn by lot (8)"
+    )
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="a new folder")
     given = parser.parse_args(argv)
     ruleset = load(given.family).settle(given.variant)
     try:
-        net = net_named(ruleset.rules, ruleset.config, given.weights)
+        net = load_named_net(ruleset.rules, ruleset.config, given.weights)
         given.out.mkdir(parents=True)
     except OSError as error:
         parser.error(str(error))

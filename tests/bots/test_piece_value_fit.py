@@ -8,18 +8,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bots.lesson import main as make
-from bots.price import at_rest, counts_of, learn, tactics_of, told
-from bots.priced import Priced
-from bots.sample import chance
 from bots.search import search
-from bots.search.net import FIRST_PRICE, PRICES, SETTLE, TECHNIQUES, Learned, blank, net_for, of_prices
-from bots.training import main as train
+from bots.search.net import (
+    FIRST_PIECE_VALUE,
+    QUIESCENCE,
+    SEARCH_FEATURES,
+    TUNED_PIECE_VALUES,
+    SearchParameters,
+    empty_net,
+    load_net,
+    piece_value_net,
+)
+from bots.training.__main__ import main as train
+from bots.training.champion_tunable import Priced
+from bots.training.piece_value_fit import at_rest, counts_of, learn, tactics_of, told
+from bots.training.positions import chance
+from bots.training.selfplay_data import main as make
 from referee.rules import load
 from referee.rules.position import Position
 
 RULESET = load("baroque").settle()
-LEARNED: Learned = (SETTLE | PRICES, 0, 60, 12)
+LEARNED: SearchParameters = (QUIESCENCE | TUNED_PIECE_VALUES, 0, 60, 12)
 COUNT = 15
 
 
@@ -42,13 +51,13 @@ def test_what_comes_later_is_told_to_the_side_that_moves() -> None:
 def test_the_search_adds_learned_prices_up() -> None:
     s, features, prices = search("champion", "baroque"), RULESET.rules.features, np.arange(3, 3 + COUNT)
     assert features is not None
-    desk = s.new_desk(1 << 16, of_prices(features, prices.astype(np.int32)[np.newaxis], LEARNED))
+    search_state = s.new_search_state(1 << 16, piece_value_net(features, prices.astype(np.int32)[np.newaxis], LEARNED))
     position, rng = Position.start(RULESET), np.random.default_rng(1)
     for _ in range(40):
         position = position.play(position.moves[rng.integers(len(position.moves))])
-        desk.states[0] = position.state
+        search_state.states[0] = position.state
         counts = counts_of(RULESET, position.state[np.newaxis])[0].astype(np.int64)
-        assert s.calm(desk, s.NOUGHT, RULESET.config) == int(counts @ prices)
+        assert s.quiet_eval(search_state, s.ZERO, RULESET.config) == int(counts @ prices)
 
 
 @pytest.mark.parametrize(
@@ -67,18 +76,29 @@ def test_a_position_rests_when_neither_side_takes_anything(text: str, rests: boo
 def test_by_command_from_nothing(tmp_path: Path) -> None:
     data, out = tmp_path / "data", tmp_path / "baroque.npz"
     make(["--family", "baroque", "--weights", "none", "--positions", "300", "--nodes", "60", "--out", str(data)])
-    train([str(data), "--prices", "--out", str(out), "--held-out", "0.3", "--techniques", str(SETTLE)])
-    net = net_for(RULESET.rules, RULESET.config, out)
-    assert net.maps[0, TECHNIQUES] == SETTLE | PRICES
+    train(
+        [
+            str(data),
+            "--piece-values",
+            "--out",
+            str(out),
+            "--validation-split",
+            "0.3",
+            "--search-features",
+            str(QUIESCENCE),
+        ]
+    )
+    net = load_net(RULESET.rules, RULESET.config, out)
+    assert net.maps[0, SEARCH_FEATURES] == QUIESCENCE | TUNED_PIECE_VALUES
     with np.load(out) as kept:
-        assert net.maps[0, FIRST_PRICE : FIRST_PRICE + COUNT].tolist() == kept["weights"].ravel().tolist()
+        assert net.maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + COUNT].tolist() == kept["weights"].ravel().tolist()
 
 
 def test_without_learned_prices_the_guesses_of_the_kernel_stand() -> None:
     s, kernel = search("champion", "baroque"), tactics_of(RULESET)
-    desk = s.new_desk(1 << 16, blank(None, (SETTLE, 0, 60, 12)))
-    desk.states[0] = RULESET.read("k7/8/8/8/3P4/8/8/K7 w 0 1")
-    assert s.calm(desk, s.NOUGHT, RULESET.config) == kernel.PIECE_VALUES[0]
+    search_state = s.new_search_state(1 << 16, empty_net(None, (QUIESCENCE, 0, 60, 12)))
+    search_state.states[0] = RULESET.read("k7/8/8/8/3P4/8/8/K7 w 0 1")
+    assert s.quiet_eval(search_state, s.ZERO, RULESET.config) == kernel.PIECE_VALUES[0]
 
 
 def test_families_without_tactics_are_refused() -> None:
@@ -96,12 +116,12 @@ def tuned(means: dict[str, float]) -> str:
 def test_what_games_have_found_becomes_weights(tmp_path: Path) -> None:
     file, out = tmp_path / "result.json", tmp_path / "baroque.npz"
     file.write_text(tuned({f"Price{group}": 10.4 * (group + 1) for group in range(10)}), encoding="utf-8")
-    train(["--tuned", str(file), "--out", str(out), "--techniques", str(SETTLE)])
-    net, kernel = net_for(RULESET.rules, RULESET.config, out), tactics_of(RULESET)
+    train(["--tuned", str(file), "--out", str(out), "--search-features", str(QUIESCENCE)])
+    net, kernel = load_net(RULESET.rules, RULESET.config, out), tactics_of(RULESET)
     frozen = [round(10.4 * 7 * price / 12) for price in kernel.PIECE_VALUES[6:12].tolist()]
-    found = net.maps[0, FIRST_PRICE : FIRST_PRICE + COUNT].tolist()
+    found = net.maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + COUNT].tolist()
     assert found == [10, 21, 31, 42, 52, 62, *frozen, 83, 94, 104]
-    assert net.maps[0, TECHNIQUES] == SETTLE | PRICES
+    assert net.maps[0, SEARCH_FEATURES] == QUIESCENCE | TUNED_PIECE_VALUES
 
 
 def test_what_games_have_found_is_to_be_whole_and_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,6 +138,12 @@ def test_the_bot_that_is_tuned_goes_by_the_prices_it_is_told() -> None:
     bot, kernel = Priced(), tactics_of(RULESET)
     bot._values |= {"Price0": "77", "Price6": "24", "Price9": "5"}
     bot.warm_up(Position.start(RULESET))
-    kept = net_for(RULESET.rules, RULESET.config).maps[0, FIRST_PRICE : FIRST_PRICE + COUNT].tolist()
+    kept = load_net(RULESET.rules, RULESET.config).maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + COUNT].tolist()
     frozen = (2 * kernel.PIECE_VALUES[6:12]).tolist()
-    assert bot._desk.maps[0, FIRST_PRICE : FIRST_PRICE + COUNT].tolist() == [77, *kept[1:6], *frozen, *kept[12:14], 5]
+    assert bot._search_state.maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + COUNT].tolist() == [
+        77,
+        *kept[1:6],
+        *frozen,
+        *kept[12:14],
+        5,
+    ]

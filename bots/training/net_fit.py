@@ -2,28 +2,34 @@
 
 What the net adds to the static score brings the chance of winning nearer to the truth: partly how the game ended,
 partly what a search thought of the position. Each position is learned from in all its images. Whole games are held
-out. With `--traits` what is fitted takes the place of the static score (`bots.worth`), with `--prices` it is what
-pieces are worth to a search that looks at what can be taken (`bots.price`). Plain numpy; everything follows from the
+out. With `--linear` what is fitted takes the place of the static score (`bots.training.linear_fit`), with
+`--piece-values` it is what
+pieces are worth to a search that looks at what can be taken (`bots.training.piece_value_fit`). Plain numpy; everything
+follows from the
 positions and the arguments, which are kept beside the weights.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bots.margin import measured
-from bots.price import fit_prices, prices_of, tactics_of
-from bots.priced import NAME
-from bots.sample import (
+from bots.search.net import (
+    ACTIVATION_ONE,
+    BIAS,
+    FIRST_ROW,
+    HEAD,
+    HEAD_SCALE,
+    HIDDEN,
+    board_plane_count,
+    direction_count,
+    feature_count,
+    plane_count,
+)
+from bots.training.positions import (
     DECIDED,
     MOST_SCORE,
     Fitted,
@@ -37,26 +43,6 @@ from bots.sample import (
     loss,
     meaning,
 )
-from bots.search.net import (
-    BIAS,
-    FINE,
-    FIRST_ROW,
-    HEAD,
-    HIDDEN,
-    NET,
-    ONE,
-    PRICES,
-    TRAITS,
-    UNTRAINED,
-    board_planes,
-    feature_count,
-    lay_out,
-    of_traits,
-    planes,
-    way_count,
-)
-from bots.worth import fit_worth
-from referee.rules import load
 from referee.rules.rules import FeatureImage, Features, Ruleset
 
 Rows = npt.NDArray[np.int64]
@@ -74,11 +60,11 @@ def present(features: Features, states: npt.NDArray[Any]) -> npt.NDArray[np.bool
         for bit, cell in enumerate(cells):
             if cell >= 0:
                 found[:, plane * features.cells + cell] |= (words >> np.uint64(bit)) & np.uint64(1) != 0
-    every, ways, first = np.arange(len(states)), way_count(features), planes(features) * features.cells
+    every, ways, first = np.arange(len(states)), direction_count(features), plane_count(features) * features.cells
     if ways:
         seen_from = states[:, features.seen_from].astype(np.int64)
         directions = np.array(features.directions)
-        for plane in range(board_planes(features)):
+        for plane in range(board_plane_count(features)):
             for cell in range(features.cells):
                 there = found[:, plane * features.cells + cell]
                 found[every[there], first + plane * ways + directions[seen_from[there], cell]] = True
@@ -86,7 +72,7 @@ def present(features: Features, states: npt.NDArray[Any]) -> npt.NDArray[np.bool
         at = states[:, element].astype(np.int64) - shift
         there = at >= 0
         found[every[there], plane * features.cells + at[there]] = True
-    first += board_planes(features) * ways
+    first += board_plane_count(features) * ways
     for element, most in features.counts:
         found[every, first + np.clip(states[:, element].astype(np.int64), 0, most)] = True
         first += most + 1
@@ -95,7 +81,7 @@ def present(features: Features, states: npt.NDArray[Any]) -> npt.NDArray[np.bool
 
 def images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArray[np.int64], int]]:
     """The images of a position: which feature takes the place of each, and 1 where the sides change places."""
-    symmetry, every = ruleset.rules.symmetry, tuple(range(planes(features)))
+    symmetry, every = ruleset.rules.symmetry, tuple(range(plane_count(features)))
     counts = tuple(range(len(features.counts)))
     found = [(np.arange(feature_count(features)), 0)]
     steps = list(features.images)
@@ -118,14 +104,14 @@ def _order(features: Features, image: FeatureImage) -> npt.NDArray[np.int64]:
     """Which feature takes the place of each."""
     cells = np.array(image.cells or range(features.cells))
     found = [plane * features.cells + cells for plane in image.planes]
-    ways, first = way_count(features), len(image.planes) * features.cells
+    ways, first = direction_count(features), len(image.planes) * features.cells
     if ways:
         directions = np.array(features.directions)
         turned = np.zeros(ways, dtype=np.int64)
         turned[directions] = directions[np.ix_(cells, cells)]
-        found += [first + plane * ways + turned for plane in image.planes[: board_planes(features)]]
+        found += [first + plane * ways + turned for plane in image.planes[: board_plane_count(features)]]
     sizes = [most + 1 for _, most in features.counts]
-    firsts = np.cumsum([first + board_planes(features) * ways, *sizes])
+    firsts = np.cumsum([first + board_plane_count(features) * ways, *sizes])
     found += [firsts[count] + np.arange(sizes[count]) for count in image.counts]
     return np.concatenate(found)
 
@@ -180,9 +166,9 @@ class _Net:
     def weights(self, scale: float) -> npt.NDArray[np.int32]:
         """In whole numbers."""
         found = np.zeros((FIRST_ROW + len(self.rows), HIDDEN), dtype=np.int32)
-        found[BIAS] = np.round(self.bias * ONE)
-        found[HEAD : HEAD + 2] = np.round(self.heads * scale * FINE)
-        found[FIRST_ROW:] = np.round(self.rows * ONE)
+        found[BIAS] = np.round(self.bias * ACTIVATION_ONE)
+        found[HEAD : HEAD + 2] = np.round(self.heads * scale * HEAD_SCALE)
+        found[FIRST_ROW:] = np.round(self.rows * ACTIVATION_ONE)
         return found
 
 
@@ -227,117 +213,3 @@ def fit(
     return Fitted(
         net.weights(scale), scale, loss(truth[held], chance(before[held])), loss(truth[held], after), sample.state[held]
     )
-
-
-def main(argv: Sequence[str] | None = None) -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m bots.training", description="Fit the champion's net of a family.")
-    parser.add_argument("data", nargs="*", type=Path, metavar="DATA", help="folders of positions (arena datagen)")
-    parser.add_argument("--family", metavar="F", help="without DATA: whose techniques are to go without a net")
-    parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="where the weights go (.npz)")
-    parser.add_argument("--trust", type=float, default=0.5, metavar="T", help="in results, against scores (0.5)")
-    parser.add_argument("--by-score", action="store_true", help="a static score means as much as one of a search")
-    parser.add_argument("--epochs", type=int, default=20, metavar="N", help="how often each position is seen (20)")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--traits", action="store_true", help="what the kernel's traits are worth, in place of a net")
-    what.add_argument("--prices", action="store_true", help="what the kernel's tactics go by, in place of a net")
-    what.add_argument("--tuned", type=Path, metavar="FILE", help="prices as games have found them (bots.priced)")
-    parser.add_argument("--held-out", type=float, default=0.05, metavar="S", help="the share of games held out (0.05)")
-    parser.add_argument("--seed", type=int, default=1, metavar="S")
-    parser.add_argument("--techniques", type=int, default=0, metavar="BITS", help="of the search (bots.search.net)")
-    parser.add_argument("--tempo", type=int, metavar="T", help="what being on move is worth (measured, or 0)")
-    parser.add_argument("--error", type=int, metavar="E", help="how far static scores are off (measured, or 60)")
-    parser.add_argument("--late-from", type=int, default=UNTRAINED[3], metavar="N", help="the first late move")
-    given = parser.parse_args(argv)
-    try:
-        weights, (tempo, error), origin = _found(given)
-    except (OSError, ValueError, KeyError) as error_found:
-        parser.error(str(error_found))
-    np.savez_compressed(
-        given.out,
-        weights=weights,
-        techniques=given.techniques | (kind_of(given) if given.data or given.tuned else 0),
-        tempo=tempo if given.tempo is None else given.tempo,
-        error=error if given.error is None else given.error,
-        late_from=given.late_from,
-        provenance=json.dumps(origin),
-    )
-
-
-def kind_of(given: argparse.Namespace) -> int:
-    """The technique that uses what is fitted."""
-    return TRAITS if given.traits else PRICES if given.prices or given.tuned else NET
-
-
-def _found(given: argparse.Namespace) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
-    if given.tuned and (given.data or given.family):
-        raise ValueError("--tuned is all there is to know of prices: take DATA and --family out")
-    return _tuned(given.tuned) if given.tuned else _fitted(given) if given.data else _plain(given.family)
-
-
-def _tuned(path: Path) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
-    """The prices that `arena tune python -m bots.priced` found for its options."""
-    found = json.loads(path.read_text(encoding="utf-8"))
-    groups = {one["name"]: one["mean"] for one in found["parameters"]}
-    rules = load(found["run"]["family"])
-    kernel = tactics_of(rules.settle())
-    wanted = [f"{NAME}{group}" for group in range(kernel.VALUE_GROUPS.max() + 1)]
-    if missing := sorted(set(wanted) - groups.keys()):
-        raise ValueError(f"{path} says nothing of {missing[0]}; tune all of {', '.join(wanted)}")
-    prices = prices_of(kernel, np.array([groups[name] for name in wanted]))
-    origin = {
-        "family": rules.family,
-        "games": found["games"],
-        "pentanomial": found["pentanomial"],
-        "data": found["run"],
-    }
-    return prices[np.newaxis], UNTRAINED[1:3], origin
-
-
-def _fitted(given: argparse.Namespace) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
-    """A net's weights, what its tempo and error are, and where it comes from."""
-    ruleset, sample, origins = Sample.read(given.data)
-    settings = {"trust": given.trust, "share": given.held_out, "seed": given.seed}
-    if not given.prices:
-        settings["epochs"] = given.epochs
-    if given.by_score:
-        if given.traits or given.prices:
-            raise ValueError("a net's fit alone knows --by-score: choose between it and --traits or --prices")
-        settings["by_score"] = True
-    found = (fit_worth if given.traits else fit_prices if given.prices else fit)(ruleset, sample, **settings)
-    positions, games = len(sample.state), len(np.unique(sample.game))
-    assert ruleset.rules.features is not None
-    learned, numbers = (kind_of(given), *UNTRAINED[1:]), UNTRAINED[1:3]
-    if not given.prices:  # what is measured is a static score's: at leaves that are settled there is none
-        net = (of_traits if given.traits else lay_out)(ruleset.rules.features, found.weights, learned)
-        numbers = measured(ruleset, net, found.held)
-    sys.stdout.write(
-        f"{positions} positions of {games} games, scale {found.scale:.0f}, "
-        f"log loss on games held out {found.before:.4f} -> {found.after:.4f}, tempo {numbers[0]}, error {numbers[1]}\n"
-    )
-    return (
-        found.weights,
-        numbers,
-        {
-            "family": ruleset.rules.family,
-            "variants": sorted({origin["variant"] for origin in origins}),
-            "positions": positions,
-            "games": games,
-            "settings": settings,
-            "scale": round(found.scale, 3),
-            "loss_held_out": {"static": round(found.before, 5), "learned": round(found.after, 5)},
-            "data": origins,
-        },
-    )
-
-
-def _plain(family: str | None) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
-    """No weights: the static score alone, for a search of other techniques."""
-    if family is None:
-        raise ValueError("nothing to learn from; give DATA, or --family F for techniques without a net")
-    _, tempo, error, _ = UNTRAINED
-    return np.zeros((0, HIDDEN), dtype=np.int32), (tempo, error), {"family": load(family).family}
-
-
-if __name__ == "__main__":
-    main()

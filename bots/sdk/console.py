@@ -11,7 +11,7 @@ import queue
 import threading
 import time
 
-from bots.clock import EOF_GRACE_MS, Clock
+from bots.sdk.clock import EOF_GRACE_MS, Clock
 from protocol.errors import BadLine, LineTooLong
 from protocol.lines import LineSplitter
 from protocol.messages import BotMessage, Go, Info, IsReady, Quit, ReadyOk, RefereeMessage, Stop

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bots.clock import NODES
 from bots.sdk import Bot, Clock, OptionDecl, run
+from bots.sdk.clock import NODES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,75 +41,75 @@ class AlphaBeta(Bot):
     def __init__(self) -> None:
         self._family = ""
         self._search: Any = None
-        self._desk: Any = None
+        self._search_state: Any = None
 
     def option_changed(self, name: str) -> None:
         """Another size of the table, or scores that no longer compare: a new desk."""
         if name != NODES.name:
-            self._desk = None
+            self._search_state = None
 
     def new_game(self) -> None:
         """Forget what the table holds of the game before."""
-        if self._desk is not None:
-            self._desk.work[self._search.GENERATION] += 1
+        if self._search_state is not None:
+            self._search_state.work[self._search.GENERATION] += 1
 
     def warm_up(self, position: Position) -> None:
         """Compile the search, or load it from the cache."""
         super().warm_up(position)
         self._lay_out(position)
-        self._desk.work[self._search.LIMIT] = 1
-        self._search.deepen(self._desk, position.ruleset.config, 1)
+        self._search_state.work[self._search.NODE_LIMIT] = 1
+        self._search.search_iteration(self._search_state, position.ruleset.config, 1)
 
     def _lay_out(self, position: Position) -> None:
         from bots.search import earlier_keys, search
 
         family = position.ruleset.rules.family
         if self._search is None or family != self._family:
-            self._family, self._search, self._desk = family, search(self.search, family), None
-        if self._desk is None:
-            self._desk = self.new_desk(position)
-            self._desk.work[self._search.GENERATION] = 1
-            self._desk.work[self._search.CONTEMPT] = self.number(CONTEMPT.name)
+            self._family, self._search, self._search_state = family, search(self.search, family), None
+        if self._search_state is None:
+            self._search_state = self.new_search_state(position)
+            self._search_state.work[self._search.GENERATION] = 1
+            self._search_state.work[self._search.CONTEMPT] = self.number(CONTEMPT.name)
         side = 0 if position.side == "first" else 1
-        self.begin(position, earlier_keys(position, self._search), side)
+        self.start_search(position, earlier_keys(position, self._search), side)
 
-    def new_desk(self, position: Position) -> Any:
+    def new_search_state(self, position: Position) -> Any:
         """Room for the search of a game under the rules of `position`."""
-        return self._search.new_desk(self.number("Hash") << 20)
+        return self._search.new_search_state(self.number("Hash") << 20)
 
-    def begin(self, position: Position, earlier: NDArray[np.uint64], side: int) -> None:
+    def start_search(self, position: Position, earlier: NDArray[np.uint64], side: int) -> None:
         """Lay out the search of `position`, after a game whose positions have the digests `earlier`."""
-        self._search.begin(self._desk, earlier, position.state, side, position.moves[0])
+        self._search.start_search(self._search_state, earlier, position.state, side, position.moves[0])
 
     def choose(self, position: Position, clock: Clock) -> int:
         """The best move of the deepest iteration that was worth anything."""
         clock.cap_nodes(self.number(NODES.name))
         s = self._search
-        if s is None or self._desk is None or position.ruleset.rules.family != self._family:
+        if s is None or self._search_state is None or position.ruleset.rules.family != self._family:
             self.warm_up(position)
             s = self._search
-        work = self._desk.work
+        work = self._search_state.work
         if clock.nodes is not None or clock.depth is not None:
             work[s.GENERATION] += 1  # what was learned before must not show
         self._lay_out(position)
-        work[s.LIMIT] = clock.nodes if clock.nodes is not None else 2**62
+        work[s.NODE_LIMIT] = clock.nodes if clock.nodes is not None else 2**62
         with clock.stops(work, s.STOP):
-            self._deepen(position, clock)
-        return int(work[s.BEST])
+            self._iterative_deepening(position, clock)
+        return int(work[s.BEST_MOVE])
 
-    def _deepen(self, position: Position, clock: Clock) -> None:
+    def _iterative_deepening(self, position: Position, clock: Clock) -> None:
         """Search deeper and deeper, telling about each finished depth."""
-        s, work, config = self._search, self._desk.work, position.ruleset.config
+        s, work, config = self._search, self._search_state.work, position.ruleset.config
         write = position.ruleset.rules.notation.write_move
         deepest = min(clock.depth or DEPTH_WITHOUT_LIMIT, s.MAX_DEPTH)
         for depth in range(1, deepest + 1):
-            s.deepen(self._desk, config, depth)
+            s.search_iteration(self._search_state, config, depth)
             if work[s.ABORTED]:
                 return
             score = int(work[s.SCORE])
             distance = s.WIN - abs(score)
             win_in = None if distance > s.MAX_DEPTH else distance if score > 0 else -distance
-            pv = [write(code) for code in s.variation(self._desk, config, min(depth, LONGEST_LINE))]
+            pv = [write(code) for code in s.principal_variation(self._search_state, config, min(depth, LONGEST_LINE))]
             self.info(depth=depth, nodes=self.nodes(), score=score, win_in=win_in, pv=pv)
             if (win_in is not None and abs(win_in) <= depth) or len(position.moves) == 1:
                 return
@@ -118,7 +118,7 @@ class AlphaBeta(Bot):
 
     def nodes(self) -> int:
         """How many positions have been looked at."""
-        return int(self._desk.work[self._search.NODES])
+        return int(self._search_state.work[self._search.NODES])
 
     def enough(self, clock: Clock) -> float:
         """The share of the budget after which no new iteration is begun; asked once after each."""

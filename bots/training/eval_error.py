@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bots.search import search
-from bots.search.net import LATE_FROM, NET, TECHNIQUES, TEMPO, TRAITS, Net
+from bots.search.net import LINEAR_EVAL, LMR_FIRST_MOVE, NET, SEARCH_FEATURES, TEMPO, Net
 from referee.rules.rules import Ruleset
 
 Scores = npt.NDArray[np.int64]
@@ -32,24 +32,26 @@ def searched(ruleset: Ruleset, net: Net, states: npt.NDArray[Any]) -> Scores:
     Positions that are over, or decided for a search, are left out.
     """
     s, rules, config = search("champion", ruleset.rules.family), ruleset.rules, ruleset.config
-    desk, found = s.new_desk(TABLE, net._replace(maps=net.maps.copy())), []
-    desk.maps[0, TECHNIQUES] &= NET | TRAITS
-    desk.maps[0, TEMPO], desk.maps[0, LATE_FROM] = 0, NEVER
-    desk.work[s.LIMIT] = 2**62
+    search_state, found = s.new_search_state(TABLE, net._replace(maps=net.maps.copy())), []
+    search_state.maps[0, SEARCH_FEATURES] &= NET | LINEAR_EVAL
+    search_state.maps[0, TEMPO], search_state.maps[0, LMR_FIRST_MOVE] = 0, NEVER
+    search_state.work[s.NODE_LIMIT] = 2**62
     moves = np.zeros(rules.kernel.MAX_MOVES, dtype=np.int64)
     for state in states:
         if rules.kernel.result(state, config, 1, 0) != 0 or rules.kernel.legal(state, config, moves) == 0:
             continue
-        desk.work[s.GENERATION] += 1
-        s.begin(desk, np.zeros(0, dtype=np.uint64), state, config, rules.side(state, config), int(moves[0]))
-        static = s.judge(desk, s.NOUGHT, config)
-        if desk.maps[0, TECHNIQUES] & NET != 0:
-            static = s.corrected(desk.rows, desk.maps, desk.sums[0], state, static)
+        search_state.work[s.GENERATION] += 1
+        s.start_search(
+            search_state, np.zeros(0, dtype=np.uint64), state, config, rules.side(state, config), int(moves[0])
+        )
+        static = s.static_eval(search_state, s.ZERO, config)
+        if search_state.maps[0, SEARCH_FEATURES] & NET != 0:
+            static = s.apply_net(search_state.rows, search_state.maps, search_state.accumulators[0], state, static)
         scores = [int(static)]
         for depth in range(1, DEEPEST + 1):
-            s.deepen(desk, config, depth)
-            scores.append(int(desk.work[s.SCORE]))
-        if max(map(abs, scores)) < s.AT_HAND:
+            s.search_iteration(search_state, config, depth)
+            scores.append(int(search_state.work[s.SCORE]))
+        if max(map(abs, scores)) < s.WIN_IN_ONE:
             found.append(scores)
     return np.array(found, dtype=np.int64).reshape(len(found), DEEPEST + 1)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bots.margin import error_of, measured, searched, tempo_of
-from bots.search.net import blank
+from bots.search.net import empty_net
+from bots.training.eval_error import error_of, measured, searched, tempo_of
 from referee.rules import load
 from referee.rules.position import Position
 
@@ -43,7 +43,7 @@ def test_a_search_of_one_ply_is_the_best_of_the_static_scores_behind_it() -> Non
         next_ones = [position.play(move) for move in position.moves]
         if any(one.outcome for one in next_ones):
             continue
-        (scores,) = searched(RULESET, blank(None), position.state[None]).tolist() or [None]
+        (scores,) = searched(RULESET, empty_net(None), position.state[None]).tolist() or [None]
         if scores is None:  # decided further on
             continue
         assert scores[0] == evaluate(position.state, config)
@@ -54,4 +54,4 @@ def test_what_is_over_says_nothing() -> None:
     ruleset = load("tablut").settle()
     captured = Position.start(ruleset, "3ttt3/4t4/4T4/t3T3t/ttTT1TTtt/t3T3t/4T4/4t4/3ttt3 a 0 0")
     assert captured.outcome is not None
-    assert measured(ruleset, blank(None), captured.state[None]) == (0, 0)
+    assert measured(ruleset, empty_net(None), captured.state[None]) == (0, 0)

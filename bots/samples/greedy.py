@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from bots.chance import below
-from bots.random_mover import SEED
+from bots.samples.random_mover import SEED
+from bots.samples.seeded_random import below
 from bots.sdk import Bot, Clock, run
 
 if TYPE_CHECKING:

@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bots.lesson import main as make
-from bots.sample import Sample, judged
 from bots.search import search
-from bots.search.net import HIDDEN, TECHNIQUES, TRAITS, Learned, blank, net_for, of_traits
-from bots.training import main as train
-from bots.worth import fit_worth, see, traits_of
+from bots.search.net import HIDDEN, LINEAR_EVAL, SEARCH_FEATURES, SearchParameters, empty_net, linear_net, load_net
+from bots.training.__main__ import main as train
+from bots.training.linear_fit import fit_worth, see, traits_of
+from bots.training.positions import Sample, judged
+from bots.training.selfplay_data import main as make
 from referee.rules import load
 from referee.rules.position import Position
 
 RULESET = load("loa").settle()
-LEARNED: Learned = (TRAITS, 0, 60, 12)
+LEARNED: SearchParameters = (LINEAR_EVAL, 0, 60, 12)
 GAMES, LENGTH = 60, 16
 
 
@@ -44,13 +44,13 @@ def test_what_was_planted_is_learned_and_the_search_adds_it_up() -> None:
     assert found.after < 0.9 * found.before
     s, features = search("champion", "loa"), RULESET.rules.features
     assert features is not None
-    desk = s.new_desk(1 << 16, of_traits(features, found.weights, LEARNED))
+    search_state = s.new_search_state(1 << 16, linear_net(features, found.weights, LEARNED))
     worth, seen = found.weights.ravel(), np.zeros(traits_of(RULESET).MAX_LINEAR_FEATURES, dtype=np.int64)
     for state in some.state[::40]:
         count = traits_of(RULESET).linear_features(state, RULESET.config, seen)
-        desk.states[0] = state
-        expected = s.AT_HAND if count < 0 else int(worth[seen[:count]].sum()) >> 4
-        assert s.judge(desk, s.NOUGHT, RULESET.config) == expected
+        search_state.states[0] = state
+        expected = s.WIN_IN_ONE if count < 0 else int(worth[seen[:count]].sum()) >> 4
+        assert s.static_eval(search_state, s.ZERO, RULESET.config) == expected
 
 
 def test_positions_with_a_win_at_hand_are_left_out() -> None:
@@ -63,18 +63,23 @@ def test_positions_with_a_win_at_hand_are_left_out() -> None:
 def test_by_command_from_nothing(tmp_path: Path) -> None:
     data, out = tmp_path / "data", tmp_path / "loa.npz"
     make(["--family", "loa", "--weights", "none", "--positions", "300", "--nodes", "60", "--out", str(data)])
-    train([str(data), "--traits", "--out", str(out), "--epochs", "1", "--held-out", "0.3"])
-    net = net_for(RULESET.rules, RULESET.config, out)
-    assert net.maps[0, TECHNIQUES] == TRAITS
+    train([str(data), "--linear", "--out", str(out), "--epochs", "1", "--validation-split", "0.3"])
+    net = load_net(RULESET.rules, RULESET.config, out)
+    assert net.maps[0, SEARCH_FEATURES] == LINEAR_EVAL
     assert net.rows.size >= traits_of(RULESET).LINEAR_FEATURE_COUNT > net.rows.size - HIDDEN
-    assert net_for(load("loa").settle("loa12").rules, load("loa").settle("loa12").config, out).maps[0, TECHNIQUES] == 0
+    assert (
+        load_net(load("loa").settle("loa12").rules, load("loa").settle("loa12").config, out).maps[0, SEARCH_FEATURES]
+        == 0
+    )
 
 
 def test_without_worths_the_static_score_stands() -> None:
     s = search("champion", "loa")
-    desk = s.new_desk(1 << 16, blank(None, LEARNED))
-    desk.states[0] = Position.start(RULESET).state
-    assert s.judge(desk, s.NOUGHT, RULESET.config) == RULESET.rules.kernel.evaluate(desk.states[0], RULESET.config)
+    search_state = s.new_search_state(1 << 16, empty_net(None, LEARNED))
+    search_state.states[0] = Position.start(RULESET).state
+    assert s.static_eval(search_state, s.ZERO, RULESET.config) == RULESET.rules.kernel.evaluate(
+        search_state.states[0], RULESET.config
+    )
 
 
 def test_families_without_traits_are_refused() -> None:

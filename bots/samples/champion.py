@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bots.alphabeta import AlphaBeta
-from bots.chance import number
+from bots.samples.alphabeta import AlphaBeta
+from bots.samples.seeded_random import number
 from bots.sdk import Clock, OptionDecl, run
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 STRENGTH = OptionDecl("Strength", "spin", "100", 0, 100)
 WEIGHTS = OptionDecl("Weights", "string", "")
 """A file of weights in place of the family's own, or `none`."""
-STRAY = OptionDecl("Stray", "spin", "0", 0, 100)
+STRAY = OptionDecl("RandomMovePercent", "spin", "0", 0, 100)
 """So many moves of a hundred are drawn by lot: games to learn from must show what bad moves lead to."""
 THREADS = OptionDecl("Threads", "spin", "1", 1, 64)
 NUMBERS = (
-    OptionDecl("Techniques", "spin", "-1", -1, 4095),
+    OptionDecl("SearchFeatures", "spin", "-1", -1, 4095),
     OptionDecl("Tempo", "spin", "-1", -1, 1000),
-    OptionDecl("Error", "spin", "-1", -1, 1000),
-    OptionDecl("LateFrom", "spin", "-1", -1, 255),
+    OptionDecl("EvalMargin", "spin", "-1", -1, 1000),
+    OptionDecl("LmrFirstMove", "spin", "-1", -1, 255),
 )
 """What the search goes by, in place of what stands with the weights (-1): see `bots.search.net`."""
 WEAKEST_NODES = 40
@@ -76,36 +76,36 @@ class Champion(AlphaBeta):
         self._helpers: list[Any] = []
         """Those that search now."""
 
-    def new_desk(self, position: Position) -> Any:
+    def new_search_state(self, position: Position) -> Any:
         """Room for the search, with the weights that fit the rules."""
-        from bots.search.net import TECHNIQUES, net_named
+        from bots.search.net import SEARCH_FEATURES, load_named_net
 
         ruleset = position.ruleset
         self._config = tuple(ruleset.config)
         try:
-            net = net_named(ruleset.rules, ruleset.config, self.value(WEIGHTS.name))
+            net = load_named_net(ruleset.rules, ruleset.config, self.value(WEIGHTS.name))
         except FileNotFoundError as error:
             raise SystemExit(f"option Weights: {error}") from None
-        for place, option in enumerate(NUMBERS, TECHNIQUES):
+        for place, option in enumerate(NUMBERS, SEARCH_FEATURES):
             if (value := self.number(option.name)) >= 0:
                 net.maps[0, place] = value
-        desk = self._search.new_desk(self.number("Hash") << 20, net)
-        self._places = [self._search.new_place(desk) for _ in range(self.number(THREADS.name) - 1)]
-        return desk
+        search_state = self._search.new_search_state(self.number("Hash") << 20, net)
+        self._places = [self._search.new_helper_state(search_state) for _ in range(self.number(THREADS.name) - 1)]
+        return search_state
 
-    def begin(self, position: Position, earlier: NDArray[np.uint64], side: int) -> None:
+    def start_search(self, position: Position, earlier: NDArray[np.uint64], side: int) -> None:
         """Lay out the search of `position`."""
-        s, desk, config = self._search, self._desk, position.ruleset.config
-        s.begin(desk, earlier, position.state, config, side, position.moves[0])
+        s, search_state, config = self._search, self._search_state, position.ruleset.config
+        s.start_search(search_state, earlier, position.state, config, side, position.moves[0])
         self._last, self._streak = -1, 0
         weakness = 100 - self.number(STRENGTH.name)
-        desk.work[s.NOISE] = weakness * int(desk.maps[0, s.ERROR]) // MISJUDGED
-        desk.work[s.SEED] = number(position, self.number("Seed")) >> 1
+        search_state.work[s.NOISE] = weakness * int(search_state.maps[0, s.EVAL_MARGIN]) // MISJUDGED
+        search_state.work[s.SEED] = number(position, self.number("Seed")) >> 1
 
     def choose(self, position: Position, clock: Clock) -> int:
         """The best move of the deepest iteration that was worth anything."""
         if tuple(position.ruleset.config) != self._config:  # other weights, perhaps
-            self._desk = None
+            self._search_state = None
         lot = number(position, self.number("Seed"))
         if lot % 100 < self.number(STRAY.name):
             return position.moves[lot // 100 % len(position.moves)]
@@ -113,13 +113,13 @@ class Champion(AlphaBeta):
         clock.plan(MOVES if clock.increment_ms else MOVES_ALONE, ADDED)
         return super().choose(position, clock)
 
-    def _deepen(self, position: Position, clock: Clock) -> None:
+    def _iterative_deepening(self, position: Position, clock: Clock) -> None:
         """Search deeper and deeper, together where the move need not be the same again."""
         if clock.nodes is not None or clock.depth is not None:
-            super()._deepen(position, clock)
+            super()._iterative_deepening(position, clock)
             return
         with self._helped(position):
-            super()._deepen(position, clock)
+            super()._iterative_deepening(position, clock)
 
     @contextmanager
     def _helped(self, position: Position) -> Iterator[None]:
@@ -128,7 +128,7 @@ class Champion(AlphaBeta):
         threads: list[threading.Thread] = []
         try:
             for place in self._places:
-                s.join(place, self._desk)
+                s.copy_root(place, self._search_state)
                 place.work[s.STOP] = 0
                 first = 2 - len(threads) % 2  # every other one ahead by a ply
                 thread = threading.Thread(target=_help, args=(s, place, config, first), daemon=True)
@@ -152,7 +152,7 @@ class Champion(AlphaBeta):
         """Less where the search has made up its mind, and the time is of use for later moves."""
         if clock.movetime_ms is not None:
             return UNSURE
-        best = int(self._desk.work[self._search.BEST])
+        best = int(self._search_state.work[self._search.BEST_MOVE])
         self._last, self._streak = best, self._streak + 1 if best == self._last else 0
         return max(SURE, UNSURE - STEP * self._streak)
 
@@ -160,7 +160,7 @@ class Champion(AlphaBeta):
 def _help(search: Any, place: Any, config: Config, first: int) -> None:
     """Search at a place that has been joined, from depth `first` on, until it is stopped."""
     for depth in range(first, search.MAX_DEPTH + 1):
-        search.deepen(place, config, depth)
+        search.search_iteration(place, config, depth)
         if place.work[search.ABORTED]:
             return
 

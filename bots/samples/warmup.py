@@ -1,4 +1,5 @@
-"""`python -m bots.warm [FAMILY…] [--bot NAME …]`: compile what sample bots call into the cache, so that no game waits.
+"""`python -m bots.samples.warmup [FAMILY…] [--bot NAME …]`: compile what sample bots call into the cache, so that no
+game waits.
 
 What is cached already is only loaded.
 """
@@ -14,18 +15,18 @@ from bots.sdk import Bot, families
 from referee.rules.compilation import when_compiling
 
 SAMPLES = {
-    "random": "bots.random_mover.RandomMover",
-    "greedy": "bots.greedy.Greedy",
-    "alphabeta": "bots.alphabeta.AlphaBeta",
-    "mcts": "bots.mcts.MonteCarlo",
-    "champion": "bots.champion.Champion",
+    "random": "bots.samples.random_mover.RandomMover",
+    "greedy": "bots.samples.greedy.Greedy",
+    "alphabeta": "bots.samples.alphabeta.AlphaBeta",
+    "mcts": "bots.samples.mcts.MonteCarlo",
+    "champion": "bots.samples.champion.Champion",
 }
 """The sample bots by name, those with most to compile last."""
 
 
 def warm(bot: Bot, family: str) -> float:
     """Let a bot load or compile what it needs for a family; the seconds it took."""
-    from bots.table import Table
+    from bots.sdk.game_state import Table
 
     began = time.monotonic()
     bot.warm_up(Table(family).start())
@@ -41,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
     import importlib
 
-    parser = argparse.ArgumentParser(prog="python -m bots.warm", description="Compile what sample bots call.")
+    parser = argparse.ArgumentParser(prog="python -m bots.samples.warmup", description="Compile what sample bots call.")
     parser.add_argument("family", nargs="*", help="default: all of them")
     parser.add_argument("--bot", action="append", choices=SAMPLES, help="only for this one; may be repeated")
     arguments = parser.parse_args(argv)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bots.chance import below
+from bots.samples.seeded_random import below
 from bots.sdk import Bot, Clock, OptionDecl, run
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
-from bots.clock import Clock, Lag
-from bots.console import Console
+from bots.sdk.clock import Clock, Lag
+from bots.sdk.console import Console
 from protocol.errors import BadOption
 from protocol.messages import (
     BestMove,
@@ -48,7 +48,7 @@ from protocol.options import OptionDecl
 from referee.rules.families import homes
 
 if TYPE_CHECKING:
-    from bots.table import Table
+    from bots.sdk.game_state import Table
     from referee.rules.position import Position
 
 __all__ = ["Bot", "Clock", "OptionDecl", "families", "run"]
@@ -182,7 +182,7 @@ class _Session:
 
     def introduce(self) -> None:
         """Send everything up to `ugiok`: the variants and rules of all families the bot plays among it."""
-        from bots.table import declarations
+        from bots.sdk.game_state import declarations
 
         bot = self.bot
         declared = declarations(self.playable)
@@ -202,7 +202,7 @@ class _Session:
 
     def open_table(self, family: str) -> Table:
         """A table for that family, with nothing told yet."""
-        from bots.table import Table
+        from bots.sdk.game_state import Table
 
         self.table = Table(family)
         self.is_warm = False

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from bots.alphabeta import DEPTH_WITHOUT_LIMIT, AlphaBeta
+from bots.samples.alphabeta import DEPTH_WITHOUT_LIMIT, AlphaBeta
 from bots.search import search
 from referee.rules import load
 from referee.rules.history import LineOfPlay
@@ -39,36 +39,36 @@ class SelfPlay:
 
     def __init__(self, family: str) -> None:
         self._search: Any = search("alphabeta", family)
-        self._desk = self._search.new_desk(HASH << 20)
+        self._search_state = self._search.new_search_state(HASH << 20)
         contempt = next(one.default for one in AlphaBeta.options if one.name == "Contempt")
-        self._desk.work[self._search.CONTEMPT] = int(contempt or "0")
+        self._search_state.work[self._search.CONTEMPT] = int(contempt or "0")
 
     def choose(self, line: LineOfPlay, keys: np.ndarray[Any, Any], nodes: int) -> int:
         """The move of `alphabeta` with a limit of nodes; `keys[:line.plies]` are those of the game so far."""
-        s, work, config = self._search, self._desk.work, line.ruleset.config
+        s, work, config = self._search, self._search_state.work, line.ruleset.config
         moves = line.legal()
         side = 0 if line.side == "first" else 1
         work[s.GENERATION] += 1  # what was learned before must not show
-        s.begin(self._desk, keys[: line.plies], line.state, side, moves[0])
-        work[s.LIMIT] = nodes
+        s.start_search(self._search_state, keys[: line.plies], line.state, side, moves[0])
+        work[s.NODE_LIMIT] = nodes
         for depth in range(1, min(DEPTH_WITHOUT_LIMIT, s.MAX_DEPTH) + 1):
-            s.deepen(self._desk, config, depth)
+            s.search_iteration(self._search_state, config, depth)
             if work[s.ABORTED]:
                 break
             distance = s.WIN - abs(int(work[s.SCORE]))
             if distance <= min(depth, s.MAX_DEPTH) or len(moves) == 1:
                 break
-        return int(work[s.BEST])
+        return int(work[s.BEST_MOVE])
 
     def play(self, ruleset: Ruleset, nodes: int, plies: int, max_plies: int, seed: str) -> list[Any]:
         """One game: `[result, plies, reason]`."""
         line = _opened(ruleset, plies, seed)
-        keys = np.zeros(max(max_plies, self._search.MAX_LINE) + 1, dtype=np.uint64)
+        keys = np.zeros(max(max_plies, self._search.MAX_GAME_PLIES) + 1, dtype=np.uint64)
         replayed = LineOfPlay(ruleset)
         for number, move in enumerate(line):
             keys[number] = self._search.key_of(replayed.state)
             replayed.push(move)
-        while replayed.outcome is None and replayed.plies < min(max_plies, self._search.MAX_LINE):
+        while replayed.outcome is None and replayed.plies < min(max_plies, self._search.MAX_GAME_PLIES):
             keys[replayed.plies] = self._search.key_of(replayed.state)
             replayed.push(self.choose(replayed, keys, nodes))
         outcome = replayed.outcome

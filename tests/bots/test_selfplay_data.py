@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bots.lesson import FILE, main
-from bots.search.net import NET, TECHNIQUES, TEMPO, net_for
-from bots.training import main as train
+from bots.search.net import NET, SEARCH_FEATURES, TEMPO, load_net
+from bots.training.__main__ import main as train
+from bots.training.selfplay_data import FILE, main
 from referee.rules import load
 from referee.rules.symmetry import keys_of
 
@@ -19,7 +19,18 @@ COUNT = 300
 
 def made(folder: Path, *more: str) -> Path:
     """A folder of few positions."""
-    words = ["--family", "pijersi", "--weights", "none", "--positions", str(COUNT), "--nodes", "60", "--stray", "20"]
+    words = [
+        "--family",
+        "pijersi",
+        "--weights",
+        "none",
+        "--positions",
+        str(COUNT),
+        "--nodes",
+        "60",
+        "--random-move-percent",
+        "20",
+    ]
     main([*words, *more, "--out", str(folder)])
     return folder
 
@@ -37,9 +48,9 @@ def test_the_same_arguments_make_the_same_positions_and_none_twice(tmp_path: Pat
 
 def test_what_they_are_made_of_trains_a_net(tmp_path: Path) -> None:
     made(tmp_path / "data")
-    train([str(tmp_path / "data"), "--out", str(tmp_path / "net.npz"), "--epochs", "1", "--held-out", "0.3"])
-    net = net_for(RULESET.rules, RULESET.config, tmp_path / "net.npz")
-    assert net.maps[0, TECHNIQUES] == NET
+    train([str(tmp_path / "data"), "--out", str(tmp_path / "net.npz"), "--epochs", "1", "--validation-split", "0.3"])
+    net = load_net(RULESET.rules, RULESET.config, tmp_path / "net.npz")
+    assert net.maps[0, SEARCH_FEATURES] == NET
     assert net.maps[0, TEMPO] >= 0
     made(tmp_path / "more", "--weights", str(tmp_path / "net.npz"))
 

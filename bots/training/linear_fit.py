@@ -13,8 +13,20 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from bots.sample import DECIDED, MOST_SCORE, Fitted, Floats, Sample, chance, foretold, held_out, is_told, loss, meaning
 from bots.search.net import HIDDEN
+from bots.training.positions import (
+    DECIDED,
+    MOST_SCORE,
+    Fitted,
+    Floats,
+    Sample,
+    chance,
+    foretold,
+    held_out,
+    is_told,
+    loss,
+    meaning,
+)
 from referee.rules.rules import LinearFeatures, Ruleset
 
 FINE = 16

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bots.chance import number
-from bots.clock import NODES
-from bots.random_mover import SEED
+from bots.samples.random_mover import SEED
+from bots.samples.seeded_random import number
 from bots.sdk import Bot, Clock, OptionDecl, run
+from bots.sdk.clock import NODES
 
 if TYPE_CHECKING:
     from referee.rules.position import Position
@@ -48,9 +48,9 @@ class MonteCarlo(Bot):
         """Compile the search, or load it from the cache."""
         super().warm_up(position)
         self._plant(position)
-        self._tree.work[self._search.LIMIT] = 1
-        self._search.grow(self._tree, position.ruleset.config)
-        self._search.favourite(self._tree, 0)
+        self._tree.work[self._search.SIMULATION_LIMIT] = 1
+        self._search.simulate(self._tree, position.ruleset.config)
+        self._search.best_child(self._tree, 0)
 
     def _plant(self, position: Position) -> None:
         import numpy as np
@@ -63,9 +63,9 @@ class MonteCarlo(Bot):
         if self._tree is None:
             self._tree = self._search.new_tree(self.number("TreeNodes"))
         self._tree.rng[0] = np.uint64(number(position, self.number("Seed")))
-        self._tree.work[self._search.PLIES] = self.number("PlayoutPlies")
+        self._tree.work[self._search.PLAYOUT_PLIES] = self.number("PlayoutPlies")
         side = 0 if position.side == "first" else 1
-        self._search.plant(self._tree, earlier_keys(position, self._search), position.state, side)
+        self._search.start_search(self._tree, earlier_keys(position, self._search), position.state, side)
 
     def choose(self, position: Position, clock: Clock) -> int:
         """The move most simulations went through."""
@@ -73,16 +73,16 @@ class MonteCarlo(Bot):
         self._plant(position)
         s, tree = self._search, self._tree
         limit = clock.nodes if clock.nodes is not None else None if clock.is_timed or clock.infinite else WITHOUT_LIMIT
-        tree.work[s.LIMIT] = 2**62 if limit is None else limit
+        tree.work[s.SIMULATION_LIMIT] = 2**62 if limit is None else limit
         with clock.stops(tree.work, s.STOP):
-            s.grow(tree, position.ruleset.config)
-        best = int(s.favourite(tree, 0))
-        share = (tree.value[best] + s.GUESS_WEIGHT * tree.guess[best]) / (tree.visits[best] + s.GUESS_WEIGHT)
+            s.simulate(tree, position.ruleset.config)
+        best = int(s.best_child(tree, 0))
+        share = (tree.value[best] + s.PRIOR_WEIGHT * tree.prior[best]) / (tree.visits[best] + s.PRIOR_WEIGHT)
         proof = int(tree.proof[0])
         even = min(max(2 * float(share) - 1, -0.98), 0.98)
         self.info(
-            depth=int(tree.work[s.DEEPEST]),
-            nodes=int(tree.work[s.GAMES]),
+            depth=int(tree.work[s.MAX_DEPTH_REACHED]),
+            nodes=int(tree.work[s.SIMULATIONS]),
             score=-15_000 * proof if abs(proof) == 1 else round(even * s.HALF_SCORE / (1 - abs(even))),
             pv=self._line(position),
         )
@@ -92,7 +92,7 @@ class MonteCarlo(Bot):
         """The favourite moves from the root on, as far as the tree knows them."""
         write, node = position.ruleset.rules.notation.write_move, 0
         found: list[str] = []
-        while len(found) < 6 and (best := int(self._search.favourite(self._tree, node))) >= 0:
+        while len(found) < 6 and (best := int(self._search.best_child(self._tree, node))) >= 0:
             found.append(write(int(self._tree.move[best])))
             node = best
         return found

@@ -1,0 +1,1 @@
+"""Sample bots: opponents to test against, from random moves to the strongest search here; each is a program."""
