@@ -158,7 +158,7 @@ def _terminations(request: web.Request, kind: Kind, text: str) -> tuple[str, str
 def _limits(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
     described = type(context.settings).model_fields
-    names = ("max_upload_bytes", "max_bundle_bytes", "max_bundle_files", "max_bots", "max_versions", "max_user_bytes")
+    names = ("max_upload_bytes", "max_bundle_bytes", "max_bundle_files", "quota_bots", "quota_versions", "quota_bytes")
     uploads = [(name, getattr(context.settings, name), described[name].description) for name in names]
     rates: list[tuple[str, float | None, float]] = [
         (name, one.rate.per_minute, one.rate.burst) for name, one in context.limiters.items()

@@ -32,7 +32,7 @@ def referee(stage: Stage, address: str, **environment: str) -> Iterator[Command]
     """`arena referee` with the cluster at that address as its executor."""
     database = stage.store.engine.url.render_as_string(hide_password=False)
     where = ["--data", str(stage.settings.data), "--database", database]
-    command = Command("referee", *where, "--executor", address, ARENA_LEASE_SECONDS="2", **environment)
+    command = Command("referee", *where, "--executor", address, ARENA_LEASE_TTL_SECONDS="2", **environment)
     try:
         yield command
     finally:

@@ -49,7 +49,7 @@ def test_who_may_not_connect_is_told_why(arena: Arena, person: Person) -> None:
     submission.submit(arena, io.BytesIO(SCRIPT), name="near", families=["loa"], by=bob)
     with pytest.raises(ConflictError, match="was uploaded"):
         remote.admit(arena, "near", ["loa"], bob)
-    small = Arena(arena.store, arena.settings.model_copy(update={"max_bots": 1}), arena.bus)
+    small = Arena(arena.store, arena.settings.model_copy(update={"quota_bots": 1}), arena.bus)
     with pytest.raises(QuotaError, match="the limit"):
         remote.admit(small, "another", ["loa"], bob)
 

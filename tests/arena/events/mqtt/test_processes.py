@@ -54,7 +54,7 @@ class Arena:
         line += ["--data", str(self.folder / "data"), "--mqtt", self.broker.url]
         line += ["--database", self.store.engine.url.render_as_string(hide_password=False)]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
-        environment |= {"ARENA_SANDBOX": "none", "ARENA_ALLOW_WEAK_SANDBOX": "true", "ARENA_LEASE_SECONDS": "5"}
+        environment |= {"ARENA_SANDBOX": "none", "ARENA_ALLOW_WEAK_SANDBOX": "true", "ARENA_LEASE_TTL_SECONDS": "5"}
         environment |= {"ARENA_METRICS_FROM": '["127.0.0.1"]', **INTERPRETED}
         with open(self.folder / f"{command}.log", "ab") as log:
             process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=log, env=environment)
