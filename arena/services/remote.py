@@ -142,10 +142,10 @@ def challenge(
         "family": family,
         "variant": variant,
         "games": games,
-        "time": time,
+        "time_control": time,
         "pool": "remote",
         "rated": not is_own,
-        "wait_for_remote": 60,
+        "remote_join_timeout_s": 60,
         "entries": {"bots": [mine.name, other.name]},
     }
     row = tournaments.create(arena.store, document, by.user_id, now())

@@ -83,7 +83,7 @@ def _measured(arena: Arena, document: Document) -> tuple[float | None, float | N
     lines = arena.store.games.latest(family=document.family, variant=document.ruleset.variant.name, limit=MEASURED)
     played = [line for line in lines.items if line.plies and line.started and line.finished]
     settings = arena.store.rating_history.settings({line.tournament_id for line in played})
-    alike = {key for key, one in settings.items() if one.get("time") == document.time}
+    alike = {key for key, one in settings.items() if one.get("time_control") == document.time_control}
     seconds = [
         (line.finished - line.started).total_seconds()
         for line in played

@@ -154,7 +154,7 @@ def _ladder(document: Document, seats: Sequence[Seat], played: Sequence[Played],
     kept = sum(game.state != "cancelled" for game in played)
     left = (document.ladder.games - kept) // 2 if document.ladder.games else UPCOMING
     wishes = []
-    for wish in ladder.upcoming(document.ladder.cap, seats, played, max(0, min(UPCOMING, left))):
+    for wish in ladder.upcoming(document.ladder.max_games_per_bot, seats, played, max(0, min(UPCOMING, left))):
         one, two = wish.meeting.first, wish.meeting.second
         if wish.starved is not None:
             reason = f"{names[wish.starved]} has waited for {wish.waited} pairs"

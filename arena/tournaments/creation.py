@@ -34,7 +34,7 @@ def create(
     Raises SettingsError, and ConflictError when the schedule has fired for that time already.
     """
     found = document if isinstance(document, Document) else read(document)
-    starts = fire_time or found.starts or at
+    starts = fire_time or found.start_time or at
     if schedule_id is None:
         field = checked(store, found, starts, at)
     else:
@@ -54,7 +54,7 @@ def change(store: Store, tournament_id: int, document: Mapping[str, Any] | Docum
     """
     found = document if isinstance(document, Document) else read(document)
     present = store.tournaments.get(tournament_id)
-    starts = present.fire_time or found.starts or max(at, present.starts)
+    starts = present.fire_time or found.start_time or max(at, present.starts)
     field = checked(store, found, starts, at)
     return store.tournaments.replace(
         tournament_id, _row(found, field, starts, present.created_by), field.entries, field.refused
@@ -66,7 +66,7 @@ def checked(store: Store, document: Document, starts: datetime, at: datetime) ->
     if document.schedule is not None:
         raise SettingsError("a recurring tournament is a schedule of its own", "schedule")
     if starts > at + LATEST:
-        raise SettingsError(f"more than {LATEST.days} days ahead", "starts")
+        raise SettingsError(f"more than {LATEST.days} days ahead", "start_time")
     openings.check(document)
     field = resolve(store, document)
     if field.problems:
@@ -82,7 +82,7 @@ def _row(document: Document, field: Field, starts: datetime, by: int) -> Tournam
         name=_named(document.name, starts),
         family=document.family,
         variant=document.ruleset.variant.name,
-        options=dict(document.options),
+        options=dict(document.rule_options),
         format=document.format,
         settings=document.as_json(),
         pool=document.rating_pool,
@@ -102,7 +102,7 @@ def shortage(document: Document, field: Field) -> str:
     """Why this field is too small to play; empty when it is not."""
     least = 0 if format.is_open(document.format) and document.entries.has_query else 2
     if document.format == "race":
-        least = document.race.first + 1
+        least = document.race.top + 1
     if len(field.entries) >= least:
         return ""
     return f"{len(field.entries)} bots may play, {least} are needed"

@@ -29,7 +29,7 @@ class OpeningDrawer:
         """The first `count` openings; remembered. Raises SettingsError."""
         if not openings.needs_kernel(document, count):
             return openings.draw(document, count)
-        fields = {"family", "variant", "options", "openings", "opening_lines", "seed"}
+        fields = {"family", "variant", "rule_options", "openings", "opening_lines", "seed"}
         key = f"{count} {document.model_dump_json(include=fields)}"
         if key not in self._drawn:
             if len(self._drawn) >= 64:

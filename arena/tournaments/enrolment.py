@@ -32,7 +32,7 @@ def enter(store: Store, tournament_id: int, version_id: int) -> str:
         changed = wanted.model_copy(
             update={
                 "bots": [*wanted.bots, version.name],
-                "without": [name for name in wanted.without if name != version.name],
+                "exclude": [name for name in wanted.exclude if name != version.name],
             }
         )
         _reseat(store, tournament, document.model_copy(update={"entries": changed}))
@@ -66,7 +66,7 @@ def withdraw(store: Store, tournament_id: int, version_id: int) -> None:
         changed = wanted.model_copy(
             update={
                 "bots": [entry for entry in wanted.bots if entry not in (name, bot)],
-                "without": [*wanted.without, name],
+                "exclude": [*wanted.exclude, name],
             }
         )
         _reseat(store, tournament, document.model_copy(update={"entries": changed}))

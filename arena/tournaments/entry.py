@@ -47,7 +47,7 @@ def verdict_on(version: Version, families: Mapping[str, Sequence[str]], document
     By its rules, and by those that handicaps make of games it may have there.
     """
     if version.place == "remote" and not _takes_remote(document):
-        return Verdict(False, 'runs on its author\'s machine: write pool = "remote", or mixes_remote = true')
+        return Verdict(False, 'runs on its author\'s machine: write pool = "remote", or allow_remote = true')
     from_start = of_family(version.capabilities, document.family).get("startpos_only", False)
     control = fastest(version.name, document.control, document.handicaps)
     has_positions = bool(from_start) and openings.has_positions(document)
@@ -67,15 +67,15 @@ def _other_rules(name: str, document: Document) -> Iterator[tuple[str, Ruleset]]
     """The rules of games that a version may have besides the usual ones, and why it may."""
     usual = document.ruleset
     for handicap in rules_met_by(name, document.handicaps):
-        rules = {**usual.overrides, **handicap.rules}
+        rules = {**usual.overrides, **handicap.rule_options}
         yield f"with the handicap of {handicap.bot}", usual.rules.settle(usual.variant.name, rules)
-    for opened in opened_by_each(usual) if document.first == "lot" else ():
+    for opened in opened_by_each(usual) if document.sides == "random" else ():
         yield f"when the lot has {opened.sides[0].lower()} move first", opened
 
 
 def _takes_remote(document: Document) -> bool:
     """Whether remote bots may enter: where ratings are theirs, where nothing is rated, and where it is said."""
-    return document.pool == "remote" or document.mixes_remote or not document.rated
+    return document.pool == "remote" or document.allow_remote or not document.rated
 
 
 def resolve(store: Store, document: Document) -> Field:
@@ -114,7 +114,7 @@ def _wrong_handicaps(document: Document, versions: list[Version]) -> Iterator[st
         seat = seat_of(handicap.bot, names, document.entries.bots)
         known = of_family(versions[seat].capabilities, document.family) if seat is not None else {}
         if seat is not None and known:
-            problem = wrong_option(Capabilities.from_json(known).option_map, handicap.words)
+            problem = wrong_option(Capabilities.from_json(known).option_map, handicap.setoptions)
             if problem:
                 yield f"{versions[seat].name} {problem}"
 
@@ -133,7 +133,7 @@ def _find(lines: list[VersionLine], name: str) -> VersionLine | None:
 
 def _query(store: Store, document: Document, lines: list[VersionLine]) -> Iterator[VersionLine]:
     wanted = document.entries
-    out = set(wanted.without)
+    out = set(wanted.exclude)
     takes_remote = _takes_remote(document)
     known = {
         line.id: line

@@ -49,8 +49,8 @@ def length(document: Document, players: int) -> Length:
             ladder = document.ladder
             if ladder.games:
                 return Length(ladder.games, "games in all", 2, "ladder", "games")
-            if ladder.cap:
-                return Length(ladder.cap, "games of each bot", 2, "ladder", "cap")
+            if ladder.max_games_per_bot:
+                return Length(ladder.max_games_per_bot, "games of each bot", 2, "ladder", "max_games_per_bot")
             raise SettingsError("this ladder has no end, so it cannot be longer", "format")
     if document.games % 2:
         raise SettingsError("only tournaments with an even number of games of each pairing can be longer", "games")

@@ -54,7 +54,7 @@ def step(document: Document, seats: Sequence[Seat], played: Sequence[Played], ah
             settings = document.knockout
             return knockout.step(games, settings.tiebreak_pairs, settings.third_place, seats, played)
         case "ladder":
-            return ladder.step(document.ladder.games, document.ladder.cap, seats, played, ahead)
+            return ladder.step(document.ladder.games, document.ladder.max_games_per_bot, seats, played, ahead)
         case "race":
             return race.step(document.race.race, document.race.games, seats, played, ahead)
         case "sprt":

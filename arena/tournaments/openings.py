@@ -74,14 +74,14 @@ def check(document: Document) -> None:
 
 def draw(document: Document, count: int) -> tuple[Opening, ...]:
     """The first `count` openings. Raises SettingsError for a source or a line that cannot be used."""
-    fields = {"family", "variant", "options", "openings", "opening_lines", "seed"}
+    fields = {"family", "variant", "rule_options", "openings", "opening_lines", "seed"}
     return _draw(json.dumps(document.model_dump(mode="json", include=fields), sort_keys=True), count)
 
 
 @lru_cache(maxsize=64)
 def _draw(source: str, count: int) -> tuple[Opening, ...]:
     given = json.loads(source)
-    ruleset = load(given["family"]).settle(given["variant"], given["options"])
+    ruleset = load(given["family"]).settle(given["variant"], given["rule_options"])
     text = "\n".join(given["opening_lines"])
     try:
         if not text and given["openings"].startswith("fair:"):

@@ -57,6 +57,6 @@ def pace_of(control: TimeControl) -> str:
 def pace_in(settings: Mapping[str, Any]) -> str:
     """The class of a tournament by its settings; empty where they name no time control that can be read."""
     try:
-        return pace_of(read_time_control(str(settings.get("time", ""))))
+        return pace_of(read_time_control(str(settings.get("time_control", ""))))
     except ParseError:
         return ""

@@ -47,7 +47,7 @@ def extent(document: Document, players: int, plies: float | None = None, usual_s
 def _games(document: Document, players: int) -> tuple[int, int | None]:
     games = document.games
     if document.format == "ladder":
-        bounds = [one for one in (document.ladder.games, document.ladder.cap * players // 2) if one]
+        bounds = [one for one in (document.ladder.games, document.ladder.max_games_per_bot * players // 2) if one]
         return (min(bounds), min(bounds)) if bounds else (0, None)
     if document.format == "sprt":
         return 2, document.sprt.games

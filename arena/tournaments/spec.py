@@ -43,12 +43,12 @@ def planned_games(
     pair: int,
 ) -> list[PlannedGame]:
     """The games of the meetings. `versions` are by seat; `sequence` and `pair` are the last numbers given out."""
-    control, adjudication, limits = document.control, document.adjudication, document.bounds
+    control, adjudication, limits = document.control, document.game_adjudication, document.game_limits
     event, overrides = event_of(tournament), document.ruleset.overrides
     bots = {seat: bot_spec(version, document.family) for seat, version in versions.items()}
     own = handicapped(bots, document.handicaps, document.entries.bots)
     names = {seat: bot.name for seat, bot in bots.items()}
-    has_rules = any(one.rules for one in document.handicaps)
+    has_rules = any(one.rule_options for one in document.handicaps)
     games: list[PlannedGame] = []
     for meeting in meetings:
         for number in range(meeting.games):
@@ -56,7 +56,7 @@ def planned_games(
             sequence += 1
             opening = opening_of(book, meeting.opening + number // 2, pair - 1)
             first, second = (meeting.first, meeting.second) if number % 2 == 0 else (meeting.second, meeting.first)
-            lot = Random(f"lot {document.seed} {event} {pair}") if document.first == "lot" else None
+            lot = Random(f"lot {document.seed} {event} {pair}") if document.sides == "random" else None
             if lot and number % 2 == 0 and number == meeting.games - 1 and lot.random() < 0.5:
                 first, second = second, first
             options = {**overrides, **dict(opening.options)}
@@ -82,7 +82,7 @@ def planned_games(
                 round=meeting.round,
                 pair=pair,
                 seed=document.seed,
-                scale_clocks=document.scale_clocks,
+                scale_clocks=document.scale_time_control,
             )
             games.append(PlannedGame.of(spec))
     return games

@@ -10,7 +10,7 @@ from typing import Any
 from arena.tournaments.settings import Document
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_ALWAYS = ("name", "family", "format", "time")
+_ALWAYS = ("name", "family", "format", "time_control")
 """Keys that are written even where they are as they would be anyway."""
 
 

@@ -36,8 +36,8 @@ class ScheduleItem(Out):
     id: int
     name: str
     cron: str
-    zone: str
-    missed: Literal["skip", "once", "all"]
+    timezone: str
+    catch_up: Literal["skip", "once", "all"]
     template: dict[str, Any]
     is_enabled: bool
     next_fire: datetime | None

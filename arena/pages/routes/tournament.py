@@ -68,8 +68,8 @@ _TOURNAMENTS = (
 _RECURRING = (
     column("name", "Name"),
     column("", "When"),
-    column("zone", "Zone"),
-    column("missed", "Missed runs"),
+    column("timezone", "Time zone"),
+    column("catch_up", "Missed runs"),
     column("next_fire", "Next"),
 )
 _ENDINGS = (column("name", "Ended by"), Column("games", "Games"), column("", "Meaning"))

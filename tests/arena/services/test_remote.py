@@ -103,7 +103,7 @@ def test_others_have_to_be_open_to_it(arena: Arena, person: Person) -> None:
 @pytest.mark.usefixtures("samples")
 @pytest.mark.parametrize(
     ("keys", "may_play"),
-    [({}, False), ({"pool": "remote"}, True), ({"mixes_remote": True}, True), ({"rated": False}, True)],
+    [({}, False), ({"pool": "remote"}, True), ({"allow_remote": True}, True), ({"rated": False}, True)],
 )
 def test_remote_bots_play_where_their_ratings_are(
     arena: Arena, person: Person, keys: dict[str, object], may_play: bool

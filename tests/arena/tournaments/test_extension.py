@@ -25,7 +25,7 @@ def document(format: str, **settings: Any) -> Document:
         (document("swiss", games=1), 3, "rounds"),
         (document("swiss", rounds=5), 5, "rounds"),
         (document("ladder"), 1000, "games in all"),
-        (document("ladder", ladder={"games": 0, "cap": 40}), 40, "games of each bot"),
+        (document("ladder", ladder={"games": 0, "max_games_per_bot": 40}), 40, "games of each bot"),
         (document("race", race={"games": 60}), 60, "games in all"),
         (document("sprt", sprt={"games": 80}), 80, "games in all"),
     ],
@@ -85,5 +85,5 @@ def test_planned_counts_what_is_to_be_played_and_no_cancelled_game() -> None:
 
 def test_planned_where_results_decide_is_the_most_there_can_be() -> None:
     assert planned(document("sprt", sprt={"games": 80}), SEATS[:2], []) == Plan(80, is_most=True)
-    capped = document("ladder", ladder={"games": 0, "cap": 40})
+    capped = document("ladder", ladder={"games": 0, "max_games_per_bot": 40})
     assert planned(capped, SEATS, []) == Plan(80, is_most=True)

@@ -29,7 +29,7 @@ from referee.spec import read_time_control
 )
 def test_every_time_control_has_a_class(text: str, name: str) -> None:
     assert pace_of(read_time_control(text)) == name
-    assert pace_in({"time": text}) == name
+    assert pace_in({"time_control": text}) == name
 
 
 def test_a_bound_belongs_to_the_longer_class() -> None:
@@ -42,4 +42,4 @@ def test_a_bound_belongs_to_the_longer_class() -> None:
 
 def test_settings_without_a_time_have_none() -> None:
     assert pace_in({}) == ""
-    assert pace_in({"time": "soon"}) == ""
+    assert pace_in({"time_control": "soon"}) == ""

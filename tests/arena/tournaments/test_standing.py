@@ -79,7 +79,7 @@ def test_a_race_is_ranked_by_shares_of_points_against_all_alike() -> None:
             games.append(Played(order, 1, pair, one, two, "done", points, order))
             games.append(Played(order + 1, 1, pair, two, one, "done", 1 - points, order + 1))
     field = [Seat(0), Seat(1), Seat(2), Seat(3)]
-    settings = read({**document("race"), "race": {"first": 1}})
+    settings = read({**document("race"), "race": {"top": 1}})
     found = rank(settings, field, games, dict(enumerate("abcd")), dict(enumerate(range(10, 14))))
     assert [(line.name, line.points) for line in found] == [("a", 5), ("b", 8), ("c", 1), ("d", 0)]
     gone = [Seat(0, is_withdrawn=True), *field[1:]]

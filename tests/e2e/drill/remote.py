@@ -240,9 +240,9 @@ class RemoteDrill:
             "name": "Far away",
             "family": "loa",
             "games": min(1000, self.games),
-            "time": time_control,
+            "time_control": time_control,
             "pool": "remote",
-            "rulings": {"max_plies": PLIES},
+            "adjudication": {"max_plies": PLIES},
             "entries": {"bots": list(BOTS)},
         }
         number = int(client.ask("POST", "/tournaments", body=document).data["id"])

@@ -158,7 +158,9 @@ class Stream:
 def test_a_game_is_live_in_another_process_whoever_dies_meanwhile(arena: Arena) -> None:
     with arena.process("referee", "--executor", "local:1") as referee:
         with arena.server() as (server, url):
-            number = arena.order(url, name="patience", games=1, entries={"bots": ["ann", "bea"]}, time="1000+10")
+            number = arena.order(
+                url, name="patience", games=1, entries={"bots": ["ann", "bea"]}, time_control="1000+10"
+            )
             game = arena.running()
             first = Stream(url, game)
             first.read(4)
