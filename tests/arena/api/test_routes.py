@@ -197,7 +197,7 @@ def test_schedules(arena: Arena) -> None:
         "name": "Weekly {date}",
         "family": "loa",
         "entries": {"all": True},
-        "schedule": {"cron": "0 20 * * 5", "zone": "Europe/Paris"},
+        "schedule": {"cron": "0 20 * * 5", "timezone": "Europe/Paris"},
     }
     made = server.post(f"{PREFIX}/schedules", token=token, body=document)
     assert made.status == 201, made.body
