@@ -19,7 +19,7 @@ from arena.store.tournaments import EntryLine
 from arena.tournaments import openings
 from arena.tournaments.creation import shortage
 from arena.tournaments.entry import read_name, resolve
-from arena.tournaments.extension import Plan
+from arena.tournaments.extension import PlannedSize
 from arena.tournaments.preview import Extent, extent
 from arena.tournaments.settings import PRIORITIES, Document
 
@@ -112,7 +112,9 @@ def steer(arena: Arena, tournament_id: int, act: str, by: Identity) -> Tournamen
     return row
 
 
-def extend(arena: Arena, tournament_id: int, by: Identity, *, to: int | None = None, amount: int | None = None) -> Plan:
+def extend(
+    arena: Arena, tournament_id: int, by: Identity, *, to: int | None = None, amount: int | None = None
+) -> PlannedSize:
     """Make it longer, up to `to` or by `amount` of what its format counts; return the plan. A finished one goes on.
 
     Raises SettingsError, NotFoundError, ConflictError, ForbiddenError.

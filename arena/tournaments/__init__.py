@@ -13,16 +13,16 @@ Refuses to know how games are played and handed out.
 """
 
 from arena.store.errors import ConflictError as StateError
+from arena.tournaments.control import cancel, drain, extend, pause, resume, start
 from arena.tournaments.creation import change, create
 from arena.tournaments.enrolment import enter, withdraw
-from arena.tournaments.progress import Progress, advance, plan
+from arena.tournaments.lifecycle import PlanningResult, advance, plan
 from arena.tournaments.settings import Document, SettingsError, problems, read, read_toml
-from arena.tournaments.steering import cancel, drain, extend, pause, resume, start
-from arena.tournaments.writing import as_toml
+from arena.tournaments.toml_text import as_toml
 
 __all__ = [
     "Document",
-    "Progress",
+    "PlanningResult",
     "SettingsError",
     "StateError",
     "advance",

@@ -12,7 +12,7 @@ from typing import Any
 from arena.store import Store
 from arena.store.models import Tournament
 from arena.tournaments import format, openings
-from arena.tournaments.entry import Field, resolve
+from arena.tournaments.entry import ResolvedEntries, resolve
 from arena.tournaments.settings import Document, SettingsError, read
 
 LATEST = timedelta(days=366)
@@ -61,7 +61,7 @@ def change(store: Store, tournament_id: int, document: Mapping[str, Any] | Docum
     )
 
 
-def checked(store: Store, document: Document, starts: datetime, at: datetime) -> Field:
+def checked(store: Store, document: Document, starts: datetime, at: datetime) -> ResolvedEntries:
     """The field of a document that a person has written. Raises SettingsError for what keeps it from being played."""
     if document.schedule is not None:
         raise SettingsError("a recurring tournament is a schedule of its own", "schedule")
@@ -77,7 +77,7 @@ def checked(store: Store, document: Document, starts: datetime, at: datetime) ->
     return field
 
 
-def _row(document: Document, field: Field, starts: datetime, by: int) -> Tournament:
+def _row(document: Document, field: ResolvedEntries, starts: datetime, by: int) -> Tournament:
     return Tournament(
         name=_named(document.name, starts),
         family=document.family,
@@ -98,7 +98,7 @@ def _named(name: str, starts: datetime) -> str:
     return name.replace("{date}", f"{when:%Y-%m-%d}").replace("{time}", f"{when:%H:%M}")[:120]
 
 
-def shortage(document: Document, field: Field) -> str:
+def shortage(document: Document, field: ResolvedEntries) -> str:
     """Why this field is too small to play; empty when it is not."""
     least = 0 if format.is_open(document.format) and document.entries.has_query else 2
     if document.format == "race":

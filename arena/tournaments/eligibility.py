@@ -21,7 +21,7 @@ UNLIMITED = TimeControl("depth", 0, 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Eligibility:
     """`reason` in plain words: what the bot is told, or what it would have to announce."""
 
     may_play: bool
@@ -34,14 +34,14 @@ def of_family(capabilities: Mapping[str, Any], family: str) -> Mapping[str, Any]
     return found if isinstance(found, Mapping) else {}
 
 
-def judge(  # noqa: PLR0911 - one for each reason
+def check_eligibility(  # noqa: PLR0911 - one for each reason
     capabilities: Mapping[str, Any],
     families: Mapping[str, Sequence[str]],
     ruleset: Ruleset,
     time: TimeControl = UNLIMITED,
     *,
     has_positions: bool = False,
-) -> Verdict:
+) -> Eligibility:
     """The verdict on a version.
 
     `capabilities`: what its check found, by family (`Capabilities.as_json`); none for a command of this installation
@@ -52,26 +52,26 @@ def judge(  # noqa: PLR0911 - one for each reason
     family, variant = ruleset.rules.family, ruleset.variant.name
     if family not in families:
         others = ", ".join(sorted(families)) or "nothing"
-        return Verdict(False, f"plays {others}, not {family}; a version for {family} is needed")
+        return Eligibility(False, f"plays {others}, not {family}; a version for {family} is needed")
     fit = families[family]
     if fit and variant not in fit and any(known.name == variant for known in ruleset.rules.variants):
-        return Verdict(False, f"it was found fit for {', '.join(fit)}, not for {variant}")
+        return Eligibility(False, f"it was found fit for {', '.join(fit)}, not for {variant}")
     known = of_family(capabilities, family)
     if not known:
         if capabilities:
-            return Verdict(False, f"its check found nothing about {family}; upload it again")
-        return Verdict(True, f"{family} {variant}: not checked, taken at its word")
+            return Eligibility(False, f"its check found nothing about {family}; upload it again")
+        return Eligibility(True, f"{family} {variant}: not checked, taken at its word")
     try:
         found = Capabilities.from_json(known)
     except (ProtocolError, TypeError, ValueError) as error:
-        return Verdict(False, f"its check report cannot be read ({error}); upload it again")
+        return Eligibility(False, f"its check report cannot be read ({error}); upload it again")
     if time.move_ms is not None and found.fit_from_ms > time.move_ms:
-        return Verdict(False, _too_slow(found.fit_from_ms, time))
+        return Eligibility(False, _too_slow(found.fit_from_ms, time))
     plan = negotiate_options(
         found.option_map, found.families, ruleset, is_shown=has_positions, startpos_only=found.startpos_only
     )
     if isinstance(plan, Ineligible):
-        return Verdict(False, f"{plan.reason}; submit a version that can")
+        return Eligibility(False, f"{plan.reason}; submit a version that can")
     words = [f"{family} {variant}"]
     if plan.setoptions:
         words.append("told " + ", ".join(f"{option.name}={option.value}" for option in plan.setoptions))
@@ -81,7 +81,7 @@ def judge(  # noqa: PLR0911 - one for each reason
         words.append(f"the referee passes for it in the {ruleset.phase.name}")
     if not found.clocks:
         words.append("knows no clocks: given a time for every move")
-    return Verdict(True, "; ".join(words))
+    return Eligibility(True, "; ".join(words))
 
 
 def _too_slow(fit_from_ms: int, time: TimeControl) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from arena.store import ConflictError, Store
 from arena.store.models import Tournament
 from arena.tournaments import format
-from arena.tournaments.entry import read_name, resolve, verdict_on
+from arena.tournaments.entry import eligibility_of, read_name, resolve
 from arena.tournaments.settings import Document, SettingsError, read
 
 
@@ -19,7 +19,7 @@ def enter(store: Store, tournament_id: int, version_id: int) -> str:
     version = store.versions.get(version_id)
     if version.state != "active":
         raise SettingsError(f"{version.name} is {version.state}; only active versions play", "version")
-    verdict = verdict_on(version, store.versions.families(version_id), document)
+    verdict = eligibility_of(version, store.versions.families(version_id), document)
     if not verdict.may_play:
         raise SettingsError(f"{version.name}: {verdict.reason}", "version")
     if tournament.started is None:

@@ -1,6 +1,6 @@
 """Who plays in a tournament: names and queries of its document made into versions, each with its eligibility.
 
-Refuses to know formats, beyond whether the seats are a seeding.
+Refuses to know formats, beyond whether the seeds are a seeding.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from arena.store import NotFoundError, Store
 from arena.store.models import Version
 from arena.store.versions import VersionLine
 from arena.tournaments import openings
-from arena.tournaments.eligibility import Verdict, judge, of_family
+from arena.tournaments.eligibility import Eligibility, check_eligibility, of_family
 from arena.tournaments.handicap import fastest, rules_met_by, seat_of
 from arena.tournaments.settings import SEEDED, Document
 from protocol.capabilities import Capabilities
@@ -26,7 +26,7 @@ _VERSION = re.compile(r"(.+) v([1-9]\d{0,8})")
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class ResolvedEntries:
     """The entries of a tournament in seat order, those refused, and names that are nobody's; each with its reason."""
 
     entries: tuple[tuple[int, str], ...]
@@ -41,25 +41,25 @@ def read_name(name: str) -> tuple[str, int | None]:
     return (found[1], int(found[2])) if found else (name, None)
 
 
-def verdict_on(version: Version, families: Mapping[str, Sequence[str]], document: Document) -> Verdict:
+def eligibility_of(version: Version, families: Mapping[str, Sequence[str]], document: Document) -> Eligibility:
     """May this version, entered for these families, play in the tournament of a document?
 
     By its rules, and by those that handicaps make of games it may have there.
     """
     if version.place == "remote" and not _takes_remote(document):
-        return Verdict(False, 'runs on its author\'s machine: write pool = "remote", or allow_remote = true')
+        return Eligibility(False, 'runs on its author\'s machine: write pool = "remote", or allow_remote = true')
     from_start = of_family(version.capabilities, document.family).get("startpos_only", False)
     control = fastest(version.name, document.control, document.handicaps)
     has_positions = bool(from_start) and openings.has_positions(document)
 
-    def judged(ruleset: Ruleset) -> Verdict:
-        return judge(version.capabilities, families, ruleset, control, has_positions=has_positions)
+    def judged(ruleset: Ruleset) -> Eligibility:
+        return check_eligibility(version.capabilities, families, ruleset, control, has_positions=has_positions)
 
     verdict = judged(document.ruleset)
     for why, ruleset in _other_rules(version.name, document) if verdict.may_play else ():
         found = judged(ruleset)
         if not found.may_play:
-            return Verdict(False, f"{why}: {found.reason}")
+            return Eligibility(False, f"{why}: {found.reason}")
     return verdict
 
 
@@ -78,7 +78,7 @@ def _takes_remote(document: Document) -> bool:
     return document.pool == "remote" or document.allow_remote or not document.rated
 
 
-def resolve(store: Store, document: Document) -> Field:
+def resolve(store: Store, document: Document) -> ResolvedEntries:
     """The field of a document as of now."""
     lines = store.versions.active(document.family)
     chosen: dict[int, str] = {}
@@ -97,14 +97,14 @@ def resolve(store: Store, document: Document) -> Field:
     accepted: list[tuple[int, str]] = []
     refused: list[tuple[int, str]] = []
     for version_id in chosen:
-        verdict = verdict_on(versions[version_id], families[version_id], document)
+        verdict = eligibility_of(versions[version_id], families[version_id], document)
         (accepted if verdict.may_play else refused).append((version_id, verdict.reason))
         if not verdict.may_play and version_id in named:
             problems.append(f"{versions[version_id].name}: {verdict.reason}")
     problems += _wrong_handicaps(document, [versions[version_id] for version_id, _ in accepted])
     if document.format in SEEDED:
         accepted = _seeded(store, document, accepted)
-    return Field(tuple(accepted), tuple(refused), tuple(problems))
+    return ResolvedEntries(tuple(accepted), tuple(refused), tuple(problems))
 
 
 def _wrong_handicaps(document: Document, versions: list[Version]) -> Iterator[str]:
@@ -182,4 +182,4 @@ def _why_not(store: Store, document: Document, name: str) -> str:
     if version.state != "active":
         return f"{version.name}: is {version.state}; only active versions play"
     assert version.id is not None
-    return f"{version.name}: {judge({}, store.versions.families(version.id), document.ruleset).reason}"
+    return f"{version.name}: {check_eligibility({}, store.versions.families(version.id), document.ruleset).reason}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.tournaments import format, roundrobin, swiss
-from arena.tournaments.meeting import Played, Seat
+from arena.tournaments.match import Seed, TournamentGame
 from arena.tournaments.settings import Document, SettingsError
 
 
@@ -23,7 +23,7 @@ class Length:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlannedSize:
     """What a tournament comes to: `games` in all, those played and those to be played; cancelled games do not count.
 
     `is_most`: it may end with fewer. `games_per_pairing` and `rounds` are None in formats that have none.
@@ -79,19 +79,19 @@ def extended(document: Document, players: int, *, to: int | None = None, amount:
     return settings
 
 
-def planned(document: Document, seats: Sequence[Seat], played: Sequence[Played]) -> Plan:
+def planned(document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame]) -> PlannedSize:
     """Return what a tournament that can be made longer comes to from here."""
     kept = sum(game.state != "cancelled" for game in played)
-    active = sum(not seat.is_withdrawn for seat in seats)
+    active = sum(not seed.is_withdrawn for seed in seeds)
     match document.format:
         case "swiss":
-            rounds = length(document, len(seats)).count
+            rounds = length(document, len(seeds)).count
             left = max(0, rounds - max((game.round for game in played), default=0)) if active > 1 else 0
             games = kept + left * (active // 2) * document.games
-            return Plan(games, games_per_pairing=document.games, rounds=rounds)
+            return PlannedSize(games, games_per_pairing=document.games, rounds=rounds)
         case "round-robin" | "gauntlet" as name:
-            games = kept + sum(one.games for one in format.step(document, seats, played).meetings)
-            rounds = max((one.round for one in roundrobin.plan(name, document.games, seats)), default=0)
-            return Plan(games, games_per_pairing=document.games, rounds=rounds)
-    known = length(document, len(seats))
-    return Plan(known.count if known.key == "games" else known.count * active // 2, is_most=True)
+            games = kept + sum(one.games for one in format.step(document, seeds, played).matches)
+            rounds = max((one.round for one in roundrobin.plan(name, document.games, seeds)), default=0)
+            return PlannedSize(games, games_per_pairing=document.games, rounds=rounds)
+    known = length(document, len(seeds))
+    return PlannedSize(known.count if known.key == "games" else known.count * active // 2, is_most=True)

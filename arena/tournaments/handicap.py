@@ -110,7 +110,7 @@ def seat_of(name: str, names: Mapping[int, str], named: Iterable[str] = ()) -> i
 def rules_with(
     handicaps: Sequence[Handicap], names: Mapping[int, str], named: Iterable[str], pair: tuple[int, int], usual: Ruleset
 ) -> dict[str, Value]:
-    """The options of the rules that handicaps make of a game, `pair` the seats of first and second in it."""
+    """The options of the rules that handicaps make of a game, `pair` the seeds of first and second in it."""
     entries, found = tuple(named), dict[str, Value]()
     for handicap in sorted(handicaps, key=lambda one: one.against is not None):
         seat = seat_of(handicap.bot, names, entries)

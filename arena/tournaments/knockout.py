@@ -10,13 +10,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arena.tournaments.meeting import Match, Meeting, Moment, Played, Seat, Step, matches
+from arena.tournaments.match import Match, NextStep, PlanAfter, PlannedMatch, Seed, TournamentGame, matches
 
-MOMENT = Moment.EACH_RESULT
+PLAN_AFTER = PlanAfter.EACH_RESULT
 
 
 def bracket(players: int) -> list[int | None]:
-    """The seats in the order of the first round's matches, two by two; None is a bye."""
+    """The seeds in the order of the first round's matches, two by two; None is a bye."""
     size = 1 << max(1, math.ceil(math.log2(max(2, players))))
     order = [0]
     while len(order) < size:
@@ -50,18 +50,18 @@ class Bracket:
 
     def __init__(
         self,
-        seats: Sequence[Seat],
-        played: Sequence[Played],
+        seeds: Sequence[Seed],
+        played: Sequence[TournamentGame],
         games: int,
         tiebreak_pairs: int,
         *,
         third_place: bool = False,
     ) -> None:
         self._matches = matches(played)
-        self._gone = {seat.number for seat in seats if seat.is_withdrawn}
+        self._gone = {seed.number for seed in seeds if seed.is_withdrawn}
         self._games, self._tiebreak_pairs = games, tiebreak_pairs
-        self.due: list[Meeting] = []
-        order = bracket(len(seats))
+        self.due: list[PlannedMatch] = []
+        order = bracket(len(seeds))
         previous = [_arrived(seat) for seat in order]
         self.rounds: list[list[Tie]] = []
         while len(previous) > 1:
@@ -116,17 +116,19 @@ class Bracket:
         fresh = 1 if match.games else self._games // 2
         first, second = (one, two) if pairs % 2 == 0 else (two, one)
         each = self._games // 2 + self._tiebreak_pairs
-        self.due.append(Meeting(match.round, first, second, (match.round - 1) * each + pairs, 2 * fresh))
+        self.due.append(PlannedMatch(match.round, first, second, (match.round - 1) * each + pairs, 2 * fresh))
 
 
 def _arrived(seat: int | None) -> Tie:
     return Tie(0, 0, None, None, seat, is_decided=True)
 
 
-def step(games: int, tiebreak_pairs: int, third_place: bool, seats: Sequence[Seat], played: Sequence[Played]) -> Step:
+def step(
+    games: int, tiebreak_pairs: int, third_place: bool, seeds: Sequence[Seed], played: Sequence[TournamentGame]
+) -> NextStep:
     """Every match whose players are known and whose games are not planned, and further pairs where it is tied."""
-    found = Bracket(seats, played, games, tiebreak_pairs, third_place=third_place)
+    found = Bracket(seeds, played, games, tiebreak_pairs, third_place=third_place)
     if found.due:
-        return Step(tuple(found.due))
+        return NextStep(tuple(found.due))
     is_over = found.is_decided and not any(game.is_open for game in played)
-    return Step(is_finished=is_over, reason=f"{len(found.rounds)} rounds played" if is_over else "")
+    return NextStep(is_finished=is_over, reason=f"{len(found.rounds)} rounds played" if is_over else "")

@@ -1,4 +1,4 @@
-"""Ladder: games without end, always between the two whose meeting tells most, and nobody left waiting.
+"""Ladder: games without end, always between the two whose match tells most, and nobody left waiting.
 
 What a game tells is the variance of the two ratings it is expected to take away (the Fisher information of its result
 under TrueSkill's model); games on their way count as if played. Whoever waited too long comes first.
@@ -10,20 +10,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arena.tournaments.meeting import Meeting, Moment, Played, Seat, Step, finish
+from arena.tournaments.match import NextStep, PlanAfter, PlannedMatch, Seed, TournamentGame, finish
 from referee.ratings.trueskill import BETA
 
-MOMENT = Moment.ALL_HANDED_OUT
+PLAN_AFTER = PlanAfter.ALL_HANDED_OUT
 
 PATIENCE = 2
 """Nobody waits longer than for this many pairs per active bot."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """A meeting that a ladder asks for: because `starved` has waited for so many pairs, or because it tells most."""
+class LadderChoice:
+    """A match that a ladder asks for: because `starved` has waited for so many pairs, or because it tells most."""
 
-    meeting: Meeting
+    match: PlannedMatch
     starved: int | None = None
     waited: int = 0
 
@@ -38,7 +38,7 @@ class _Player:
     """The number of its last pair."""
 
 
-def information(one: Seat | _Player, two: Seat | _Player) -> float:
+def information(one: Seed | _Player, two: Seed | _Player) -> float:
     """The variance one game between them is expected to take away from both ratings together."""
     first, second = _variance(one), _variance(two)
     spread = 2 * BETA**2 + first + second
@@ -51,15 +51,15 @@ def information(one: Seat | _Player, two: Seat | _Player) -> float:
     return (first**2 + second**2) * density**2 / chance / spread
 
 
-def _variance(player: Seat | _Player) -> float:
+def _variance(player: Seed | _Player) -> float:
     return player.variance if isinstance(player, _Player) else player.sigma**2
 
 
 class _Ladder:
-    def __init__(self, seats: Sequence[Seat], played: Sequence[Played], cap: int) -> None:
+    def __init__(self, seeds: Sequence[Seed], played: Sequence[TournamentGame], cap: int) -> None:
         self.cap = cap
         self.players = {
-            seat.number: _Player(seat.number, seat.mu, seat.sigma**2) for seat in seats if not seat.is_withdrawn
+            seed.number: _Player(seed.number, seed.mu, seed.sigma**2) for seed in seeds if not seed.is_withdrawn
         }
         self.met: dict[tuple[int, int], set[int]] = {}
         self.pairs = max((game.pair for game in played), default=0)
@@ -83,8 +83,8 @@ class _Ladder:
                 for player in (left, right):
                     player.variance = max(player.variance - player.variance**2 * gain, 1e-6)
 
-    def choose(self) -> Wish | None:
-        """The next meeting, counted as planned, and why; None when nobody has two games left."""
+    def choose(self) -> LadderChoice | None:
+        """The next match, counted as planned, and why; None when nobody has two games left."""
         ready = [player for player in self.players.values() if not self.cap or player.games + 2 <= self.cap]
         if len(ready) < 2:
             return None
@@ -95,7 +95,7 @@ class _Ladder:
             others = [player for player in ready if player is not starved]
             rival = max(others, key=lambda player: (information(starved, player), -player.games, -player.number))
             waited = self.pairs - starved.last
-            return Wish(self._meet(starved, rival), starved.number, waited)
+            return LadderChoice(self._meet(starved, rival), starved.number, waited)
         best = max(
             ((one, two) for place, one in enumerate(ready) for two in ready[place + 1 :]),
             key=lambda pair: (
@@ -106,12 +106,12 @@ class _Ladder:
                 -pair[1].number,
             ),
         )
-        return Wish(self._meet(*best))
+        return LadderChoice(self._meet(*best))
 
     def _meetings(self, one: _Player, two: _Player) -> set[int]:
         return self.met.setdefault((min(one.number, two.number), max(one.number, two.number)), set())
 
-    def _meet(self, one: _Player, two: _Player) -> Meeting:
+    def _meet(self, one: _Player, two: _Player) -> PlannedMatch:
         times = len(self._meetings(one, two))
         self.pairs += 1
         self._meetings(one, two).add(self.pairs)
@@ -120,10 +120,10 @@ class _Ladder:
             player.games += 2
             player.last = self.pairs
         low, high = sorted((one.number, two.number))
-        return Meeting(1, *((low, high) if times % 2 == 0 else (high, low)), opening=times)
+        return PlannedMatch(1, *((low, high) if times % 2 == 0 else (high, low)), opening=times)
 
 
-def step(total: int, cap: int, seats: Sequence[Seat], played: Sequence[Played], ahead: int) -> Step:
+def step(total: int, cap: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int) -> NextStep:
     """Meetings until `ahead` pairs are on their way; `total` bounds all games, `cap` those of one bot (0: no bound)."""
     kept = [game for game in played if game.state != "cancelled"]
     waiting = len({game.pair for game in kept if game.is_open})
@@ -132,18 +132,18 @@ def step(total: int, cap: int, seats: Sequence[Seat], played: Sequence[Played], 
         room = min(room, (total - len(kept)) // 2)
     if total and len(kept) + 2 > total:
         return finish(played, f"{len(kept)} games played")
-    found = upcoming(cap, seats, played, room)
+    found = upcoming(cap, seeds, played, room)
     if found or room <= 0:
-        return Step(tuple(wish.meeting for wish in found))
+        return NextStep(tuple(wish.match for wish in found))
     if not cap:  # too few bots now: more may enter
-        return Step()
+        return NextStep()
     return finish(played, f"everybody has played {cap} games")
 
 
-def upcoming(cap: int, seats: Sequence[Seat], played: Sequence[Played], count: int) -> list[Wish]:
-    """What a ladder asks for next, `count` meetings at most; games on their way count as played."""
-    ladder = _Ladder(seats, played, cap)
-    found: list[Wish] = []
+def upcoming(cap: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], count: int) -> list[LadderChoice]:
+    """What a ladder asks for next, `count` matches at most; games on their way count as played."""
+    ladder = _Ladder(seeds, played, cap)
+    found: list[LadderChoice] = []
     while len(found) < count:
         wish = ladder.choose()
         if wish is None:

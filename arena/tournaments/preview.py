@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from arena.tournaments import pace, swiss
+from arena.tournaments import swiss, time_class
 from arena.tournaments.settings import Document
 
 
@@ -19,7 +19,7 @@ class Extent:
     least: int
     most: int | None
     game_s: float | None
-    moves: float = pace.MOVES
+    moves: float = time_class.MOVES
     usual_s: float | None = None
 
     def seconds(self, slots: int) -> float | None:
@@ -40,8 +40,8 @@ def extent(document: Document, players: int, plies: float | None = None, usual_s
     `plies` is how long games of the variant were, as far as known, and `usual_s` how long those at this time control.
     """
     least, most = _games(document, players)
-    moves = pace.MOVES if plies is None else plies / 2
-    return Extent(least, most, pace.seconds(document.control, moves), moves, usual_s)
+    moves = time_class.MOVES if plies is None else plies / 2
+    return Extent(least, most, time_class.seconds(document.control, moves), moves, usual_s)
 
 
 def _games(document: Document, players: int) -> tuple[int, int | None]:

@@ -57,7 +57,7 @@ Word = Annotated[str, Field(min_length=1, max_length=120)]
 Options = dict[Annotated[str, Field(max_length=64)], bool | int | Annotated[str, Field(max_length=200)]]
 
 
-class Entries(_Part):
+class EntrySettings(_Part):
     """Participants: bots by name, and bots found by a query when the tournament starts."""
 
     bots: list[Annotated[str, Field(min_length=1, max_length=60)]] = Field(default=[], max_length=1000)
@@ -292,7 +292,7 @@ class Document(_Part):
     """
     start_time: datetime | None = None
     """Start, such as `2027-01-31T20:00:00Z`; default: immediately."""
-    entries: Entries = Entries()
+    entries: EntrySettings = EntrySettings()
     handicaps: list[Handicap] = Field(default=[], max_length=200)
     adjudication: AdjudicationSettings = AdjudicationSettings()
     limits: LimitSettings = LimitSettings()

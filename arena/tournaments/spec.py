@@ -8,7 +8,7 @@ from random import Random
 from arena.store.models import Tournament, Version
 from arena.tournaments.eligibility import of_family
 from arena.tournaments.handicap import handicapped, rules_with
-from arena.tournaments.meeting import Meeting
+from arena.tournaments.match import PlannedMatch
 from arena.tournaments.settings import Document
 from referee.openings import Opening, draw_opener, opening_of
 from referee.spec import BotSpec, GameSpec, PlannedGame
@@ -37,12 +37,12 @@ def planned_games(
     document: Document,
     book: Sequence[Opening],
     versions: Mapping[int, Version],
-    meetings: Sequence[Meeting],
+    matches: Sequence[PlannedMatch],
     *,
     sequence: int,
     pair: int,
 ) -> list[PlannedGame]:
-    """The games of the meetings. `versions` are by seat; `sequence` and `pair` are the last numbers given out."""
+    """The games of the matches. `versions` are by seat; `sequence` and `pair` are the last numbers given out."""
     control, adjudication, limits = document.control, document.game_adjudication, document.game_limits
     event, overrides = event_of(tournament), document.ruleset.overrides
     bots = {seat: bot_spec(version, document.family) for seat, version in versions.items()}
@@ -50,14 +50,14 @@ def planned_games(
     names = {seat: bot.name for seat, bot in bots.items()}
     has_rules = any(one.rule_options for one in document.handicaps)
     games: list[PlannedGame] = []
-    for meeting in meetings:
-        for number in range(meeting.games):
+    for match in matches:
+        for number in range(match.games):
             pair += number % 2 == 0
             sequence += 1
-            opening = opening_of(book, meeting.opening + number // 2, pair - 1)
-            first, second = (meeting.first, meeting.second) if number % 2 == 0 else (meeting.second, meeting.first)
+            opening = opening_of(book, match.opening + number // 2, pair - 1)
+            first, second = (match.first, match.second) if number % 2 == 0 else (match.second, match.first)
             lot = Random(f"lot {document.seed} {event} {pair}") if document.sides == "random" else None
-            if lot and number % 2 == 0 and number == meeting.games - 1 and lot.random() < 0.5:
+            if lot and number % 2 == 0 and number == match.games - 1 and lot.random() < 0.5:
                 first, second = second, first
             options = {**overrides, **dict(opening.options)}
             if lot:
@@ -79,7 +79,7 @@ def planned_games(
                 pondering=document.pondering,
                 event=event,
                 sequence=sequence,
-                round=meeting.round,
+                round=match.round,
                 pair=pair,
                 seed=document.seed,
                 scale_clocks=document.scale_time_control,

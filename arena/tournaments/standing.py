@@ -16,8 +16,8 @@ from arena.store import Store
 from arena.store.queue import Outline
 from arena.store.results import Result
 from arena.tournaments import knockout, race, sequential, swiss
-from arena.tournaments.meeting import Played, Seat
-from arena.tournaments.seating import played, seated
+from arena.tournaments.match import Seed, TournamentGame
+from arena.tournaments.participants import participants, played
 from arena.tournaments.settings import Document, read
 from referee.ratings.bradley_terry import Fit, fit
 from referee.ratings.race import RaceState
@@ -103,15 +103,15 @@ def standing(store: Store, tournament_id: int, outlines: Sequence[Outline] | Non
     """
     tournament = store.tournaments.get(tournament_id)
     document = read(tournament.settings)
-    entries = seated(store, tournament)
+    entries = participants(store, tournament)
     games = played(store.queue.outline(tournament_id) if outlines is None else outlines, entries)
-    seats = [Seat(entry.seat, entry.withdrawn is not None) for entry in entries]
+    seeds = [Seed(entry.seat, entry.withdrawn is not None) for entry in entries]
     names = {entry.seat: entry.name for entry in entries}
     versions = {entry.seat: entry.version_id for entry in entries}
-    lines = rank(document, seats, games, names, versions)
+    lines = rank(document, seeds, games, names, versions)
     results = tuple((names[game.first], names[game.second], game.points) for game in games if game.points is not None)
     verdict = sequential.verdict(document.sprt.sprt, games) if document.format == "sprt" else None
-    raced = race.state(document.race.race, seats, games) if document.format == "race" else None
+    raced = race.state(document.race.race, seeds, games) if document.format == "race" else None
     return StandingTable(tuple(lines), TIE_BREAKS.get(document.format, _PLAIN), results, verdict, raced, names)
 
 
@@ -157,43 +157,43 @@ TIE_BREAKS = {
 
 def rank(
     document: Document,
-    seats: Sequence[Seat],
-    games: Sequence[Played],
+    seeds: Sequence[Seed],
+    games: Sequence[TournamentGame],
     names: dict[int, str],
     versions: dict[int, int],
 ) -> list[StandingLine]:
     """The lines, best first. Pure."""
-    place = {seat.number: index for index, seat in enumerate(seats)}
-    of_seat: dict[int, list[Played]] = {seat.number: [] for seat in seats}
+    place = {seed.number: index for index, seed in enumerate(seeds)}
+    of_seat: dict[int, list[TournamentGame]] = {seed.number: [] for seed in seeds}
     for game in games:
         of_seat[game.first].append(game)
         if game.second != game.first:
             of_seat[game.second].append(game)
-    done = [[game for game in of_seat[seat.number] if game.points is not None] for seat in seats]
-    scored = [[game.points_of(seat.number) for game in own] for seat, own in zip(seats, done, strict=True)]
+    done = [[game for game in of_seat[seed.number] if game.points is not None] for seed in seeds]
+    scored = [[game.points_of(seed.number) for game in own] for seed, own in zip(seeds, done, strict=True)]
     if document.format == "swiss":
-        table = swiss.lines(seats, games, document.games)
+        table = swiss.lines(seeds, games, document.games)
         breaks = swiss.tie_breaks(table)
         points = [line.points for line in table]
         byes = [line.byes for line in table]
     else:
-        breaks, byes = [], [0] * len(seats)
+        breaks, byes = [], [0] * len(seeds)
         points = [sum(scores) for scores in scored]
-    berger = [0.0] * len(seats)
+    berger = [0.0] * len(seeds)
     for game in games:
         if game.points is not None and not breaks:
             for one, two in ((game.first, game.second), (game.second, game.first)):
                 berger[place[one]] += game.points_of(one) * points[place[two]]
-    reached = _reached(document, seats, games)
-    settled = _settled(document, seats, games)
+    reached = _reached(document, seeds, games)
+    settled = _settled(document, seeds, games)
     found = []
-    for index, seat in enumerate(seats):
+    for index, seed in enumerate(seeds):
         mine, scores = done[index], scored[index]
         found.append(
             StandingLine(
                 0,
-                versions[seat.number],
-                names[seat.number],
+                versions[seed.number],
+                names[seed.number],
                 points[index],
                 len(mine),
                 scores.count(1.0),
@@ -203,17 +203,17 @@ def rank(
                 breaks[index].buchholz if breaks else 0.0,
                 breaks[index].cut if breaks else 0.0,
                 breaks[index].sonneborn_berger if breaks else berger[index],
-                reached.get(seat.number, 0),
-                seat.is_withdrawn,
+                reached.get(seed.number, 0),
+                seed.is_withdrawn,
                 _estimate(mine, scores),
             )
         )
     order = sorted(
         range(len(found)),
         key=lambda index: (
-            *settled.get(seats[index].number, ()),
+            *settled.get(seeds[index].number, ()),
             *_key(document, found[index]),
-            seats[index].number,
+            seeds[index].number,
         ),
     )
     return [replace(found[index], rank=number) for number, index in enumerate(order, 1)]
@@ -229,22 +229,24 @@ def _key(document: Document, line: StandingLine) -> tuple[float, ...]:
     return (-line.points, -line.sonneborn_berger, -line.wins)
 
 
-def _settled(document: Document, seats: Sequence[Seat], games: Sequence[Played]) -> dict[int, tuple[float, float]]:
+def _settled(
+    document: Document, seeds: Sequence[Seed], games: Sequence[TournamentGame]
+) -> dict[int, tuple[float, float]]:
     """Where every seat of a race stands: those settled to be first, the undecided, the others, the withdrawn."""
     if document.format != "race":
         return {}
-    found = race.state(document.race.race, seats, games)
+    found = race.state(document.race.race, seeds, games)
     groups = (found.leaders, found.undecided, found.others)
     known = {seat: (float(place), -found.shares[seat]) for place, group in enumerate(groups) for seat in group}
-    return {seat.number: known.get(seat.number, (float(len(groups)), 0.0)) for seat in seats}
+    return {seed.number: known.get(seed.number, (float(len(groups)), 0.0)) for seed in seeds}
 
 
-def _reached(document: Document, seats: Sequence[Seat], games: Sequence[Played]) -> dict[int, int]:
+def _reached(document: Document, seeds: Sequence[Seed], games: Sequence[TournamentGame]) -> dict[int, int]:
     """The last round of every seat of a knockout; the winner of the final is one round further."""
-    if document.format != "knockout" or len(seats) < 2:
+    if document.format != "knockout" or len(seeds) < 2:
         return {}
     settings = document.knockout
-    found = knockout.Bracket(seats, games, document.games, settings.tiebreak_pairs, third_place=settings.third_place)
+    found = knockout.Bracket(seeds, games, document.games, settings.tiebreak_pairs, third_place=settings.third_place)
     reached: dict[int, int] = {}
     for ties in found.rounds:
         for tie in ties:
@@ -256,7 +258,7 @@ def _reached(document: Document, seats: Sequence[Seat], games: Sequence[Played])
     return reached
 
 
-def _estimate(games: Sequence[Played], scores: Sequence[float]) -> Estimate:
+def _estimate(games: Sequence[TournamentGame], scores: Sequence[float]) -> Estimate:
     pairs: dict[int, list[float]] = {}
     for game, points in zip(games, scores, strict=True):
         pairs.setdefault(game.pair, []).append(points)

@@ -2,7 +2,7 @@
 
 Each round is one minimum-cost matching: score differences first, then colours, then the fold of each score group (best
 of the upper half against best of the lower). With an odd number one rests, whoever did not yet and stands lowest,
-and gets the points of a won match. Refuses to know ratings: the seats are the seeding.
+and gets the points of a won match. Refuses to know ratings: the seeds are the seeding.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from arena.tournaments.meeting import Meeting, Moment, Played, Seat, Step, finish, matches
+from arena.tournaments.match import NextStep, PlanAfter, PlannedMatch, Seed, TournamentGame, finish, matches
 
-MOMENT = Moment.ALL_OVER
+PLAN_AFTER = PlanAfter.ALL_OVER
 
 WINDOW = 24
 """In big fields only opponents this near in rank, or to the ideal one, are looked at first."""
@@ -41,14 +41,14 @@ class SeatScore:
         return sum(rival is None for rival, _ in self.rivals)
 
 
-def lines(seats: Sequence[Seat], played: Sequence[Played], games: int) -> list[SeatScore]:
+def lines(seeds: Sequence[Seed], played: Sequence[TournamentGame], games: int) -> list[SeatScore]:
     """The standing after all planned rounds, by seat. A void game is half a point each, a walkover a whole one.
 
     Who withdrew keeps the byes of the rounds before its last match. From then on it may have rested or be gone already:
     nothing tells, and it gets nothing.
     """
-    table = [SeatScore(seat.number) for seat in seats]
-    gone = {seat.number for seat in seats if seat.is_withdrawn}
+    table = [SeatScore(seed.number) for seed in seeds]
+    gone = {seed.number for seed in seeds if seed.is_withdrawn}
     for (_, low, high), match in matches(played).items():
         points = {low: 0.0, high: 0.0}
         for game in match.games:
@@ -66,16 +66,16 @@ def lines(seats: Sequence[Seat], played: Sequence[Played], games: int) -> list[S
             table[seat].was_first = match.games[0].first == seat
             table[seat].rivals.append((rival, points[seat]))
             table[seat].points += points[seat]
-    for resting in byes(seats, played).values():
+    for resting in byes(seeds, played).values():
         for seat in resting:
             table[seat].rivals.append((None, float(games)))
             table[seat].points += games
     return table
 
 
-def byes(seats: Sequence[Seat], played: Sequence[Played]) -> dict[int, list[int]]:
-    """The seats that rest in each round planned so far; who withdrew does so before its last match only."""
-    gone = {seat.number for seat in seats if seat.is_withdrawn}
+def byes(seeds: Sequence[Seed], played: Sequence[TournamentGame]) -> dict[int, list[int]]:
+    """The seeds that rest in each round planned so far; who withdrew does so before its last match only."""
+    gone = {seed.number for seed in seeds if seed.is_withdrawn}
     playing: dict[int, set[int]] = {}
     last: dict[int, int] = {}
     for game in played:
@@ -84,9 +84,9 @@ def byes(seats: Sequence[Seat], played: Sequence[Played]) -> dict[int, list[int]
             last[seat] = max(last.get(seat, 0), game.round)
     return {
         round: [
-            seat.number
-            for seat in seats
-            if seat.number not in playing[round] and (seat.number not in gone or round < last.get(seat.number, 0))
+            seed.number
+            for seed in seeds
+            if seed.number not in playing[round] and (seed.number not in gone or round < last.get(seed.number, 0))
         ]
         for round in sorted(playing)
     }
@@ -97,27 +97,27 @@ def default_rounds(players: int) -> int:
     return max(1, min(math.ceil(math.log2(max(2, players))) + 1, players - 1 + players % 2))
 
 
-def step(rounds: int | None, games: int, seats: Sequence[Seat], played: Sequence[Played]) -> Step:
+def step(rounds: int | None, games: int, seeds: Sequence[Seed], played: Sequence[TournamentGame]) -> NextStep:
     """The next round once the last one is over; finished after `rounds` of them."""
     if any(game.is_open for game in played):
-        return Step()
+        return NextStep()
     done = max((game.round for game in played), default=0)
-    active = [seat.number for seat in seats if not seat.is_withdrawn]
-    if done >= (rounds or default_rounds(len(seats))) or len(active) < 2:
+    active = [seed.number for seed in seeds if not seed.is_withdrawn]
+    if done >= (rounds or default_rounds(len(seeds))) or len(active) < 2:
         return finish(played, f"{done} rounds played")
-    table = lines(seats, played, games)
+    table = lines(seeds, played, games)
     field_ = [table[number] for number in active]
     openings = (games + 1) // 2
-    return Step(
+    return NextStep(
         tuple(
-            Meeting(done + 1, first, second, done * openings, games)
+            PlannedMatch(done + 1, first, second, done * openings, games)
             for first, second in pair(field_, done + 1, is_odd=games % 2 == 1)
         )
     )
 
 
 def pair(field_: Sequence[SeatScore], round: int, *, is_odd: bool = False) -> list[tuple[int, int]]:
-    """(first, second) seats of a round, best board first; whoever is missing has the bye.
+    """(first, second) seeds of a round, best board first; whoever is missing has the bye.
 
     `is_odd`: the matches have an odd number of games, so that colours matter.
     """

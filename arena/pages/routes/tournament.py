@@ -25,7 +25,7 @@ from arena.services.table import Table
 from arena.store.models import Tournament
 from arena.store.page import write_cursor
 from arena.store.tournaments import FOLLOWING, EntryLine
-from arena.tournaments import crosstable, pace
+from arena.tournaments import crosstable, time_class
 from arena.tournaments.settings import read as read_settings
 from referee.rules import families, terminations
 
@@ -228,7 +228,7 @@ async def show(request: web.Request) -> web.Response:
         "tournament.html",
         **found,
         is_over=is_over,
-        pace=pace.pace_in(tournament.settings),
+        pace=time_class.time_class_in(tournament.settings),
         eta=_eta(tournament, datetime.now(UTC)),
         order=order,
         lines=shown.sort(order, value),

@@ -10,7 +10,7 @@ from arena.errors import ForbiddenError
 from arena.services import Arena, schedule, tournament
 from arena.store import BadValueError, ConflictError, NotFoundError
 from arena.store.models import Tournament
-from arena.tournaments.extension import Plan
+from arena.tournaments.extension import PlannedSize
 from arena.tournaments.settings import read
 from tests.arena.field import Field
 from tests.arena.services.conftest import Person
@@ -81,8 +81,8 @@ def test_in_and_out(arena: Arena, open_one: Tournament, person: Person) -> None:
 
 def test_it_is_made_longer(arena: Arena, open_one: Tournament, person: Person) -> None:
     by, number = person("otto", "organiser"), open_one.id or 0
-    assert tournament.extend(arena, number, by, amount=2) == Plan(4, games_per_pairing=4, rounds=2)
-    assert tournament.extend(arena, number, by, to=10) == Plan(10, games_per_pairing=10, rounds=5)
+    assert tournament.extend(arena, number, by, amount=2) == PlannedSize(4, games_per_pairing=4, rounds=2)
+    assert tournament.extend(arena, number, by, to=10) == PlannedSize(10, games_per_pairing=10, rounds=5)
     notes = arena.store.audit.page(user_id=by.user_id).items
     assert [(note.action, note.detail) for note in notes] == [
         ("tournament.extend", {"to": 10}),

@@ -12,7 +12,7 @@ import pytest
 from arena.store.models import Tournament, Version
 from arena.tournaments import openings
 from arena.tournaments.handicap import Handicap, fastest, seat_of
-from arena.tournaments.meeting import Meeting
+from arena.tournaments.match import PlannedMatch
 from arena.tournaments.settings import Document, SettingsError, read, read_toml
 from arena.tournaments.spec import planned_games
 from referee.spec import GameSpec, read_time_control
@@ -25,7 +25,7 @@ def document(**changes: Any) -> Document:
     return read({"name": "cup", "family": "pijersi", "entries": {"bots": list(NAMES)}, **changes})
 
 
-def games_of(found: Document, *meetings: Meeting) -> list[GameSpec]:
+def games_of(found: Document, *meetings: PlannedMatch) -> list[GameSpec]:
     """The games of the meetings."""
     versions = {
         seat: Version(bot_id=seat + 1, number=1, name=f"{name} v1", command=["./bot"], options={"Hash": "16"})
@@ -49,16 +49,16 @@ def games_of(found: Document, *meetings: Meeting) -> list[GameSpec]:
 def test_games_ponder_as_the_tournament_says() -> None:
     for pondering in ("frozen", "allowed"):
         found = document(variant="standard", games=2).model_copy(update={"pondering": pondering})
-        assert {spec.pondering for spec in games_of(found, Meeting(1, 0, 1))} == {pondering}
+        assert {spec.pondering for spec in games_of(found, PlannedMatch(1, 0, 1))} == {pondering}
 
 
 def test_clocks_are_scaled_where_the_tournament_says_so() -> None:
     for scales in (False, True):
         found = document(variant="standard", games=2).model_copy(update={"scale_time_control": scales})
-        assert {spec.scale_clocks for spec in games_of(found, Meeting(1, 0, 1))} == {scales}
+        assert {spec.scale_clocks for spec in games_of(found, PlannedMatch(1, 0, 1))} == {scales}
 
 
-ALL = (Meeting(1, 0, 1), Meeting(2, 2, 0), Meeting(3, 1, 2))
+ALL = (PlannedMatch(1, 0, 1), PlannedMatch(2, 2, 0), PlannedMatch(3, 1, 2))
 
 
 def test_every_pair_of_games_gets_a_deal_of_its_own() -> None:
@@ -173,25 +173,27 @@ def tablut(**changes: Any) -> Document:
 def test_the_lot_decides_which_side_moves_first() -> None:
     """Both games of a pair have the same side first, with bots swapped; over many pairs both sides are drawn."""
     found = tablut(sides="random", games=40, seed=3)
-    specs = games_of(found, Meeting(1, 0, 1, games=40))
+    specs = games_of(found, PlannedMatch(1, 0, 1, games=40))
     drawn = [spec.options["first_player"] for spec in specs]
     assert drawn[::2] == drawn[1::2]
     assert {"attackers", "defenders"} == set(drawn)
     assert [spec.first.name for spec in specs[:4]] == ["ada v1", "bob v1", "ada v1", "bob v1"]
     assert {spec.opening for spec in specs} == {()}
-    assert [spec.options for spec in games_of(found, Meeting(1, 0, 1, games=40))] == [spec.options for spec in specs]
-    assert "first_player" not in games_of(tablut(), Meeting(1, 0, 1))[0].options
+    assert [spec.options for spec in games_of(found, PlannedMatch(1, 0, 1, games=40))] == [
+        spec.options for spec in specs
+    ]
+    assert "first_player" not in games_of(tablut(), PlannedMatch(1, 0, 1))[0].options
 
 
 def test_the_lot_decides_who_has_the_first_side_of_a_single_game() -> None:
-    meetings = [Meeting(number, 0, 1, games=1) for number in range(1, 21)]
+    meetings = [PlannedMatch(number, 0, 1, games=1) for number in range(1, 21)]
     drawn = {spec.first.name for spec in games_of(document(sides="random", games=1), *meetings)}
     assert drawn == {"ada v1", "bob v1"}
     assert {spec.first.name for spec in games_of(document(games=1), *meetings)} == {"ada v1"}
 
 
 def test_an_opening_with_moves_says_itself_who_begins() -> None:
-    specs = games_of(tablut(sides="random", opening_lines=["d1d3 c5c4"]), Meeting(1, 0, 1))
+    specs = games_of(tablut(sides="random", opening_lines=["d1d3 c5c4"]), PlannedMatch(1, 0, 1))
     assert [spec.opening for spec in specs] == [("d1d3", "c5c4")] * 2
     assert all("first_player" not in spec.options for spec in specs)
 

@@ -1,6 +1,6 @@
 """The words every format speaks: who is there, what was played, what to play next. Pure data.
 
-A format is a function of these, `step(document, seats, played, ahead) -> Step`: called again with the same games it
+A format is a function of these, `step(document, seeds, played, ahead) -> NextStep`: called again with the same games it
 asks for nothing new, so planning may be repeated at any time. Refuses to know databases, bots and rules.
 """
 
@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple, TypeAlias
 State: TypeAlias = Literal["open", "done", "void", "cancelled"]
 
 
-class Moment(Enum):
-    """When a format may have something new to ask for: what it says as its `MOMENT`."""
+class PlanAfter(Enum):
+    """When a format may have something new to ask for: what it says as its `PLAN_AFTER`."""
 
     EACH_RESULT = "after each result"
     ALL_HANDED_OUT = "when every planned game is with a slot or over"
@@ -23,7 +23,7 @@ class Moment(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class Seed:
     """An entry as formats see it: its number (the seeding, 0 is the best or the challenger) and its present rating."""
 
     number: int
@@ -32,7 +32,7 @@ class Seat:
     sigma: float = 25.0 / 3
 
 
-class Played(NamedTuple):  # a tournament has ten thousand of them
+class TournamentGame(NamedTuple):  # a tournament has ten thousand of them
     """One game of the tournament, whatever its state. `points` are those of `first`, None unless it is done.
 
     `order` is the place of its result among all results (the commit number), 0 without one.
@@ -65,7 +65,7 @@ class Played(NamedTuple):  # a tournament has ten thousand of them
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class PlannedMatch:
     """Games to be planned: `games` of them, sides swapped in turn, each pair of them from one opening.
 
     `opening` is the number of the first opening in the book of the tournament.
@@ -79,10 +79,10 @@ class Meeting:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class NextStep:
     """What to do now. `calls_off`: the games without a result are not needed any more. `reason`: why it is finished."""
 
-    meetings: tuple[Meeting, ...] = ()
+    matches: tuple[PlannedMatch, ...] = ()
     is_finished: bool = False
     calls_off: bool = False
     reason: str = ""
@@ -90,12 +90,12 @@ class Step:
 
 @dataclass(slots=True)
 class Match:
-    """All games of two seats in one round."""
+    """All games of two seeds in one round."""
 
     round: int
     low: int
     high: int
-    games: list[Played] = field(default_factory=list)
+    games: list[TournamentGame] = field(default_factory=list)
 
     @property
     def is_open(self) -> bool:
@@ -107,7 +107,7 @@ class Match:
         return sum(game.points_of(seat) for game in self.games)
 
 
-def matches(played: Iterable[Played]) -> dict[tuple[int, int, int], Match]:
+def matches(played: Iterable[TournamentGame]) -> dict[tuple[int, int, int], Match]:
     """The games by match, in order of planning."""
     found: dict[tuple[int, int, int], Match] = {}
     for game in sorted(played, key=lambda game: game.sequence):
@@ -117,6 +117,6 @@ def matches(played: Iterable[Played]) -> dict[tuple[int, int, int], Match]:
     return found
 
 
-def finish(played: Sequence[Played], reason: str = "all games played") -> Step:
+def finish(played: Sequence[TournamentGame], reason: str = "all games played") -> NextStep:
     """The step of a format that has nothing more to plan: finished once nothing is open."""
-    return Step(is_finished=not any(game.is_open for game in played), reason=reason)
+    return NextStep(is_finished=not any(game.is_open for game in played), reason=reason)

@@ -1,7 +1,7 @@
 """The course of a tournament as people follow it: a knockout's bracket, the rounds of a Swiss, what a ladder or a race
 asks next.
 
-Pure: made from the same seats and games as the next step. Refuses to know pages and terminals.
+Pure: made from the same seeds and games as the next step. Refuses to know pages and terminals.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.tournaments import knockout, ladder, race, swiss
-from arena.tournaments.meeting import Played, Seat, matches
+from arena.tournaments.match import Seed, TournamentGame, matches
 from arena.tournaments.settings import Document
 
 UPCOMING = 6
@@ -18,7 +18,7 @@ UPCOMING = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Encounter:
+class BracketMatch:
     """A match of a bracket. A name is empty while it is not known, and where nobody is.
 
     `reason` is how it was decided: `points`, `bye`, `walkover` or by the seeding; empty while it is open. `games` are
@@ -43,11 +43,11 @@ class BracketRound:
     """A round by its name, such as `Semi-finals`."""
 
     name: str
-    encounters: tuple[Encounter, ...]
+    matches: tuple[BracketMatch, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class RoundResult:
     """What became of a bot in a round of a Swiss: against whom (empty for a bye), its points, the opponent's.
 
     `games` are their numbers in the plan; `is_open`: some are still to be played.
@@ -61,8 +61,8 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """A meeting that is asked for next, and why; for those that are on their way already there is no reason."""
+class UpcomingMatch:
+    """A match that is asked for next, and why; for those that are on their way already there is no reason."""
 
     first: str
     second: str
@@ -70,50 +70,54 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class TournamentOverview:
     """What one format has that others have not; the rest is empty."""
 
     bracket: tuple[BracketRound, ...] = ()
     champion: str = ""
     third: str = ""
     rounds: tuple[int, ...] = ()
-    turns: Mapping[str, Mapping[int, Turn]] | None = None
+    results: Mapping[str, Mapping[int, RoundResult]] | None = None
     """Of a Swiss: by name and round."""
-    playing: tuple[Wish, ...] = ()
-    wishes: tuple[Wish, ...] = ()
+    playing: tuple[UpcomingMatch, ...] = ()
+    upcoming: tuple[UpcomingMatch, ...] = ()
 
 
-def course(document: Document, seats: Sequence[Seat], played: Sequence[Played], names: Mapping[int, str]) -> Course:
+def overview(
+    document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], names: Mapping[int, str]
+) -> TournamentOverview:
     """The course so far."""
-    if len(seats) < 2:
-        return Course()
+    if len(seeds) < 2:
+        return TournamentOverview()
     match document.format:
         case "knockout":
-            return _knockout(document, seats, played, names)
+            return _knockout(document, seeds, played, names)
         case "swiss":
-            return _swiss(document, seats, played, names)
+            return _swiss(document, seeds, played, names)
         case "ladder":
-            return _ladder(document, seats, played, names)
+            return _ladder(document, seeds, played, names)
         case "race":
-            return _race(document, seats, played, names)
-    return Course()
+            return _race(document, seeds, played, names)
+    return TournamentOverview()
 
 
-def _knockout(document: Document, seats: Sequence[Seat], played: Sequence[Played], names: Mapping[int, str]) -> Course:
+def _knockout(
+    document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], names: Mapping[int, str]
+) -> TournamentOverview:
     settings = document.knockout
-    found = knockout.Bracket(seats, played, document.games, settings.tiebreak_pairs, third_place=settings.third_place)
+    found = knockout.Bracket(seeds, played, document.games, settings.tiebreak_pairs, third_place=settings.third_place)
     met = matches(played)
 
-    def encounter(tie: knockout.Tie) -> Encounter:
+    def encounter(tie: knockout.Tie) -> BracketMatch:
         one, two = (names.get(-1 if seat is None else seat, "") for seat in (tie.one, tie.two))
         winner = "" if tie.winner is None else names[tie.winner]
         match = None
         if tie.one is not None and tie.two is not None:
             match = met.get((tie.round, min(tie.one, tie.two), max(tie.one, tie.two)))
         if match is None or tie.one is None or tie.two is None:
-            return Encounter(one, two, winner=winner, reason=tie.reason)
+            return BracketMatch(one, two, winner=winner, reason=tie.reason)
         points = (match.points(tie.one), match.points(tie.two))
-        return Encounter(one, two, points, winner, tie.reason, tuple(game.sequence for game in match.games))
+        return BracketMatch(one, two, points, winner, tie.reason, tuple(game.sequence for game in match.games))
 
     rounds = [
         BracketRound(_round_name(len(found.rounds) - number), tuple(encounter(tie) for tie in ties))
@@ -123,7 +127,7 @@ def _knockout(document: Document, seats: Sequence[Seat], played: Sequence[Played
     if third:
         rounds.append(BracketRound("Third place", (third,)))
     final = found.rounds[-1][0].winner
-    return Course(
+    return TournamentOverview(
         bracket=tuple(rounds), champion="" if final is None else names[final], third=third.winner if third else ""
     )
 
@@ -133,29 +137,33 @@ def _round_name(left: int) -> str:
     return {1: "Final", 2: "Semi-finals", 3: "Quarter-finals"}.get(left, f"Round of {2**left}")
 
 
-def _swiss(document: Document, seats: Sequence[Seat], played: Sequence[Played], names: Mapping[int, str]) -> Course:
-    turns: dict[str, dict[int, Turn]] = {names[seat.number]: {} for seat in seats}
+def _swiss(
+    document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], names: Mapping[int, str]
+) -> TournamentOverview:
+    results: dict[str, dict[int, RoundResult]] = {names[seed.number]: {} for seed in seeds}
     for (round, low, high), match in matches(played).items():
         games = tuple(game.sequence for game in match.games)
         for seat, rival in ((low, high), (high, low)):
-            turns[names[seat]][round] = Turn(
+            results[names[seat]][round] = RoundResult(
                 names[rival], match.points(seat), match.points(rival), games, is_open=match.is_open
             )
-    byes = swiss.byes(seats, played)
+    byes = swiss.byes(seeds, played)
     for round, resting in byes.items():
         for seat in resting:
-            turns[names[seat]][round] = Turn("", float(document.games), 0.0)
-    return Course(rounds=tuple(byes), turns=turns)
+            results[names[seat]][round] = RoundResult("", float(document.games), 0.0)
+    return TournamentOverview(rounds=tuple(byes), results=results)
 
 
-def _ladder(document: Document, seats: Sequence[Seat], played: Sequence[Played], names: Mapping[int, str]) -> Course:
-    sigma = {seat.number: seat.sigma for seat in seats}
-    mu = {seat.number: seat.mu for seat in seats}
+def _ladder(
+    document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], names: Mapping[int, str]
+) -> TournamentOverview:
+    sigma = {seed.number: seed.sigma for seed in seeds}
+    mu = {seed.number: seed.mu for seed in seeds}
     kept = sum(game.state != "cancelled" for game in played)
     left = (document.ladder.games - kept) // 2 if document.ladder.games else UPCOMING
-    wishes = []
-    for wish in ladder.upcoming(document.ladder.max_games_per_bot, seats, played, max(0, min(UPCOMING, left))):
-        one, two = wish.meeting.first, wish.meeting.second
+    upcoming = []
+    for wish in ladder.upcoming(document.ladder.max_games_per_bot, seeds, played, max(0, min(UPCOMING, left))):
+        one, two = wish.match.first, wish.match.second
         if wish.starved is not None:
             reason = f"{names[wish.starved]} has waited for {wish.waited} pairs"
         else:
@@ -163,30 +171,32 @@ def _ladder(document: Document, seats: Sequence[Seat], played: Sequence[Played],
             reason = (
                 f"tells most: {abs(mu[one] - mu[two]):.1f} apart, {names[unsure]} is known to ± {2 * sigma[unsure]:.1f}"
             )
-        wishes.append(Wish(names[one], names[two], reason))
-    return Course(playing=_playing(played, names), wishes=tuple(wishes))
+        upcoming.append(UpcomingMatch(names[one], names[two], reason))
+    return TournamentOverview(playing=_playing(played, names), upcoming=tuple(upcoming))
 
 
-def _playing(played: Sequence[Played], names: Mapping[int, str]) -> tuple[Wish, ...]:
+def _playing(played: Sequence[TournamentGame], names: Mapping[int, str]) -> tuple[UpcomingMatch, ...]:
     open_pairs = {game.pair: game for game in sorted(played, key=lambda game: -game.sequence) if game.is_open}
-    return tuple(Wish(names[game.first], names[game.second]) for _, game in sorted(open_pairs.items()))
+    return tuple(UpcomingMatch(names[game.first], names[game.second]) for _, game in sorted(open_pairs.items()))
 
 
-def _race(document: Document, seats: Sequence[Seat], played: Sequence[Played], names: Mapping[int, str]) -> Course:
+def _race(
+    document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], names: Mapping[int, str]
+) -> TournamentOverview:
     question = document.race.race
-    found = race.state(question, seats, played)
+    found = race.state(question, seeds, played)
     left = document.race.games // 2 - len({game.pair for game in played})
-    wishes = []
-    for meeting in race.upcoming(found, played, max(0, min(UPCOMING, left))):
-        pair = {meeting.first, meeting.second}
+    upcoming = []
+    for match in race.upcoming(found, played, max(0, min(UPCOMING, left))):
+        pair = {match.first, match.second}
         doubt = next(one for one in found.doubts if pair & {one.one, one.two})
         one, two = (f"{names[seat]} ({100 * found.shares[seat]:.1f} %)" for seat in (doubt.one, doubt.two))
         own = "" if pair == {doubt.one, doubt.two} else "; each meets everybody as often"
-        wishes.append(
-            Wish(
-                names[meeting.first],
-                names[meeting.second],
+        upcoming.append(
+            UpcomingMatch(
+                names[match.first],
+                names[match.second],
                 f"in doubt: is {one} ahead of {two}? Evidence {doubt.wealth:.3g} of {found.bound:.3g}{own}",
             )
         )
-    return Course(playing=_playing(played, names), wishes=tuple(wishes))
+    return TournamentOverview(playing=_playing(played, names), upcoming=tuple(upcoming))

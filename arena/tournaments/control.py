@@ -7,8 +7,8 @@ from datetime import datetime
 from arena.store import ConflictError, Store
 from arena.store.models import Tournament
 from arena.tournaments import format
-from arena.tournaments.extension import Plan, extended, planned
-from arena.tournaments.seating import played, seated, seats_of
+from arena.tournaments.extension import PlannedSize, extended, planned
+from arena.tournaments.participants import participants, played, seeds_of
 from arena.tournaments.settings import read
 
 
@@ -41,7 +41,7 @@ def cancel(store: Store, tournament_id: int, at: datetime) -> Tournament:
     return tournament
 
 
-def extend(store: Store, tournament_id: int, *, to: int | None = None, amount: int | None = None) -> Plan:
+def extend(store: Store, tournament_id: int, *, to: int | None = None, amount: int | None = None) -> PlannedSize:
     """Make a tournament longer, up to `to` or by `amount` of what its format counts; return the plan that follows.
 
     A finished one goes on. Raises SettingsError, and ConflictError where more games would change nothing.
@@ -49,13 +49,13 @@ def extend(store: Store, tournament_id: int, *, to: int | None = None, amount: i
     tournament = store.tournaments.get(tournament_id)
     if tournament.state == "cancelled":
         raise ConflictError(f"tournament {tournament_id} is cancelled; create it anew", tournament.state)
-    entries = seated(store, tournament)
+    entries = participants(store, tournament)
     document = read(extended(read(tournament.settings), len(entries), to=to, amount=amount))
-    seats, games = seats_of(store, tournament, entries), played(store.queue.outline(tournament_id), entries)
-    found = format.step(document, seats, games)
+    seeds, games = seeds_of(store, tournament, entries), played(store.queue.outline(tournament_id), entries)
+    found = format.step(document, seeds, games)
     if tournament.started and (found.is_finished or found.calls_off):
         raise ConflictError(f"more games would change nothing: {found.reason}", tournament.state)
     store.tournaments.extend(tournament_id, document.as_json())
     if tournament.state == "finished":
         store.tournaments.move(tournament_id, "running", only_from=("finished",))
-    return planned(document, seats, games)
+    return planned(document, seeds, games)

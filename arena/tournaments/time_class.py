@@ -19,7 +19,7 @@ MOVES = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class TimeClass:
     """A class: games estimated at `below_s` seconds or more belong to the next one (None: there is no next one)."""
 
     name: str
@@ -33,9 +33,15 @@ class Pace:
         return f"below {self.below_s:g} s" if self.below_s < 120 else f"below {self.below_s / 60:g} min"
 
 
-PACES = (Pace("lightning", 10), Pace("bullet", 60), Pace("blitz", 600), Pace("rapid", 3600), Pace("classical", None))
+TIME_CLASSES = (
+    TimeClass("lightning", 10),
+    TimeClass("bullet", 60),
+    TimeClass("blitz", 600),
+    TimeClass("rapid", 3600),
+    TimeClass("classical", None),
+)
 UNTIMED = "untimed"
-NAMES = (*(pace.name for pace in PACES), UNTIMED)
+NAMES = (*(pace.name for pace in TIME_CLASSES), UNTIMED)
 
 
 def seconds(control: TimeControl, moves: float = MOVES) -> float | None:
@@ -46,17 +52,17 @@ def seconds(control: TimeControl, moves: float = MOVES) -> float | None:
     return 2 * moves * control.base_ms / 1000 if control.kind == "movetime" else None
 
 
-def pace_of(control: TimeControl) -> str:
+def time_class_of(control: TimeControl) -> str:
     """The class of a time control."""
     length = seconds(control)
     if length is None:
         return UNTIMED
-    return next(pace.name for pace in PACES if pace.below_s is None or length < pace.below_s)
+    return next(pace.name for pace in TIME_CLASSES if pace.below_s is None or length < pace.below_s)
 
 
-def pace_in(settings: Mapping[str, Any]) -> str:
+def time_class_in(settings: Mapping[str, Any]) -> str:
     """The class of a tournament by its settings; empty where they name no time control that can be read."""
     try:
-        return pace_of(read_time_control(str(settings.get("time_control", ""))))
+        return time_class_of(read_time_control(str(settings.get("time_control", ""))))
     except ParseError:
         return ""
