@@ -319,7 +319,7 @@ class Settings(BaseSettings):
 
     @property
     def is_clustered(self) -> bool:
-        """Whether workers of a cluster play the games."""
+        """True if workers of a cluster play the games."""
         return not self.executor.startswith("local")
 
     @property
@@ -356,7 +356,7 @@ class Settings(BaseSettings):
 
     @property
     def is_https(self) -> bool:
-        """Whether the public address uses https."""
+        """True if the public address uses https."""
         return self.public_url.startswith("https://")
 
     @classmethod

@@ -1,15 +1,12 @@
-"""Tournaments: from a settings document to games, whatever the format.
+"""Tournaments: from a settings document to planned games and a final table.
 
-    settings, handicap, eligibility, entry, openings    what is asked for, who may play, who does, where games start
-    meeting, roundrobin, swiss, knockout, ladder, race, sequential    pure formats: from results to the next games
-    format    the door to all of them
-    extension    how long one is, and what a longer one comes to
-    spec, seating, course    meetings made into games, games seen by seat, and as people follow them
-    creation, progress, steering, enrolment    what is done with a tournament
-    standing, crosstable, findings    what came of it
-    preview, writing, example    a document before it is created, and as TOML
-
-Refuses to know how games are played and handed out.
+- Document: `settings`, `handicap`, `toml_text`, `example`; its size and duration: `preview`, `time_class`
+- Bots: `entry` (who is entered), `eligibility` (who may play), `participants` (who takes part)
+- Start positions: `openings`, `opening_draw`
+- Formats as pure functions from results to the next matches: `roundrobin`, `swiss`, `knockout`, `ladder`, `race`,
+  `sequential`, with data types in `match` and dispatch in `format`; `spec` turns matches into game specifications
+- Actions: `creation`, `enrolment`, `control`, `extension` by organisers; `lifecycle` by the coordinator
+- Results: `standing`, `crosstable`, `overview`, `findings`
 """
 
 from arena.store.errors import ConflictError as StateError

@@ -1,7 +1,4 @@
-"""Who plays in a tournament: names and queries of its document made into versions, each with its eligibility.
-
-Refuses to know formats, beyond whether the seeds are a seeding.
-"""
+"""Entries of a tournament: names and queries of its document resolved to versions, each with its eligibility."""
 
 from __future__ import annotations
 
@@ -27,24 +24,24 @@ _VERSION = re.compile(r"(.+) v([1-9]\d{0,8})")
 
 @dataclass(frozen=True, slots=True)
 class ResolvedEntries:
-    """The entries of a tournament in seat order, those refused, and names that are nobody's; each with its reason."""
+    """Version ids with reasons: `entries` that may play, in seat order, and `refused` ones that may not."""
 
     entries: tuple[tuple[int, str], ...]
     refused: tuple[tuple[int, str], ...]
     problems: tuple[str, ...]
-    """Why something named in the document does not play."""
+    """Why bots named in the document cannot play."""
 
 
 def read_name(name: str) -> tuple[str, int | None]:
-    """Return the bot and the number that a name such as `zeta v3` stands for; `zeta` has no number."""
+    """Return the bot and the version number of a name such as `zeta v3`; `zeta` has no number."""
     found = _VERSION.fullmatch(name)
     return (found[1], int(found[2])) if found else (name, None)
 
 
 def eligibility_of(version: Version, families: Mapping[str, Sequence[str]], document: Document) -> Eligibility:
-    """May this version, entered for these families, play in the tournament of a document?
+    """Check whether a version that was entered for `families` may play in the tournament of a document.
 
-    By its rules, and by those that handicaps make of games it may have there.
+    It must be able to play by the usual rules and by those of all handicaps it may meet.
     """
     if version.place == "remote" and not _takes_remote(document):
         return Eligibility(False, 'runs on its author\'s machine: write pool = "remote", or allow_remote = true')
@@ -64,22 +61,22 @@ def eligibility_of(version: Version, families: Mapping[str, Sequence[str]], docu
 
 
 def _other_rules(name: str, document: Document) -> Iterator[tuple[str, Ruleset]]:
-    """The rules of games that a version may have besides the usual ones, and why it may."""
+    """Yield the rules of possible games that differ from the usual rules, with their reason."""
     usual = document.ruleset
     for handicap in rules_met_by(name, document.handicaps):
         rules = {**usual.overrides, **handicap.rule_options}
         yield f"with the handicap of {handicap.bot}", usual.rules.settle(usual.variant.name, rules)
     for opened in opened_by_each(usual) if document.sides == "random" else ():
-        yield f"when the lot has {opened.sides[0].lower()} move first", opened
+        yield f"if the draw lets {opened.sides[0].lower()} move first", opened
 
 
 def _takes_remote(document: Document) -> bool:
-    """Whether remote bots may enter: where ratings are theirs, where nothing is rated, and where it is said."""
+    """Return whether remote bots may enter: in their pool, unrated tournaments, or if the document allows them."""
     return document.pool == "remote" or document.allow_remote or not document.rated
 
 
 def resolve(store: Store, document: Document) -> ResolvedEntries:
-    """The field of a document as of now."""
+    """Resolve the entries of a document as of now."""
     lines = store.versions.active(document.family)
     chosen: dict[int, str] = {}
     problems: list[str] = []
@@ -108,7 +105,7 @@ def resolve(store: Store, document: Document) -> ResolvedEntries:
 
 
 def _wrong_handicaps(document: Document, versions: list[Version]) -> Iterator[str]:
-    """Options that a bot of the document is to be told and that its check found no trace of."""
+    """Yield engine options of handicaps that the bot does not have according to its check report."""
     names = {seat: version.name for seat, version in enumerate(versions)}
     for handicap in document.handicaps:
         seat = seat_of(handicap.bot, names, document.entries.bots)
@@ -120,14 +117,14 @@ def _wrong_handicaps(document: Document, versions: list[Version]) -> Iterator[st
 
 
 def _seeded(store: Store, document: Document, entries: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """The entries by rating, best first; equals keep their order."""
+    """Sort the entries by rating, best first; equal ratings keep their order."""
     strengths = store.ratings.strengths(document.rating_pool, [version_id for version_id, _ in entries])
     unknown = Rating()
     return sorted(entries, key=lambda entry: -strengths.get(entry[0], unknown).conservative)
 
 
 def _find(lines: list[VersionLine], name: str) -> VersionLine | None:
-    """`zeta v3` is that version, `zeta` the newest; lines have the newest version of each bot first."""
+    """Find a version by name: `zeta v3`, or `zeta` for its newest one. `lines` have newer versions of a bot first."""
     return next((line for line in lines if name in (line.name, line.bot)), None)
 
 
@@ -165,7 +162,7 @@ def _best(store: Store, pool: str, known: dict[int, VersionLine], count: int) ->
 
 
 def _why_not(store: Store, document: Document, name: str) -> str:
-    """Why a name is no active version that plays the family."""
+    """Explain why a name is not an active version that plays the family."""
     bot, number = read_name(name)
     try:
         version: Version | None = store.versions.find(bot, number)

@@ -1,4 +1,4 @@
-"""One door to all formats: what a tournament's document, seeds and games ask to be done next. Pure."""
+"""Dispatch by format: decide what to plan next from a document, its seeds and its games. Pure functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from arena.tournaments.match import NextStep, PlanAfter, Seed, TournamentGame
 from arena.tournaments.settings import Document
 
 AHEAD = 8
-"""How many pairs a ladder, a race or a test plans ahead, unless the dispatcher has more slots to fill."""
+"""Pairs that a ladder, a race or a sequential test plans ahead, unless there are more slots to fill."""
 
 _PLAN_AFTER = {
     "round-robin": roundrobin.PLAN_AFTER,
@@ -23,27 +23,27 @@ _PLAN_AFTER = {
 
 
 def plan_after(format: str) -> PlanAfter:
-    """When a tournament of a format is to be asked again."""
+    """Return the event after which a format may plan more games."""
     return _PLAN_AFTER[format]
 
 
 def is_open(format: str) -> bool:
-    """Whether bots may come and go while a tournament of this format runs."""
+    """Return whether bots may join and leave while a tournament of this format runs."""
     return format == "ladder"
 
 
 def is_closed(format: str) -> bool:
-    """Whether nobody may be entered after the creation."""
+    """Return whether no bot may enter after the tournament was created."""
     return format == "sprt"
 
 
 def looks_at_ratings(format: str) -> bool:
-    """Whether who meets whom depends on the ratings of the moment."""
+    """Return whether pairings depend on the current ratings."""
     return format == "ladder"
 
 
 def step(document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int = AHEAD) -> NextStep:
-    """What to plan now, or that the tournament is finished."""
+    """Return the matches to plan now, or that the tournament is finished."""
     games = document.games
     match document.format:
         case "round-robin" | "gauntlet" as format:

@@ -83,7 +83,7 @@ class Handicap(BaseModel):
 
 
 def fastest(version: str, usual: TimeControl, handicaps: Iterable[Handicap]) -> TimeControl:
-    """The time control among those a version plays with that leaves the least for a move."""
+    """Return the time control, among those a version plays with, that leaves the least time per move."""
     own = [one for one in handicaps if one.control and one.bot in (version, version.rpartition(" v")[0])]
     everywhere = [one.control for one in own if one.control and one.against is None]
     found = [*(everywhere[-1:] or [usual]), *(one.control for one in own if one.control and one.against)]
@@ -91,13 +91,13 @@ def fastest(version: str, usual: TimeControl, handicaps: Iterable[Handicap]) -> 
 
 
 def rules_met_by(version: str, handicaps: Iterable[Handicap]) -> list[Handicap]:
-    """The handicaps whose rules games of a version may have: its own, those against it, and those against all."""
+    """Return the handicaps whose rules may apply to a version's games: its own, those against it, and general ones."""
     names = (version, version.rpartition(" v")[0])
     return [one for one in handicaps if one.rule_options and (one.against is None or {one.bot, one.against} & {*names})]
 
 
 def seat_of(name: str, names: Mapping[int, str], named: Iterable[str] = ()) -> int | None:
-    """The seat that an entry's name means: that version, or of a bot the newest version that is not `named` itself."""
+    """Return the seat of an entry's name: the version, or the bot's newest version that is not `named` itself."""
     exact = next((seat for seat, version in names.items() if version == name), None)
     if exact is not None:
         return exact
@@ -110,7 +110,7 @@ def seat_of(name: str, names: Mapping[int, str], named: Iterable[str] = ()) -> i
 def rules_with(
     handicaps: Sequence[Handicap], names: Mapping[int, str], named: Iterable[str], pair: tuple[int, int], usual: Ruleset
 ) -> dict[str, Value]:
-    """The options of the rules that handicaps make of a game, `pair` the seeds of first and second in it."""
+    """Return the rule options that handicaps set in a game; `pair` holds the seats of first and second."""
     entries, found = tuple(named), dict[str, Value]()
     for handicap in sorted(handicaps, key=lambda one: one.against is not None):
         seat = seat_of(handicap.bot, names, entries)
@@ -124,7 +124,10 @@ def rules_with(
 def handicapped(
     bots: Mapping[int, BotSpec], handicaps: Sequence[Handicap], named: Iterable[str]
 ) -> dict[tuple[int, int], BotSpec]:
-    """The bots that play with a handicap, by seat and opponent's seat. `named`: the entries as the document says."""
+    """Return the bots that play with a handicap, by seat and opponent's seat.
+
+    `named` are the entries as the document names them.
+    """
     names = {seat: bot.name for seat, bot in bots.items()}
     found: dict[tuple[int, int], BotSpec] = {}
     for handicap in sorted(handicaps, key=lambda one: one.against is not None):

@@ -1,7 +1,7 @@
-"""Single knockout: the loser of a match is out. Ties are broken by further pairs, at last by the seeding.
+"""Single-elimination knockout. Drawn matches are decided by extra pairs of games, finally by the seeding.
 
-The bracket keeps the best seeds apart for as long as possible; missing players are byes of the best. A match is planned
-as soon as both who play it are known.
+The bracket keeps the best seeds apart as long as possible; missing players are byes for the best seeds. A match is
+planned as soon as both players are known.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PLAN_AFTER = PlanAfter.EACH_RESULT
 
 
 def bracket(players: int) -> list[int | None]:
-    """The seeds in the order of the first round's matches, two by two; None is a bye."""
+    """Return the seats in the order of the matches of the first round, two by two; None is a bye."""
     size = 1 << max(1, math.ceil(math.log2(max(2, players))))
     order = [0]
     while len(order) < size:
@@ -26,9 +26,9 @@ def bracket(players: int) -> list[int | None]:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """One match of the bracket. A seat is None while it is not known or where nobody is; so is `winner`.
+    """One match of the bracket. A seat is None while it is unknown and for a bye; `winner` is None until decided.
 
-    `is_decided` without a winner: nobody came.
+    Decided without a winner: both players withdrew.
     """
 
     round: int
@@ -41,12 +41,12 @@ class Tie:
 
     @property
     def loser(self) -> int | None:
-        """Who is out; None while that is open, and after a bye."""
+        """The eliminated seat; None while undecided and after a bye."""
         return None if self.winner is None else self.two if self.winner == self.one else self.one
 
 
 class Bracket:
-    """The whole bracket as far as the games decide it, and the meetings that are due."""
+    """The whole bracket as far as games decide it, and in `due` the matches to plan now."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Bracket:
 
     @property
     def is_decided(self) -> bool:
-        """Whether the final, and the match for the third place, are."""
+        """True if the final and the match for third place are decided."""
         return self.rounds[-1][0].is_decided and (self.third is None or self.third.is_decided)
 
     def _tie(self, round: int, number: int, left: Tie, right: Tie) -> Tie:
@@ -109,7 +109,7 @@ class Bracket:
         pairs = len({game.pair for game in match.games})
         if pairs < self._games // 2 + self._tiebreak_pairs:
             return None, ""
-        return low, f"seeding, after {pairs - self._games // 2} further pairs"
+        return low, f"seeding, after {pairs - self._games // 2} extra pairs"
 
     def _plan(self, match: Match, one: int, two: int) -> None:
         pairs = len({game.pair for game in match.games})
@@ -126,7 +126,7 @@ def _arrived(seat: int | None) -> Tie:
 def step(
     games: int, tiebreak_pairs: int, third_place: bool, seeds: Sequence[Seed], played: Sequence[TournamentGame]
 ) -> NextStep:
-    """Every match whose players are known and whose games are not planned, and further pairs where it is tied."""
+    """Plan every match whose players are known, and extra pairs of drawn matches."""
     found = Bracket(seeds, played, games, tiebreak_pairs, third_place=third_place)
     if found.due:
         return NextStep(tuple(found.due))

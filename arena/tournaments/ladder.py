@@ -1,7 +1,7 @@
-"""Ladder: games without end, always between the two whose match tells most, and nobody left waiting.
+"""Ladder: pairs of games without an end, always between the two bots whose games carry the most information.
 
-What a game tells is the variance of the two ratings it is expected to take away (the Fisher information of its result
-under TrueSkill's model); games on their way count as if played. Whoever waited too long comes first.
+The information of a game is the expected decrease of the variance of both ratings: the Fisher information of its result
+under TrueSkill's model. Planned games count as played. A bot that has waited too long is paired first.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from referee.ratings.trueskill import BETA
 PLAN_AFTER = PlanAfter.ALL_HANDED_OUT
 
 PATIENCE = 2
-"""Nobody waits longer than for this many pairs per active bot."""
+"""Pairs per active bot after which a waiting bot is paired first."""
 
 
 @dataclass(frozen=True, slots=True)
 class LadderChoice:
-    """A match that a ladder asks for: because `starved` has waited for so many pairs, or because it tells most."""
+    """A match chosen by the ladder: because `starved` has waited for `waited` pairs, or for its information."""
 
     match: PlannedMatch
     starved: int | None = None
@@ -39,13 +39,13 @@ class _Player:
 
 
 def information(one: Seed | _Player, two: Seed | _Player) -> float:
-    """The variance one game between them is expected to take away from both ratings together."""
+    """Return the expected decrease of the variance of both ratings together by one game."""
     first, second = _variance(one), _variance(two)
     spread = 2 * BETA**2 + first + second
     t = (one.mu - two.mu) / math.sqrt(spread)
     win = 0.5 * math.erfc(-t / math.sqrt(2))
     chance = win * (1 - win)
-    if chance <= 0:  # beyond 8 sigma nothing is learnt
+    if chance <= 0:  # beyond 8 sigma a game carries no information
         return 0.0
     density = math.exp(-t * t / 2) / math.sqrt(2 * math.pi)
     return (first**2 + second**2) * density**2 / chance / spread
@@ -75,7 +75,7 @@ class _Ladder:
                 self._expect(game.first, game.second, 1)
 
     def _expect(self, one: int, two: int, games: int) -> None:
-        """Count games on their way as played: they will have taken this much variance away."""
+        """Count planned games as played: reduce the variance as they are expected to."""
         left, right = self.players.get(one), self.players.get(two)
         if left and right:
             for _ in range(games):
@@ -84,12 +84,12 @@ class _Ladder:
                     player.variance = max(player.variance - player.variance**2 * gain, 1e-6)
 
     def choose(self) -> LadderChoice | None:
-        """The next match, counted as planned, and why; None when nobody has two games left."""
+        """Choose the next match and count it as planned; return None if fewer than two bots have two games left."""
         ready = [player for player in self.players.values() if not self.cap or player.games + 2 <= self.cap]
         if len(ready) < 2:
             return None
         patience = PATIENCE * len(ready)
-        # Of those who waited too long the longest; at the start nobody has waited.
+        # The bot that has waited longest; at the start no bot has waited.
         starved = min(ready, key=lambda player: (player.last, player.games, player.number))
         if self.pairs - starved.last >= patience:
             others = [player for player in ready if player is not starved]
@@ -124,7 +124,7 @@ class _Ladder:
 
 
 def step(total: int, cap: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int) -> NextStep:
-    """Meetings until `ahead` pairs are on their way; `total` bounds all games, `cap` those of one bot (0: no bound)."""
+    """Plan matches until `ahead` pairs are open. `total` limits all games, `cap` those of one bot (0: no limit)."""
     kept = [game for game in played if game.state != "cancelled"]
     waiting = len({game.pair for game in kept if game.is_open})
     room = ahead - waiting
@@ -137,11 +137,11 @@ def step(total: int, cap: int, seeds: Sequence[Seed], played: Sequence[Tournamen
         return NextStep(tuple(wish.match for wish in found))
     if not cap:  # too few bots now: more may enter
         return NextStep()
-    return finish(played, f"everybody has played {cap} games")
+    return finish(played, f"all bots have played {cap} games")
 
 
 def upcoming(cap: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], count: int) -> list[LadderChoice]:
-    """What a ladder asks for next, `count` matches at most; games on their way count as played."""
+    """Return the next matches of a ladder, `count` at most; open games count as played."""
     ladder = _Ladder(seeds, played, cap)
     found: list[LadderChoice] = []
     while len(found) < count:

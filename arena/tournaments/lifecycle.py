@@ -1,7 +1,6 @@
-"""Tournaments are planned when their time has come, and carried on after results.
+"""Start of tournaments at their time, and planning after results.
 
-Everything here may be repeated: planning asks the games that are stored what is still missing. Only the coordinator
-does it.
+Every function here may be repeated: it compares the plan with the stored games. Only the coordinator calls them.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ from arena.tournaments.spec import planned_games
 
 @dataclass(frozen=True, slots=True)
 class PlanningResult:
-    """What `plan` or `advance` did: how many games it planned, and the state the tournament is in now."""
+    """Number of games that `plan` or `advance` planned, and the state of the tournament afterwards."""
 
     planned: int
     state: str
     reason: str = ""
     calls_off: bool = False
-    """The games that are being played are not needed any more."""
+    """Whether running games are no longer needed."""
 
 
 def plan(store: Store, tournament_id: int, draw: openings.Draw = openings.draw) -> PlanningResult:
-    """Begin a scheduled tournament: choose its entries, draw its openings, plan what is known in advance.
+    """Start a scheduled tournament: resolve its entries, draw its openings, plan its first games.
 
-    A tournament that cannot begin is cancelled, with the reason in `problem`.
+    A tournament that cannot start is cancelled, with the reason in `problem`.
     """
     tournament = store.tournaments.get(tournament_id)
     if tournament.state != "scheduled":
@@ -61,9 +60,9 @@ def plan(store: Store, tournament_id: int, draw: openings.Draw = openings.draw) 
 def advance(
     store: Store, tournament_id: int, draw: openings.Draw = openings.draw, ahead: int = format.AHEAD
 ) -> PlanningResult:
-    """Carry a running tournament on: plan what its results ask for, call off what nobody needs, or finish it.
+    """Plan the next games of a running tournament, cancel games that are no longer needed, or finish it.
 
-    Asks for nothing new when called again. A tournament that is draining plans nothing, but may finish.
+    Plans nothing new when called again. A draining tournament plans nothing, but may finish.
     """
     tournament = store.tournaments.get(tournament_id)
     if tournament.state not in ("running", "draining"):
@@ -115,7 +114,7 @@ def _store(
 
 
 def _welcome(store: Store, tournament: Tournament, document: Document, entries: list[EntryLine]) -> list[EntryLine]:
-    """A ladder follows its query: new versions are entered, retired ones withdrawn."""
+    """Follow the query of a ladder: enter new versions, withdraw retired ones."""
     assert tournament.id is not None
     field = resolve(store, document)
     present = {entry.version_id for entry in store.tournaments.entries(tournament.id)}

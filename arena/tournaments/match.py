@@ -1,7 +1,7 @@
-"""The words every format speaks: who is there, what was played, what to play next. Pure data.
+"""Data types of all formats: seeds, games played, matches to plan.
 
-A format is a function of these, `step(document, seeds, played, ahead) -> NextStep`: called again with the same games it
-asks for nothing new, so planning may be repeated at any time. Refuses to know databases, bots and rules.
+A format is a function `step(document, seeds, played, ahead) -> NextStep` of these. Called again with the same games it
+plans nothing new, so planning may be repeated at any time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ State: TypeAlias = Literal["open", "done", "void", "cancelled"]
 
 
 class PlanAfter(Enum):
-    """When a format may have something new to ask for: what it says as its `PLAN_AFTER`."""
+    """The event after which a format may plan more games; each format has one as its `PLAN_AFTER`."""
 
     EACH_RESULT = "after each result"
     ALL_HANDED_OUT = "when every planned game is with a slot or over"
@@ -24,7 +24,7 @@ class PlanAfter(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """An entry as formats see it: its number (the seeding, 0 is the best or the challenger) and its present rating."""
+    """An entry: its seat number (0 is the best seed, or the challenger), and its current rating."""
 
     number: int
     is_withdrawn: bool = False
@@ -32,10 +32,11 @@ class Seed:
     sigma: float = 25.0 / 3
 
 
-class TournamentGame(NamedTuple):  # a tournament has ten thousand of them
-    """One game of the tournament, whatever its state. `points` are those of `first`, None unless it is done.
+class TournamentGame(NamedTuple):  # not a dataclass: a tournament has 10,000 of them
+    """One game of the tournament in any state; `first` and `second` are seats. `points` are those of `first` once it is
+    done.
 
-    `order` is the place of its result among all results (the commit number), 0 without one.
+    `order` is its commit number, which orders all results; 0 without a result.
     """
 
     sequence: int
@@ -49,16 +50,16 @@ class TournamentGame(NamedTuple):  # a tournament has ten thousand of them
 
     @property
     def is_open(self) -> bool:
-        """Still to be played, or being played."""
+        """True if the game is planned or running."""
         return self.state == "open"
 
     @property
     def match(self) -> tuple[int, int, int]:
-        """(round, lower seat, higher seat): the games of one match share it."""
+        """(round, lower seat, higher seat): the key shared by the games of one match."""
         return self.round, min(self.first, self.second), max(self.first, self.second)
 
     def points_of(self, seat: int) -> float:
-        """What a seat scored in it; nothing unless it is done."""
+        """Return the points of a seat; 0 unless the game is done."""
         if self.points is None or seat not in (self.first, self.second):
             return 0.0
         return self.points if seat == self.first else 1 - self.points
@@ -66,9 +67,9 @@ class TournamentGame(NamedTuple):  # a tournament has ten thousand of them
 
 @dataclass(frozen=True, slots=True)
 class PlannedMatch:
-    """Games to be planned: `games` of them, sides swapped in turn, each pair of them from one opening.
+    """A match to plan: `games` games, in pairs with one opening and sides swapped.
 
-    `opening` is the number of the first opening in the book of the tournament.
+    `opening` is the index of the first opening in the tournament's book.
     """
 
     round: int
@@ -80,7 +81,7 @@ class PlannedMatch:
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """What to do now. `calls_off`: the games without a result are not needed any more. `reason`: why it is finished."""
+    """Result of a format's `step`. `calls_off`: open games are no longer needed. `reason`: why it is finished."""
 
     matches: tuple[PlannedMatch, ...] = ()
     is_finished: bool = False
@@ -90,7 +91,7 @@ class NextStep:
 
 @dataclass(slots=True)
 class Match:
-    """All games of two seeds in one round."""
+    """All games between two seats in one round."""
 
     round: int
     low: int
@@ -99,16 +100,16 @@ class Match:
 
     @property
     def is_open(self) -> bool:
-        """Whether any game is still to come."""
+        """True if any game is still open."""
         return any(game.is_open for game in self.games)
 
     def points(self, seat: int) -> float:
-        """The points of one of the two, void and cancelled games not counted."""
+        """Return the points of one of the two seats; void and cancelled games count 0."""
         return sum(game.points_of(seat) for game in self.games)
 
 
 def matches(played: Iterable[TournamentGame]) -> dict[tuple[int, int, int], Match]:
-    """The games by match, in order of planning."""
+    """Group games by match, in the order of planning."""
     found: dict[tuple[int, int, int], Match] = {}
     for game in sorted(played, key=lambda game: game.sequence):
         if game.match not in found:
@@ -118,5 +119,5 @@ def matches(played: Iterable[TournamentGame]) -> dict[tuple[int, int, int], Matc
 
 
 def finish(played: Sequence[TournamentGame], reason: str = "all games played") -> NextStep:
-    """The step of a format that has nothing more to plan: finished once nothing is open."""
+    """Return the step of a format that has nothing more to plan: finished once no game is open."""
     return NextStep(is_finished=not any(game.is_open for game in played), reason=reason)

@@ -1,7 +1,6 @@
-"""The course of a tournament as people follow it: a knockout's bracket, the rounds of a Swiss, what a ladder or a race
-asks next.
+"""Overview of a running tournament: bracket of a knockout, rounds of a Swiss, next matches of a ladder or a race.
 
-Pure: made from the same seeds and games as the next step. Refuses to know pages and terminals.
+Computed from the same seeds and games as the next step. Pure functions.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from arena.tournaments.match import Seed, TournamentGame, matches
 from arena.tournaments.settings import Document
 
 UPCOMING = 6
-"""How many meetings a ladder or a race is asked for in advance."""
+"""Matches of a ladder or a race shown in advance."""
 
 
 @dataclass(frozen=True, slots=True)
 class BracketMatch:
-    """A match of a bracket. A name is empty while it is not known, and where nobody is.
+    """A match of a bracket. A name is empty while the player is unknown, and for a bye.
 
-    `reason` is how it was decided: `points`, `bye`, `walkover` or by the seeding; empty while it is open. `games` are
-    their numbers in the plan.
+    `reason` is how it was decided: `points`, `bye`, `walkover` or by the seeding; empty while open. `games` are their
+    numbers in the plan.
     """
 
     one: str
@@ -34,13 +33,13 @@ class BracketMatch:
 
     @property
     def is_bye(self) -> bool:
-        """Whether one came alone."""
+        """True for a bye."""
         return self.reason == "bye"
 
 
 @dataclass(frozen=True, slots=True)
 class BracketRound:
-    """A round by its name, such as `Semi-finals`."""
+    """A round with its name, such as `Semi-finals`."""
 
     name: str
     matches: tuple[BracketMatch, ...]
@@ -48,9 +47,9 @@ class BracketRound:
 
 @dataclass(frozen=True, slots=True)
 class RoundResult:
-    """What became of a bot in a round of a Swiss: against whom (empty for a bye), its points, the opponent's.
+    """A bot's result in a round of a Swiss: its opponent (empty for a bye), its points, the opponent's points.
 
-    `games` are their numbers in the plan; `is_open`: some are still to be played.
+    `games` are their numbers in the plan; `is_open`: some are not over yet.
     """
 
     rival: str
@@ -62,7 +61,7 @@ class RoundResult:
 
 @dataclass(frozen=True, slots=True)
 class UpcomingMatch:
-    """A match that is asked for next, and why; for those that are on their way already there is no reason."""
+    """A match that is running or comes next; the latter have a reason."""
 
     first: str
     second: str
@@ -71,14 +70,14 @@ class UpcomingMatch:
 
 @dataclass(frozen=True, slots=True)
 class TournamentOverview:
-    """What one format has that others have not; the rest is empty."""
+    """Additional information of a format; fields that belong to other formats are empty."""
 
     bracket: tuple[BracketRound, ...] = ()
     champion: str = ""
     third: str = ""
     rounds: tuple[int, ...] = ()
     results: Mapping[str, Mapping[int, RoundResult]] | None = None
-    """Of a Swiss: by name and round."""
+    """Results of a Swiss by name and round."""
     playing: tuple[UpcomingMatch, ...] = ()
     upcoming: tuple[UpcomingMatch, ...] = ()
 
@@ -86,7 +85,7 @@ class TournamentOverview:
 def overview(
     document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], names: Mapping[int, str]
 ) -> TournamentOverview:
-    """The course so far."""
+    """Return the overview as of now."""
     if len(seeds) < 2:
         return TournamentOverview()
     match document.format:
@@ -133,7 +132,7 @@ def _knockout(
 
 
 def _round_name(left: int) -> str:
-    """The name of a round by how many are left, itself included."""
+    """Name a round by the number of rounds left, itself included."""
     return {1: "Final", 2: "Semi-finals", 3: "Quarter-finals"}.get(left, f"Round of {2**left}")
 
 
@@ -168,9 +167,7 @@ def _ladder(
             reason = f"{names[wish.starved]} has waited for {wish.waited} pairs"
         else:
             unsure = max((one, two), key=lambda seat: sigma[seat])
-            reason = (
-                f"tells most: {abs(mu[one] - mu[two]):.1f} apart, {names[unsure]} is known to ± {2 * sigma[unsure]:.1f}"
-            )
+            reason = f"most informative: {abs(mu[one] - mu[two]):.1f} apart, {names[unsure]} ± {2 * sigma[unsure]:.1f}"
         upcoming.append(UpcomingMatch(names[one], names[two], reason))
     return TournamentOverview(playing=_playing(played, names), upcoming=tuple(upcoming))
 
@@ -191,7 +188,7 @@ def _race(
         pair = {match.first, match.second}
         doubt = next(one for one in found.doubts if pair & {one.one, one.two})
         one, two = (f"{names[seat]} ({100 * found.shares[seat]:.1f} %)" for seat in (doubt.one, doubt.two))
-        own = "" if pair == {doubt.one, doubt.two} else "; each meets everybody as often"
+        own = "" if pair == {doubt.one, doubt.two} else "; every bot meets all others equally often"
         upcoming.append(
             UpcomingMatch(
                 names[match.first],

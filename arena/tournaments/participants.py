@@ -1,4 +1,4 @@
-"""The entries of a tournament and its games, as formats see them: by seat."""
+"""Entries and games of a tournament as its format takes them: by seat."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from referee.ratings.trueskill import Rating
 
 
 def participants(store: Store, tournament: Tournament) -> list[EntryLine]:
-    """The entries that have a seat: those refused before it began, or withdrawn by then, have none."""
+    """Return the entries that take part: not those refused or withdrawn before the start."""
     assert tournament.id is not None
     return participating(tournament, store.tournaments.entries(tournament.id))
 
 
 def participating(tournament: Tournament, entries: Sequence[EntryLine]) -> list[EntryLine]:
-    """Return those entries of a tournament that have a seat."""
+    """Select the entries of a tournament that take part."""
     begun = tournament.started
     return [entry for entry in entries if entry.withdrawn is None or (begun is not None and entry.withdrawn > begun)]
 
 
 def seeds_of(store: Store, tournament: Tournament, entries: list[EntryLine]) -> list[Seed]:
-    """The entries as formats see them, with their present ratings where the format looks at them."""
+    """Return the entries as seeds, with their current ratings if the format uses them."""
     if not format.looks_at_ratings(tournament.format):
         return [Seed(entry.seat, entry.withdrawn is not None) for entry in entries]
     strengths = store.ratings.strengths(tournament.pool, [entry.version_id for entry in entries])
@@ -39,7 +39,7 @@ def seeds_of(store: Store, tournament: Tournament, entries: list[EntryLine]) -> 
 
 
 def played(outlines: Sequence[Outline], entries: Sequence[EntryLine]) -> list[TournamentGame]:
-    """The games as formats see them."""
+    """Return the stored games as formats take them."""
     seat_of = {entry.version_id: entry.seat for entry in entries}
     return [
         TournamentGame(

@@ -1,7 +1,7 @@
-"""A race: who are the first so many? Pairs of games of those about whom it is in doubt, until it is settled.
+"""Race: find the best N bots. Plays pairs of games between undecided bots until all are decided.
 
-In every cycle each bot that is undecided meets everybody once more, those first whose order is most in doubt; bots that
-are settled play only as their opponents. What comes next is a matter of the games that are stored and nothing else.
+In every cycle each undecided bot meets every other bot once; pairs whose order is most in doubt come first. Decided
+bots play only as their opponents. The next matches depend on the stored games only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PLAN_AFTER = PlanAfter.EACH_RESULT
 
 
 def state(race: Race, seeds: Sequence[Seed], played: Sequence[TournamentGame]) -> RaceState:
-    """Where the race of all that were not withdrawn stands."""
+    """Return the state of the race between all bots that have not withdrawn."""
     scores: dict[Pairing, list[float]] = {}
     for pairing, pairs in _pairs(played).items():
         known = scores[pairing] = []
@@ -28,7 +28,7 @@ def state(race: Race, seeds: Sequence[Seed], played: Sequence[TournamentGame]) -
 
 
 def _pairs(played: Sequence[TournamentGame]) -> dict[Pairing, list[list[TournamentGame]]]:
-    """The pairs of games of every two that count or may still do, in the order of planning."""
+    """Group valid pairs of games by pairing, in the order of planning."""
     pairs: dict[int, list[TournamentGame]] = defaultdict(list)
     for game in sorted(played, key=lambda game: game.sequence):
         pairs[game.pair].append(game)
@@ -40,16 +40,16 @@ def _pairs(played: Sequence[TournamentGame]) -> dict[Pairing, list[list[Tourname
 
 
 def step(race: Race, total: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int) -> NextStep:
-    """Pairs until `ahead` are on their way, or the race is settled, or `total` games are planned."""
+    """Plan pairs until `ahead` are open, the race is decided, or `total` games are planned."""
     found = state(race, seeds, played)
     if found.is_settled:
         is_open = any(game.is_open for game in played)
-        return NextStep(is_finished=not is_open, calls_off=is_open, reason=f"settled after {_done(played)} games")
+        return NextStep(is_finished=not is_open, calls_off=is_open, reason=f"decided after {_done(played)} games")
     waiting = len({game.pair for game in played if game.is_open})
     room = min(ahead - waiting, total // 2 - len({game.pair for game in played}))
     if room > 0:
         return NextStep(upcoming(found, played, room))
-    return NextStep() if waiting else finish(played, "not settled: all games played")
+    return NextStep() if waiting else finish(played, "undecided: all games played")
 
 
 def _done(played: Sequence[TournamentGame]) -> int:
@@ -57,7 +57,7 @@ def _done(played: Sequence[TournamentGame]) -> int:
 
 
 def upcoming(found: RaceState, played: Sequence[TournamentGame], count: int) -> tuple[PlannedMatch, ...]:
-    """The next so many matches; games on their way count as played. None where all is settled."""
+    """Return the next matches, `count` at most; open games count as played. Empty if the race is decided."""
     planned = {pairing: len(pairs) for pairing, pairs in _pairs(played).items()}
     number = len({game.pair for game in played})
     doubtful = list(dict.fromkeys(seat for doubt in found.doubts for seat in (doubt.one, doubt.two)))

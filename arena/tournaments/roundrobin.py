@@ -1,6 +1,6 @@
-"""Round robin and gauntlet: every game is known before the first one. Cycle after cycle, each a whole table.
+"""Round robin and gauntlet: all games are known in advance. Each cycle is a complete table.
 
-Refuses to know results: nothing in them changes the plan.
+Results never change the plan.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ PLAN_AFTER = PlanAfter.ALL_OVER
 
 
 def plan(format: Format, games: int, seeds: Sequence[Seed]) -> Iterator[PlannedMatch]:
-    """Every match, `games` per pairing: pairs of games by cycles, a single one where `games` is odd."""
+    """Yield every match, `games` per pairing: a pair of games per cycle, and a single last game if `games` is odd."""
     tables = pairings(len(seeds), format)
     rounds = max((number for number, _, _ in tables), default=0)
     for cycle in range((games + 1) // 2):
@@ -25,7 +25,7 @@ def plan(format: Format, games: int, seeds: Sequence[Seed]) -> Iterator[PlannedM
 
 
 def step(format: Format, games: int, seeds: Sequence[Seed], played: Sequence[TournamentGame]) -> NextStep:
-    """The matches not planned yet; all of them at the start, the new cycles after an extension."""
+    """Plan the matches that are missing: all of them at the start, new cycles after an extension."""
     known = {game.match for game in played}
     gone = {seed.number for seed in seeds if seed.is_withdrawn}
     fresh = [

@@ -1,7 +1,6 @@
-"""A match of two that ends as soon as the sequential test is decided, or when its games are used up.
+"""Match of two bots that ends as soon as a sequential test (SPRT) is decided, or its games are used up.
 
-The test looks at the pairs in the order in which they were completed, and its first decision stands, whatever the games
-still on their way bring.
+The test takes pairs in the order of their completion. Its first decision is final, whatever the open games bring.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ PLAN_AFTER = PlanAfter.EACH_RESULT
 
 
 def completed_pairs(played: Sequence[TournamentGame], seat: int = 0) -> list[float]:
-    """The points of `seat` in every completed pair, in the order of completion."""
+    """Return the points of `seat` in every completed pair, in the order of completion."""
     pairs: dict[int, list[TournamentGame]] = {}
     for game in played:
         if game.state == "done":
@@ -26,12 +25,12 @@ def completed_pairs(played: Sequence[TournamentGame], seat: int = 0) -> list[flo
 
 
 def verdict(test: Sprt, played: Sequence[TournamentGame]) -> Verdict:
-    """Where the test of seat 0 against seat 1 stands, or how it was first decided."""
+    """Return the state of the test of seat 0 against seat 1, or its first decision."""
     return judge_points(test, completed_pairs(played))
 
 
 def step(test: Sprt, total: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int) -> NextStep:
-    """Pairs until `ahead` are on their way, or the test is decided, or `total` games are planned."""
+    """Plan pairs until `ahead` are open, the test is decided, or `total` games are planned."""
     found = verdict(test, played)
     if found.state != "continue":
         is_open = any(game.is_open for game in played)

@@ -75,7 +75,7 @@ class EntrySettings(_Part):
 
     @property
     def has_query(self) -> bool:
-        """Whether bots may be entered that are not named."""
+        """True if bots may be entered that are not named."""
         return bool(self.top or self.all or self.newest)
 
 

@@ -1,4 +1,4 @@
-"""Meetings made into games: specs with everything a worker needs, numbered on from what is planned already."""
+"""Planned matches turned into games: specifications with all that a worker needs, numbered after the existing games."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from referee.spec import BotSpec, GameSpec, PlannedGame
 
 
 def bot_spec(version: Version, family: str) -> BotSpec:
-    """What to run for a version. Its bundle is fetched by whoever plays; `python` is the interpreter there."""
+    """Return the command of a version. The slot fetches its bundle and replaces `python` with its own interpreter."""
     return BotSpec(
         version.name,
         tuple(word.replace("{family}", family) for word in version.command),
@@ -28,7 +28,7 @@ def bot_spec(version: Version, family: str) -> BotSpec:
 
 
 def event_of(tournament: Tournament) -> str:
-    """What records call the tournament: its name, and its number to make the games unique."""
+    """Return the event name for records: the tournament's name, and its number to make game ids unique."""
     return f"{tournament.name} (#{tournament.id})"
 
 
@@ -42,7 +42,7 @@ def planned_games(
     sequence: int,
     pair: int,
 ) -> list[PlannedGame]:
-    """The games of the matches. `versions` are by seat; `sequence` and `pair` are the last numbers given out."""
+    """Return the games of the matches. `versions` are by seat; `sequence` and `pair` are the last numbers in use."""
     control, adjudication, limits = document.control, document.game_adjudication, document.game_limits
     event, overrides = event_of(tournament), document.ruleset.overrides
     bots = {seat: bot_spec(version, document.family) for seat, version in versions.items()}

@@ -1,8 +1,8 @@
-"""Where a tournament stands: one line per entry, ranked as its format says, with strengths that need no order of games.
+"""Standings of a tournament: one line per entry, ranked as its format requires, with order-independent strengths.
 
-A Swiss counts byes and breaks ties by Buchholz; a knockout ranks by the round reached, a race by what is settled and
-the shares of points; the others by points and Sonneborn-Berger. Beside it stand Davidson's Bradley-Terry, and for two
-bots the sequential test.
+A Swiss counts byes and breaks ties by Buchholz. A knockout ranks by the round reached, a race by what is decided and
+the share of points. Other formats rank by points and Sonneborn-Berger. The table also has Davidson's Bradley-Terry
+strengths, and for two bots the sequential test.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from referee.ratings.strength import Estimate, estimate
 class StandingLine:
     """One entry. `points` include byes and walkovers; `games` are those played. `round` is the last one of a knockout.
 
-    `estimate` is what its results say about its strength against this field.
+    `estimate` is its strength against this field according to its results.
     """
 
     rank: int
@@ -51,18 +51,18 @@ class StandingLine:
 
     @property
     def score(self) -> float:
-        """Points per game played, byes aside."""
+        """Points per game played, without byes."""
         return (self.wins + self.draws / 2) / self.games if self.games else 0.0
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return the line as plain data."""
         names = [name for name in self.__dataclass_fields__ if name != "estimate"]
         return {name: getattr(self, name) for name in names} | {"estimate": self.estimate.as_json()}
 
 
 @dataclass(frozen=True)
 class StandingTable:
-    """The whole table. `tie_breaks` names what decides between equal points, in order.
+    """The whole table. `tie_breaks` names the criteria between equal points, in order.
 
     `results` are (first, second, points of first) of the games played.
     """
@@ -72,34 +72,34 @@ class StandingTable:
     results: tuple[tuple[str, str, float], ...] = ()
     verdict: Verdict | None = None
     race: RaceState | None = None
-    """Of a race: who is settled, by seat; `seats` are their names."""
+    """State of a race by seat; `seats` are the names."""
     seats: Mapping[int, str] = field(default_factory=dict)
 
     @cached_property
     def strengths(self) -> Fit:
-        """What the results say without regard to their order; fitted when it is first asked for."""
+        """Strengths from the results, independent of their order; fitted on first use."""
         return fit(self.results)
 
     @cached_property
     def sided(self) -> Fit:
-        """The same with what moving first is worth, which few games can tell from strength."""
+        """Strengths together with the advantage of moving first, which few games cannot separate."""
         return fit(self.results, with_advantage=True)
 
     @cached_property
     def advantage(self) -> tuple[float, float] | None:
-        """What moving first is worth in Elo, and its error (95 %), where that is not nothing; else None."""
+        """Advantage of moving first in Elo with its error (95 %), if significant; else None."""
         return (self.sided.advantage, self.sided.advantage_interval) if self.sided.has_advantage else None
 
     def strengths_as_json(self) -> dict[str, Any]:
-        """The strengths as plain data, with what moving first is worth."""
+        """Return the strengths and the advantage of moving first as plain data."""
         beside = self.sided.as_json()
         return self.strengths.as_json() | {key: beside[key] for key in ("advantage", "advantage_interval")}
 
 
 def standing(store: Store, tournament_id: int, outlines: Sequence[Outline] | None = None) -> StandingTable:
-    """The table of a tournament as of now, or as of these games of it.
+    """Return the table of a tournament as of now, or of `outlines` instead of its stored games.
 
-    Raises NotFoundError, SettingsError for an unreadable document.
+    Raises NotFoundError, and SettingsError for an unreadable document.
     """
     tournament = store.tournaments.get(tournament_id)
     document = read(tournament.settings)
@@ -116,7 +116,7 @@ def standing(store: Store, tournament_id: int, outlines: Sequence[Outline] | Non
 
 
 def by_points(store: Store, tournament_id: int, results: Sequence[Result]) -> StandingTable:
-    """The table of a tournament whose document cannot be read, as for a round robin: another program stored it."""
+    """Return the table of a tournament with an unreadable document (stored by another version), as of a round robin."""
     met = {name for result in results for name in (result.first, result.second)}
     entries = {
         entry.name: entry
@@ -162,7 +162,7 @@ def rank(
     names: dict[int, str],
     versions: dict[int, int],
 ) -> list[StandingLine]:
-    """The lines, best first. Pure."""
+    """Return the lines, best first. Pure."""
     place = {seed.number: index for index, seed in enumerate(seeds)}
     of_seat: dict[int, list[TournamentGame]] = {seed.number: [] for seed in seeds}
     for game in games:
@@ -224,7 +224,7 @@ def _key(document: Document, line: StandingLine) -> tuple[float, ...]:
         return (-line.round, -line.points)
     if document.format == "swiss":
         return (-line.points, -line.buchholz, -line.buchholz_cut, -line.sonneborn_berger, -line.wins)
-    if document.format == "ladder":  # everybody plays another number of games
+    if document.format == "ladder":  # numbers of games differ between bots
         return (-line.estimate.score, -line.points)
     return (-line.points, -line.sonneborn_berger, -line.wins)
 
@@ -232,7 +232,7 @@ def _key(document: Document, line: StandingLine) -> tuple[float, ...]:
 def _settled(
     document: Document, seeds: Sequence[Seed], games: Sequence[TournamentGame]
 ) -> dict[int, tuple[float, float]]:
-    """Where every seat of a race stands: those settled to be first, the undecided, the others, the withdrawn."""
+    """Return sort keys for the seats of a race: leaders, undecided, others, withdrawn."""
     if document.format != "race":
         return {}
     found = race.state(document.race.race, seeds, games)
@@ -242,7 +242,7 @@ def _settled(
 
 
 def _reached(document: Document, seeds: Sequence[Seed], games: Sequence[TournamentGame]) -> dict[int, int]:
-    """The last round of every seat of a knockout; the winner of the final is one round further."""
+    """Return the last round of every seat of a knockout; the winner of the final is one round further."""
     if document.format != "knockout" or len(seeds) < 2:
         return {}
     settings = document.knockout

@@ -1,7 +1,7 @@
-"""Classes of time controls: how long a game may take, in one word. The one place that says where a class ends.
+"""Time classes: names for time controls by the estimated duration of a game. This module alone defines their bounds.
 
-By the estimated seconds of a whole game: both clocks with 40 increments each (of `20/60` the base twice), or 80 moves
-of a fixed time. Games with limits of depth or nodes have no clock and are a class of their own.
+The estimate is both clocks with 40 increments each (`20/60` counts its base twice), or 80 moves of a fixed time. Games
+with limits of depth or nodes have no clock; they are a class of their own.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from referee.rules.core import ParseError
 from referee.spec import TimeControl, read_time_control
 
 MOVES = 40
-"""Moves per side of the game that is estimated."""
+"""Moves per side in the estimate."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeClass:
-    """A class: games estimated at `below_s` seconds or more belong to the next one (None: there is no next one)."""
+    """A time class: games with an estimate below `below_s` seconds (None: no bound) that fit no earlier class."""
 
     name: str
     below_s: float | None
@@ -45,7 +45,7 @@ NAMES = (*(pace.name for pace in TIME_CLASSES), UNTIMED)
 
 
 def seconds(control: TimeControl, moves: float = MOVES) -> float | None:
-    """The estimated length of a game of so many moves of each side; None without a clock."""
+    """Return the estimated duration of a game with `moves` moves per side, in seconds; None without a clock."""
     if control.kind == "clock":
         periods = math.ceil(moves / control.moves) if control.moves else 1
         return 2 * (periods * control.base_ms + moves * control.increment_ms) / 1000
@@ -53,7 +53,7 @@ def seconds(control: TimeControl, moves: float = MOVES) -> float | None:
 
 
 def time_class_of(control: TimeControl) -> str:
-    """The class of a time control."""
+    """Return the name of the class of a time control."""
     length = seconds(control)
     if length is None:
         return UNTIMED
@@ -61,7 +61,7 @@ def time_class_of(control: TimeControl) -> str:
 
 
 def time_class_in(settings: Mapping[str, Any]) -> str:
-    """The class of a tournament by its settings; empty where they name no time control that can be read."""
+    """Return the class of a tournament by its settings; empty without a valid time control."""
     try:
         return time_class_of(read_time_control(str(settings.get("time_control", ""))))
     except ParseError:

@@ -53,7 +53,7 @@ def test_a_swiss_shows_rounds_with_byes(server: Server, field: Field) -> None:
 def test_a_ladder_shows_what_it_asks_next(server: Server, field: Field) -> None:
     shown = text(server, f"/tournaments/{hold(field, 'ladder', most=4, ladder={'games': 60})}")
     assert "On their way: " in shown
-    assert re.search(r"(tells most|has waited for)", shown)
+    assert re.search(r"(most informative|has waited for)", shown)
 
 
 def test_a_race_shows_who_is_settled_and_what_it_asks_next(server: Server, field: Field) -> None:

@@ -43,7 +43,7 @@ def test_length_counts_what_the_format_has(found: Document, count: int, unit: st
     [
         (document("knockout"), "ends with its final"),
         (document("ladder", ladder={"games": 0}), "no end"),
-        (document("round-robin", games=3), "an even number of games"),
+        (document("round-robin", games=3), "must be even to extend"),
     ],
 )
 def test_length_of_what_cannot_be_longer_says_why(found: Document, words: str) -> None:
@@ -54,8 +54,8 @@ def test_length_of_what_cannot_be_longer_says_why(found: Document, words: str) -
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ({"to": 4}, "it has 4 games of each pairing; write 6 or more"),
-        ({"to": 2}, "it has 4"),
+        ({"to": 4}, "more than its 4 games of each pairing; write 6 or more"),
+        ({"to": 2}, "more than its 4"),
         ({"to": 7}, "must be even"),
         ({"amount": 1}, "must be even"),
         ({"amount": 0}, "between 1 and"),

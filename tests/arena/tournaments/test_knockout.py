@@ -79,8 +79,8 @@ def test_further_pairs_come_one_by_one_and_after_the_last_the_seeding_decides() 
     assert step(4, 2, False, seeds(2), level[:6]).matches == (PlannedMatch(1, 1, 0, 3, 2),)
     assert step(4, 2, False, seeds(2), level) == NextStep(is_finished=True, reason="1 rounds played")
     found = Bracket(seeds(2), level, 4, 2).rounds[0][0]
-    assert (found.winner, found.reason) == (0, "seeding, after 2 further pairs")
-    assert Bracket(seeds(2), level[:4], 4, 0).rounds[0][0].reason == "seeding, after 0 further pairs"
+    assert (found.winner, found.reason) == (0, "seeding, after 2 extra pairs")
+    assert Bracket(seeds(2), level[:4], 4, 0).rounds[0][0].reason == "seeding, after 0 extra pairs"
 
 
 def test_a_walkover_is_for_whoever_stayed() -> None:

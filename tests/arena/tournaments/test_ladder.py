@@ -148,7 +148,7 @@ def test_a_ladder_ends_when_everybody_has_its_games() -> None:
     assert len(step(0, 4, field, played((0, 1)), 8).matches) == 1
     assert len(step(0, 4, field, [], 8).matches) == 2
     assert step(0, 4, field, played((0, 1), (1, 0)), 1) == NextStep(
-        is_finished=True, reason="everybody has played 4 games"
+        is_finished=True, reason="all bots have played 4 games"
     )
     assert not step(0, 4, field, played((0, 1), (1, 0), state="open"), 8).is_finished
     # 1 has its four games, so 0 and 2 meet whatever their meeting tells.

@@ -75,7 +75,7 @@ def test_a_ladder_says_why_it_asks() -> None:
     field = [Seed(0, mu=30, sigma=1), Seed(1, mu=29, sigma=1.2), Seed(2, mu=10, sigma=0.5)]
     first = of(settings, field, [])
     assert (first.upcoming[0].first, first.upcoming[0].second) == ("a", "b")
-    assert first.upcoming[0].reason == "tells most: 1.0 apart, b is known to ± 2.4"
+    assert first.upcoming[0].reason == "most informative: 1.0 apart, b ± 2.4"
     done = [TournamentGame(number, 1, number, 0, 1, "done", 0.5, number) for number in range(1, 7)]
     assert of(settings, field, done).upcoming[0].reason == "c has waited for 6 pairs"
     games = [TournamentGame(1, 1, 1, 0, 1, "open"), TournamentGame(2, 1, 1, 1, 0, "open")]
@@ -95,7 +95,7 @@ def test_a_race_says_what_is_in_doubt() -> None:
     assert [(one.first, one.second) for one in first.upcoming[:3]] == [("a", "b"), ("a", "c"), ("b", "c")]
     doubt = "in doubt: is a (50.0 %) ahead of b (50.0 %)? Evidence 1 of 40"
     assert first.upcoming[0].reason == doubt
-    assert first.upcoming[2].reason == f"{doubt}; each meets everybody as often"
+    assert first.upcoming[2].reason == f"{doubt}; every bot meets all others equally often"
     games = [TournamentGame(1, 1, 1, 0, 1, "open"), TournamentGame(2, 1, 1, 1, 0, "open")]
     assert [(one.first, one.second) for one in of(settings, seeds(3), games).playing] == [("a", "b")]
     assert len(of(document("race", race={"games": 4}), seeds(3), games).upcoming) == 1

@@ -75,7 +75,7 @@ def test_a_settled_race_calls_off_what_is_on_its_way() -> None:
     games = after(12, RACE)
     assert state(RACE, seeds(4), games).leaders == (0,)
     assert step(RACE, 4000, seeds(4), games, 8) == NextStep(
-        is_finished=True, reason=f"settled after {len(games)} games"
+        is_finished=True, reason=f"decided after {len(games)} games"
     )
     more = [*games, TournamentGame(999, 20, 999, 0, 1, "open"), TournamentGame(1000, 20, 999, 1, 0, "open")]
     found = step(RACE, 4000, seeds(4), more, 8)
@@ -94,7 +94,7 @@ def test_a_quick_pair_waits_for_the_one_planned_before_it() -> None:
 def test_it_gives_up_after_its_games() -> None:
     found = run(partial(step, RACE, 20, seeds(3), ahead=4), lambda game: 0.5)
     assert len(found) == 20
-    assert step(RACE, 20, seeds(3), found, 4).reason == "not settled: all games played"
+    assert step(RACE, 20, seeds(3), found, 4).reason == "undecided: all games played"
     void = run(partial(step, RACE, 20, seeds(3), ahead=4), lambda game: None)
     assert len(void) == 20
 
