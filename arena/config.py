@@ -1,15 +1,16 @@
-"""The settings of a server: one documented object, from the command line, `ARENA_…` variables and `arena.toml`.
+"""Settings of a server, read from the command line, `ARENA_…` variables and `arena.toml`.
 
-The first that says something wins, in that order. The file is `arena.toml` in the data folder, or the one named by
-`--config` or `ARENA_CONFIG`; every key of it is a field of `Settings`. Refuses to know what the settings are for.
+The first source that sets a value wins, in that order. The file is `arena.toml` in the data folder, or the file named
+by `--config` or `ARENA_CONFIG`. Its keys are the fields of `Settings`.
 """
 
 from __future__ import annotations
 
 import ipaddress
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, field_validator, model_validator
@@ -22,7 +23,7 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from arena.errors import ArenaError, Exit
+from arena.errors import ArenaError, Exit, did_you_mean
 from arena.events.mqtt.url import BrokerUrl
 from arena.validation import misfits
 from referee.bot.input_file import refuse_special
@@ -33,196 +34,218 @@ FILE = "arena.toml"
 
 
 class ConfigError(ArenaError, ValueError):
-    """A setting that cannot be used; the message names it and where it was read."""
+    """An invalid setting; the message names it and its source."""
 
 
 class Settings(BaseSettings):
-    """Everything that can be set. Sizes in bytes, times in the unit of the name."""
+    """All settings. Sizes are in bytes; other units are part of the name."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, validate_default=False)
 
-    data: Path = Field(Path("data"), description="Folder for all that the arena keeps on this machine.")
+    MEANT: ClassVar[Mapping[str, str]] = {
+        "archive": "dumps",
+        "archive_hour": "dump_hour_utc",
+        "archive_licence": "dump_license",
+        "analysis_most_nodes": "analysis_max_nodes",
+        "analysis_nodes": "analysis_nodes_per_position",
+        "people_slots": "human_slots",
+        "people_games_each": "human_games_per_player",
+        "people_games_per_address": "human_games_per_address",
+        "people_idle_minutes": "human_idle_timeout_minutes",
+        "verify_share": "verify_sample_rate",
+        "throttle_tolerance": "slow_worker_tolerance",
+        "lease_seconds": "lease_ttl_seconds",
+        "cache_bytes": "bundle_cache_max_bytes",
+        "max_bots": "quota_bots",
+        "max_versions": "quota_versions",
+        "max_user_bytes": "quota_bytes",
+    }
+    """Former names of settings: used for a suggestion only."""
+
+    data: Path = Field(Path("data"), description="Data folder of this machine.")
     database: str = Field(
         "", description="Database URL, such as postgresql+psycopg://arena@db/arena; empty: SQLite in the data folder."
     )
     bundles: str = Field(
-        "", description="Where bots are stored, as a path or an fsspec URL such as s3://bucket/bots; empty: in data."
+        "", description="Storage of bot bundles: a path or an fsspec URL such as s3://bucket/bots; empty: data folder."
     )
     bundle_options: dict[str, Any] = Field(
-        default_factory=dict, description="Options of that store, as fsspec takes them (endpoint_url, key, …)."
+        default_factory=dict, description="fsspec options of that storage (endpoint_url, key, …)."
     )
 
-    bind: str = Field("127.0.0.1", description="Address the web server listens on.")
-    port: int = Field(8000, ge=0, le=65535, description="Port the web server listens on.")
+    bind: str = Field("127.0.0.1", description="Address on which the web server listens.")
+    port: int = Field(8000, ge=0, le=65535, description="Port on which the web server listens.")
     public_url: str = Field(
-        "", description="Address people use, such as https://arena.example; with https, cookies are secure."
+        "", description="Public address, such as https://arena.example; with https, cookies are marked secure."
     )
     trusted_proxies: list[str] = Field(
-        default_factory=list, description="Addresses and networks of proxies whose X-Forwarded-For is believed."
+        default_factory=list, description="Addresses and networks of proxies whose X-Forwarded-For header is trusted."
     )
-    session_hours: int = Field(24 * 14, ge=1, description="How long a browser stays logged in.")
+    session_hours: int = Field(24 * 14, ge=1, description="Lifetime of a browser session, in hours.")
 
     sandbox: Literal["auto", "bwrap", "landlock", "rlimits", "none"] = Field(
-        "auto", description="How bots are confined; auto takes the strongest this system offers."
+        "auto", description="Sandbox in which bots run; auto: the strongest that this system supports."
     )
     allow_weak_sandbox: bool = Field(
         False,
-        description="Run strangers' bots in a sandbox weaker than landlock too, and bots as root where there is none: "
-        "they can then read this machine's files and use its network.",
+        description="Run untrusted bots in a sandbox weaker than landlock, and bots as root without a sandbox. Such "
+        "bots can read this machine's files and use its network.",
     )
     executor: str = Field(
         "local",
-        description="Where games are played: local, local:N with N games at once, dask://HOST:PORT or tls://HOST:PORT.",
+        description="Where games are played: local, local:N (N games at once), dask://HOST:PORT or tls://HOST:PORT.",
     )
     scheduler_wait_seconds: float = Field(
-        10.0, gt=0, description="How long a referee that starts waits for the scheduler of its cluster to answer."
+        10.0, gt=0, description="Time to wait at startup for the cluster's scheduler to answer, in seconds."
     )
-    cluster_ca: str = Field(
-        "", description="For tls://: the file of the authority that signed the certificates of the whole cluster."
-    )
-    cluster_cert: str = Field("", description="For tls://: the file of this process's certificate.")
-    cluster_key: str = Field("", description="For tls://: the file of that certificate's key.")
+    cluster_ca: str = Field("", description="For tls://: file with the CA certificate of the cluster.")
+    cluster_cert: str = Field("", description="For tls://: file with the certificate of this process.")
+    cluster_key: str = Field("", description="For tls://: file with the private key of that certificate.")
     worker_bundles: str = Field(
         "",
-        description="Where workers get bots: a path or URL like `bundles`, as they reach it; arena: from this server "
-        "at public_url, or the https://… of it, with the token they have in ARENA_WORKER_TOKEN or the file named by "
-        "ARENA_WORKER_TOKEN_FILE; empty: as `bundles`.",
+        description="Source from which workers load bundles: a path or URL like `bundles`, as seen by the worker; "
+        "empty: the value of `bundles`. arena or https://…: this server, at public_url or that address; the worker "
+        "sends the token from ARENA_WORKER_TOKEN or from the file ARENA_WORKER_TOKEN_FILE.",
     )
-    people_slots: int = Field(
-        4, ge=0, description="How many games people play at once against bots, beside all others; 0: none."
+    human_slots: int = Field(
+        4, ge=0, description="Games of people against bots at once, in addition to all other games; 0: disabled."
     )
-    people_games_each: int = Field(
-        2, ge=1, description="How many games one person (an account, or a browser without one) may have open at a time."
+    human_games_per_player: int = Field(
+        2, ge=1, description="Open games allowed per player (an account, or a browser without one)."
     )
-    people_games_per_address: int = Field(
-        8, ge=1, description="How many games people may have open at a time from one address."
+    human_games_per_address: int = Field(8, ge=1, description="Open games allowed per network address.")
+    human_idle_timeout_minutes: float = Field(
+        15.0, gt=0, description="Minutes without a move after which a game without a clock ends as abandoned."
     )
-    people_idle_minutes: float = Field(
-        15.0, gt=0, description="After how long without a move a game without a clock is over: its person has left it."
-    )
-    verify_share: float = Field(
+    verify_sample_rate: float = Field(
         0.05,
         ge=0,
         le=1,
-        description="Which share of the games that a worker of a cluster brings is played again by the rules before it "
-        "counts, beside its first one; a worker that was wrong is shut out. 0: none.",
+        description="Share of each cluster worker's games that are replayed by the rules before they count, in "
+        "addition to its first game; a worker with a wrong result is quarantined. 0: no replays.",
     )
-    throttle_tolerance: float = Field(
+    slow_worker_tolerance: float = Field(
         0.25,
         ge=0,
         lt=1,
-        description="By which share bots may search slower on a worker of a cluster than on the others, in games with "
-        "a clock; one that is surely slower is shut out, and its results stay. 0: by whatever.",
+        description="Share by which bots may search slower on one cluster worker than on the others, in games with a "
+        "clock. A worker that is certainly slower is quarantined; its results stand. 0: no limit.",
     )
-    referee: bool = Field(True, description="Whether `arena serve` schedules, plays and records as well.")
+    referee: bool = Field(True, description="Let `arena serve` also schedule, play and record games.")
     mqtt: str = Field(
         "",
-        description="Broker for events between processes: mqtt://HOST:1883, mqtts://USER:PASSWORD@HOST:8883, or "
-        "embedded (a broker inside this process, for development); empty: none.",
+        description="MQTT broker for events between processes: mqtt://HOST:1883, mqtts://USER:PASSWORD@HOST:8883, or "
+        "embedded (a broker in this process, for development); empty: no broker.",
     )
     mqtt_ca: str = Field(
-        "", description="File of the authority that signed the certificate of an mqtts:// broker; empty: the system's."
+        "", description="File with the CA certificate of an mqtts:// broker; empty: the CAs of the system."
     )
     mqtt_name: str = Field(
-        "arena", pattern=r"^[A-Za-z0-9_-]{1,20}$", description="How the names of clients at the broker begin."
+        "arena", pattern=r"^[A-Za-z0-9_-]{1,20}$", description="Prefix of this server's MQTT client names."
     )
-    lease_seconds: float = Field(
-        10.0, gt=0, description="How long a referee that died on another machine keeps another from taking over."
+    lease_ttl_seconds: float = Field(
+        10.0, gt=0, description="Seconds after which a coordinator on another machine takes over from one that died."
     )
 
-    max_upload_bytes: int = Field(32 * 2**20, ge=1024, description="Largest upload of a bot.")
-    max_bundle_bytes: int = Field(256 * 2**20, ge=1024, description="Largest bundle once it is unpacked.")
-    max_bundle_files: int = Field(2000, ge=1, description="Most files and folders in a bundle.")
-    max_bots: int = Field(20, ge=0, description="Most bots of one user.")
-    max_versions: int = Field(60, ge=0, description="Most versions of one user that are not retired.")
-    max_user_bytes: int = Field(2**30, ge=0, description="Most bytes of one user's bundles that are not retired.")
-    cache_bytes: int = Field(4 * 2**30, ge=0, description="How much room unpacked bundles may take on this machine.")
+    max_upload_bytes: int = Field(32 * 2**20, ge=1024, description="Size limit of an uploaded bot, in bytes.")
+    max_bundle_bytes: int = Field(256 * 2**20, ge=1024, description="Size limit of an unpacked bundle, in bytes.")
+    max_bundle_files: int = Field(2000, ge=1, description="Limit on files and folders in a bundle.")
+    quota_bots: int = Field(20, ge=0, description="Limit on bots per user.")
+    quota_versions: int = Field(60, ge=0, description="Limit on versions per user, not counting retired ones.")
+    quota_bytes: int = Field(
+        2**30, ge=0, description="Size limit of all bundles of a user in bytes, not counting retired versions."
+    )
+    bundle_cache_max_bytes: int = Field(
+        4 * 2**30, ge=0, description="Size limit of the unpacked bundles cached on this machine, in bytes."
+    )
 
     spool: str = Field(
         "",
-        description="Folder where the referee keeps finished results while the database is away, shared by referees "
-        "that stand by for one another; empty: spool in the data folder.",
+        description="Folder for finished results while the database is unreachable, shared by a coordinator and its "
+        "standbys; empty: spool in the data folder.",
     )
     backups: str = Field(
         "", description="Folder of the daily backups of the SQLite database; empty: backups in the data folder."
     )
     backup_days: int = Field(
-        7, ge=0, description="For how many days they are kept; 0: none are made. PostgreSQL has means of its own."
+        7, ge=0, description="Days for which backups of SQLite are kept; 0: no backups. Back up PostgreSQL yourself."
     )
 
-    archive: bool = Field(True, description="Whether the referee writes every finished game into a file a month.")
-    archive_hour: int = Field(3, ge=0, le=23, description="The hour of the day (UTC) from which it does so.")
-    archive_licence: str = Field(
-        "CC0-1.0", min_length=1, max_length=200, description="What the first line of every such file allows."
+    dumps: bool = Field(True, description="Write all finished games into dumps, one file per month.")
+    dump_hour_utc: int = Field(3, ge=0, le=23, description="Hour of the day (UTC) from which dumps are written.")
+    dump_license: str = Field(
+        "CC0-1.0", min_length=1, max_length=200, description="License named in the first line of every dump."
     )
-    dumps: str = Field("", description="Folder of these files, offered at /dumps; empty: in the data folder.")
+    dump_folder: str = Field("", description="Folder of the dumps, served at /dumps; empty: dumps in the data folder.")
 
     analysis_games_per_day: int = Field(
         20,
         ge=0,
-        description="How many of the latest games are analysed a day without anybody asking, while no game is played; "
-        "0: none.",
+        description="Recent games analysed per day without a request, while no game is being played; 0: none.",
     )
-    analysis_nodes: int = Field(
+    analysis_nodes_per_position: int = Field(
         10_000,
         ge=100,
         le=10_000_000,
-        description="Unit of its searches, in nodes: 8 times for each position, 100 times for one in doubt.",
+        description="Base node budget of an analysis: 8 times this for each position, 100 times for an unclear one.",
     )
-    analysis_most_nodes: int = Field(
+    analysis_max_nodes: int = Field(
         1_000_000,
         ge=100,
         le=100_000_000,
-        description="The greatest unit users may ask for, and the most nodes for a position alone.",
+        description="Limit on the base node budget that users may request, and on the nodes for a single position.",
     )
     remote_bind: str = Field(
         "",
-        description="Where `arena referee` takes remote bots, as PORT (of 127.0.0.1) or HOST:PORT: for its web "
-        "processes alone, which pass them on; empty: nowhere.",
+        description="Address where `arena referee` accepts remote bots that its web processes relay: PORT (on "
+        "127.0.0.1) or HOST:PORT; empty: none.",
     )
     remote_referee: str = Field(
         "",
-        description="For `arena serve --no-referee`: where the referee takes remote bots, such as http://referee:8010; "
-        "of several that stand by for one another all, with blanks between; empty: none are taken.",
+        description="For `arena serve --no-referee`: address to which remote bots are relayed, such as "
+        "http://referee:8010; list a coordinator and its standbys separated by blanks; empty: no remote bots.",
     )
     remote_latency_ms: float = Field(
-        300.0, ge=0, le=5000, description="Of a remote bot's move, how much of the network's time is not charged."
+        300.0, ge=0, le=5000, description="Network latency that is not charged to a remote bot, per move, in ms."
     )
-    remote_latency_game_ms: float = Field(30_000.0, ge=0, description="The same of all its moves in a game together.")
+    remote_latency_game_ms: float = Field(
+        30_000.0, ge=0, description="Network latency that is not charged to a remote bot, per game, in ms."
+    )
     remote_grace_seconds: float = Field(
-        30.0, ge=0, le=3600, description="For how long a remote bot's connection may be lost in a game."
+        30.0, ge=0, le=3600, description="Seconds for which a remote bot may be disconnected during a game."
     )
     remote_slots: int = Field(
-        2, ge=1, le=256, description="Games of remote bots at a time where games are played by a cluster: here, then."
+        2, ge=1, le=256, description="Games of remote bots at once, played by this process when a cluster is used."
     )
-    max_remote_games: int = Field(16, ge=1, le=64, description="Most games a remote bot may play at once.")
+    max_remote_games: int = Field(16, ge=1, le=64, description="Limit on games at once per remote bot.")
 
     metrics: str = Field(
-        "", description="Where `arena referee` offers its metrics, as PORT (of 127.0.0.1) or HOST:PORT; empty: nowhere."
+        "",
+        description="Address where `arena referee` serves its metrics: PORT (on 127.0.0.1) or HOST:PORT; empty: none.",
     )
 
     metrics_from: list[str] = Field(
         default_factory=list,
-        description="Addresses and networks that may read /metrics of the pages; all others need an admin's token.",
+        description="Addresses and networks that may read /metrics of the web server without an admin's token.",
     )
     public_hosts: bool = Field(
-        False, description="Whether everybody may read the host names of referees and workers, not only organisers."
+        False, description="Show the host names of coordinators and workers to everybody, not only to organisers."
     )
 
-    # Of all web processes together.
-    reads_per_minute: int = Field(600, ge=1, description="Requests that read, per user or address, in the long run.")
-    writes_per_minute: int = Field(60, ge=1, description="Requests that write, per user, in the long run.")
-    pages_per_minute: int = Field(1200, ge=1, description="Pages and their parts per address, in the long run.")
-    uploads_per_minute: int = Field(6, ge=1, description="Uploads per user, in the long run.")
-    logins_per_minute: int = Field(6, ge=1, description="Wrong log-ins per name and per address, in the long run.")
+    # All web processes together count against these limits.
+    reads_per_minute: int = Field(600, ge=1, description="Rate limit of requests that read, per user or address.")
+    writes_per_minute: int = Field(60, ge=1, description="Rate limit of requests that write, per user.")
+    pages_per_minute: int = Field(1200, ge=1, description="Rate limit of pages and page fragments, per address.")
+    uploads_per_minute: int = Field(6, ge=1, description="Rate limit of uploads, per user.")
+    logins_per_minute: int = Field(6, ge=1, description="Rate limit of failed log-ins, per name and per address.")
     connections_per_address: int = Field(
-        256, ge=1, description="Connections one address may have open; trusted proxies may have any number."
+        256, ge=1, description="Open connections allowed per address; trusted proxies have no limit."
     )
-    streams_per_client: int = Field(20, ge=1, description="Streams one user or address may have open.")
+    streams_per_client: int = Field(20, ge=1, description="Open event streams allowed per user or address.")
 
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="What is logged.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level that is logged.")
     log_format: Literal["auto", "text", "json"] = Field(
-        "auto", description="How it is logged; auto is text on a terminal, else JSON."
+        "auto", description="Log format; auto: text on a terminal, otherwise JSON."
     )
 
     @field_validator("data", mode="after")
@@ -237,7 +260,7 @@ class Settings(BaseSettings):
             raise ValueError("write an address such as https://arena.example")
         return url.rstrip("/")
 
-    @field_validator("archive_licence", mode="after")
+    @field_validator("dump_license", mode="after")
     @classmethod
     def _is_line(cls, text: str) -> str:
         if not text.isprintable():
@@ -251,7 +274,9 @@ class Settings(BaseSettings):
             try:
                 ipaddress.ip_network(text, strict=False)
             except ValueError:
-                raise ValueError(f"{text!r} is no address and no network; write 192.0.2.1 or 192.0.2.0/24") from None
+                raise ValueError(
+                    f"{text!r} is not a valid address or network; write 192.0.2.1 or 192.0.2.0/24"
+                ) from None
         return texts
 
     @field_validator("metrics", "remote_bind", mode="after")
@@ -283,55 +308,55 @@ class Settings(BaseSettings):
     def _has_address_for_workers(self) -> Self:
         if self.worker_bundles == "arena" and not self.public_url:
             raise ValueError(
-                "worker_bundles is arena: set public_url to the address at which workers reach this server"
+                "worker_bundles is arena: set public_url to the address by which workers reach this server"
             )
         return self
 
     @property
     def database_url(self) -> str:
-        """The database, the embedded one unless another is set."""
+        """Database URL; SQLite in the data folder unless `database` is set."""
         return self.database or f"sqlite:///{(self.data / 'arena.sqlite3').resolve()}"
 
     @property
     def is_clustered(self) -> bool:
-        """Whether games are played by workers of a cluster."""
+        """True if workers of a cluster play the games."""
         return not self.executor.startswith("local")
 
     @property
     def bundles_url(self) -> str:
-        """Where bundles are stored."""
+        """Path or URL of the bundle storage."""
         return self.bundles or str((self.data / "bundles").resolve())
 
     @property
     def spool_folder(self) -> Path:
-        """Where results wait for the database."""
+        """Folder of results not yet committed to the database."""
         return (Path(self.spool).expanduser() if self.spool else self.data / "spool").resolve()
 
     @property
     def backups_folder(self) -> Path:
-        """Where the backups of the SQLite database are."""
+        """Folder of the SQLite backups."""
         return Path(self.backups).expanduser() if self.backups else self.data / "backups"
 
     @property
-    def dumps_folder(self) -> Path:
-        """Where the archive of games is."""
-        return Path(self.dumps).expanduser() if self.dumps else self.data / "dumps"
+    def dumps_path(self) -> Path:
+        """Folder of the dumps."""
+        return Path(self.dump_folder).expanduser() if self.dump_folder else self.data / "dumps"
 
     @property
     def metrics_address(self) -> tuple[str, int] | None:
-        """Host and port of a referee's own metrics; None without them."""
+        """Host and port of the metrics of `arena referee`; None if disabled."""
         host, _, port = self.metrics.rpartition(":")
         return (host.strip("[]") or "127.0.0.1", int(port)) if self.metrics else None
 
     @property
     def remote_address(self) -> tuple[str, int] | None:
-        """Host and port where a referee takes remote bots from web processes; None where it does not."""
+        """Host and port where relayed remote bots are accepted; None if disabled."""
         host, _, port = self.remote_bind.rpartition(":")
         return (host.strip("[]") or "127.0.0.1", int(port)) if self.remote_bind else None
 
     @property
     def is_https(self) -> bool:
-        """Whether people come by https."""
+        """True if the public address uses https."""
         return self.public_url.startswith("https://")
 
     @classmethod
@@ -343,7 +368,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Command line, environment, file."""
+        """Return the sources in order: command line, environment, file."""
         assert isinstance(init_settings, InitSettingsSource)
         given = dict(init_settings.init_kwargs)
         file: dict[str, Any] = given.pop("__file__", {})
@@ -355,10 +380,11 @@ class Settings(BaseSettings):
 
 
 def read_settings(config: Path | None = None, **given: Any) -> Settings:
-    """The settings, with what the command line gave (None = it did not) in front. Raises ConfigError.
+    """Return the settings; `given` are the values of the command line (None: not given). Raises ConfigError.
 
-    A file named explicitly must be there; `arena.toml` in the data folder is read if it is.
+    A file named explicitly must exist; `arena.toml` in the data folder is optional.
     """
+    _refuse_former_variables()
     chosen = {name: value for name, value in given.items() if value is not None}
     named = named_file(config)
     folder = Path(chosen.get("data") or os.environ.get(f"{PREFIX}DATA") or "data").expanduser()
@@ -377,13 +403,21 @@ def read_settings(config: Path | None = None, **given: Any) -> Settings:
         ) from None
     except SettingsError as error:
         field = str(error).partition('"')[2].partition('"')[0]
-        raise ConfigError(f"environment: {field} cannot be read", hint="write lists and tables as JSON") from None
+        raise ConfigError(f"environment: {field} is not valid JSON", hint="write lists and tables as JSON") from None
 
 
 def named_file(config: Path | None) -> Path | None:
-    """The settings file that `--config` or the environment names; None for the one in the data folder."""
+    """Return the settings file named by `--config` or the environment; None for `arena.toml` in the data folder."""
     variable = os.environ.get(f"{PREFIX}CONFIG")
     return config or (Path(variable) if variable else None)
+
+
+def _refuse_former_variables() -> None:
+    """Raise ConfigError for an environment variable of a renamed setting: pydantic ignores unknown variables."""
+    for name, meant in Settings.MEANT.items():
+        if f"{PREFIX}{name.upper()}" in os.environ:
+            hint = did_you_mean([f"{PREFIX}{meant.upper()}"])
+            raise ConfigError(f"{PREFIX}{name.upper()}: no such setting", hint=hint)
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -391,15 +425,15 @@ def _read(file: Path) -> dict[str, Any]:
         refuse_special(file)
         return toml.read(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        wrong = ConfigError(f"{file}: cannot be read: there is no such file", hint="check the path")
+        wrong = ConfigError(f"{file}: cannot be read: no such file", hint="check the path")
         wrong.own_exit = Exit.NOT_FOUND
         raise wrong from None
     except OSError as error:
         raise ConfigError(f"{file}: cannot be read: {error.strerror}", hint="name another file") from None
     except UnicodeDecodeError:
-        raise ConfigError(f"{file}: not UTF-8 text", hint="is it the right file?") from None
+        raise ConfigError(f"{file}: not UTF-8 text", hint="check that it is the right file") from None
     except toml.TomlError as error:
-        raise ConfigError(f"{file}: {error}", hint="correct it there") from None
+        raise ConfigError(f"{file}: {error}", hint="fix the TOML syntax") from None
 
 
 def _place(name: str, chosen: dict[str, Any], file: Path | None) -> str:
@@ -410,7 +444,7 @@ def _place(name: str, chosen: dict[str, Any], file: Path | None) -> str:
 
 
 def template() -> str:
-    """A commented `arena.toml` with every setting at its default."""
+    """Return a commented `arena.toml` with every setting at its default."""
     parts = [f"# Settings of the arena. Each can also be set as {PREFIX}NAME in the environment, which wins.\n"]
     for name, field in Settings.model_fields.items():
         parts.append(f"# {field.description}\n# {name} = {_toml(field)}\n")

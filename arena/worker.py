@@ -46,7 +46,7 @@ class BundlePlace:
             str(settings.data / "unpacked"),
             dict(settings.bundle_options),
             BundleBounds(settings.max_bundle_bytes, settings.max_bundle_files),
-            settings.cache_bytes,
+            settings.bundle_cache_max_bytes,
         )
 
     @classmethod

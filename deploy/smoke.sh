@@ -283,10 +283,10 @@ family = "loa"
 format = "swiss"
 rounds = 2
 games = 2
-time = "nodes:100"
+time_control = "nodes:100"
 [entries]
 bots = ["smoke-random", "smoke-greedy", "smoke-chance", "smoke-grabber"]
-[rulings]
+[adjudication]
 max_plies = 80
 TOML
 CUP=$(arena tournament create "$WORK/cup.toml" --json | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["id"])')

@@ -22,7 +22,7 @@ AS_A_TEST = {
     "make env": "make -o .venv/.runs env",  # the environment is this one
     "make demo": "make -o .venv/.runs demo ARGS='--once --games 1 --family pijersi --tc nodes:9 --port 0'",
     "--games 10 --tc 1+0.05": "--games 2 --tc nodes:9",
-    'time = "1+0.05"': 'time = "nodes:9"',
+    'time_control = "1+0.05"': 'time_control = "nodes:9"',
     "arena init": "arena init | tee admin",
     "arena serve --port 8080": "exec 4< <(exec arena serve --port 8080 2> serve.log); server=$!; read -r -u 4 address",
     "arena login --user admin": "sed -n 's/^password *//p' admin | arena login --user admin",

@@ -112,10 +112,10 @@ def _create(store: Store, versions: list[Version], family: str, name: str, argum
         "name": name,
         "family": family,
         "games": arguments.games,
-        "time": arguments.tc,
+        "time_control": arguments.tc,
         "seed": 1,
         "entries": {"bots": [version.name for version in versions]},
-        "rulings": {"max_plies": MAX_PLIES},
+        "adjudication": {"max_plies": MAX_PLIES},
         "limits": {"margin_ms": 50},
     }
     return create(store, document, by, at)

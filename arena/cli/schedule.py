@@ -9,7 +9,7 @@ from arena.cli.actions import Actions
 from arena.cli.exit import Exit
 
 _VERBS = {"enable": "go on from its next time after now", "disable": "create no more tournaments; those created stay"}
-_NAMES = ("name", "cron", "zone", "missed", "is_enabled", "next_fire", "created")
+_NAMES = ("name", "cron", "timezone", "catch_up", "is_enabled", "next_fire", "created")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -26,9 +26,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def _list(arguments: argparse.Namespace) -> int:
     items = remote.client(arguments).get("/schedules")["items"]
-    columns = (("id", "id"), ("name", "name"), ("cron", "cron"), ("zone", "zone"), ("on", "is_enabled"))
+    columns = (("id", "id"), ("name", "name"), ("cron", "cron"), ("time zone", "timezone"), ("on", "is_enabled"))
     empty = 'no schedules; "arena tournament create FILE.toml" with a [schedule] in the file makes one'
-    remote.show_items(arguments, items, (*columns, ("next", "next_fire")), empty=empty, drop=("zone",))
+    remote.show_items(arguments, items, (*columns, ("next", "next_fire")), empty=empty, drop=("time zone",))
     return Exit.DONE
 
 

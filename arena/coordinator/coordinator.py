@@ -93,7 +93,7 @@ class Coordinator:
         """`stopped`, `standing by`, `acting` or `stopping`."""
         self.spool = Spool(settings.spool_folder) if spool is None else spool
         self.outage = Outage(lambda: len(self.spool))
-        self.lease_owner = LeaseOwner(store, settings.lease_seconds, self.outage)
+        self.lease_owner = LeaseOwner(store, settings.lease_ttl_seconds, self.outage)
         self.memory = Memory()
         self.metrics = metrics or RefereeMetrics()
         self.metrics.waiting.set_function(lambda: len(self.spool))
@@ -103,8 +103,8 @@ class Coordinator:
             store,
             bus,
             executor,
-            share=settings.verify_share,
-            tolerance=settings.throttle_tolerance,
+            share=settings.verify_sample_rate,
+            tolerance=settings.slow_worker_tolerance,
             owner=owner,
             metrics=self.metrics,
             verifier=verifier,
@@ -170,7 +170,7 @@ class Coordinator:
         return Background("archive", LOOK_S, follower.work, conditions, close=follower.process.close)
 
     def _analysing(self, settings: Settings, conditions: Conditions) -> Background:
-        budget, nodes = settings.analysis_games_per_day, settings.analysis_nodes
+        budget, nodes = settings.analysis_games_per_day, settings.analysis_nodes_per_position
         plays_here = not settings.is_clustered
         analyst = Analyst(self._store, lambda: plays_here and bool(self.memory.jobs), budget=budget, nodes=nodes)
         process = analyst.process

@@ -38,7 +38,7 @@ def zone_of(name: str) -> ZoneInfo:
         pass
     except KeyError:
         pass
-    raise SettingsError(f"no time zone {name!r}; write a name such as Europe/Paris, or UTC", "schedule.zone")
+    raise SettingsError(f"no time zone {name!r}; write a name such as Europe/Paris, or UTC", "schedule.timezone")
 
 
 def fires(cron: str, zone: str, after: datetime) -> Iterator[datetime]:
@@ -87,13 +87,13 @@ def due(schedule: Schedule, at: datetime) -> tuple[list[datetime], datetime | No
     passed: list[datetime] = []
     for window in _WINDOWS:  # a short look back is enough for what fires often
         begin = max(coming - timedelta(seconds=1), at - window)
-        passed = list(takewhile(lambda fire: fire <= at, fires(schedule.cron, schedule.zone, begin)))
+        passed = list(takewhile(lambda fire: fire <= at, fires(schedule.cron, schedule.timezone, begin)))
         if begin < coming or len(passed) >= MOST:
             break
-    coming = next_fire(schedule.cron, schedule.zone, at)
-    if schedule.missed == "skip":
+    coming = next_fire(schedule.cron, schedule.timezone, at)
+    if schedule.catch_up == "skip":
         return [fire for fire in passed[-1:] if at - fire <= LATE], coming
-    return passed[-1:] if schedule.missed == "once" else passed[-MOST:], coming
+    return passed[-1:] if schedule.catch_up == "once" else passed[-MOST:], coming
 
 
 def create(store: Store, document: Mapping[str, Any] | Document, by: int, at: datetime) -> Schedule:
@@ -117,7 +117,7 @@ def upcoming(document: Document, at: datetime, count: int = 5) -> list[datetime]
     """When the next tournaments of a schedule begin; none without a table `schedule`. Raises SettingsError."""
     if document.schedule is None:
         return []
-    return list(islice(fires(document.schedule.cron, document.schedule.zone, at), count))
+    return list(islice(fires(document.schedule.cron, document.schedule.timezone, at), count))
 
 
 def _row(document: Mapping[str, Any] | Document, by: int, at: datetime) -> Schedule:
@@ -125,14 +125,14 @@ def _row(document: Mapping[str, Any] | Document, by: int, at: datetime) -> Sched
     if found.schedule is None:
         raise SettingsError("write a table schedule with a cron expression", "schedule")
     openings.check(found)
-    coming = next_fire(found.schedule.cron, found.schedule.zone, at)
+    coming = next_fire(found.schedule.cron, found.schedule.timezone, at)
     if coming is None or coming > at + _HORIZON:
         raise SettingsError(f"{found.schedule.cron!r} never fires", "schedule.cron")
     return Schedule(
         name=found.name[:80],
         cron=found.schedule.cron,
-        zone=found.schedule.zone,
-        missed=found.schedule.missed,
+        timezone=found.schedule.timezone,
+        catch_up=found.schedule.catch_up,
         template=found.as_json(),
         next_fire=coming,
         created_by=by,
@@ -142,7 +142,7 @@ def _row(document: Mapping[str, Any] | Document, by: int, at: datetime) -> Sched
 def enable(store: Store, schedule_id: int, is_enabled: bool, by: int, at: datetime) -> Schedule:
     """Switch a schedule on, from its next time onwards, or off. Raises NotFoundError."""
     schedule = store.schedules.get(schedule_id)
-    coming = next_fire(schedule.cron, schedule.zone, at) if is_enabled else None
+    coming = next_fire(schedule.cron, schedule.timezone, at) if is_enabled else None
     found = store.schedules.enable(schedule_id, is_enabled, coming)
     store.audit.note("schedule.enable" if is_enabled else "schedule.disable", f"schedule:{schedule_id}", by)
     return found

@@ -61,9 +61,11 @@ class Maintenance:
         found = cls(store, [])
         if store.health.file is not None:
             found.tasks += _of_file(settings, store, store.health.file)
-        if settings.archive:
+        if settings.dumps:
             dumps = Dumps.of(settings)
-            archive = Task("archive", settings.archive_hour, lambda must_stop: dumps.update(store, must_stop=must_stop))
+            archive = Task(
+                "archive", settings.dump_hour_utc, lambda must_stop: dumps.update(store, must_stop=must_stop)
+            )
             found.tasks.append(archive)
         found.tasks.append(Task("bundles", 4, lambda _: bundles().sweep(store.versions.bundles)))
         found.tasks.append(Task("forget", 4, lambda _: store.daily_tasks.forget()))

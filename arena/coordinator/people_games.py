@@ -99,7 +99,7 @@ class PeopleGames:
         self._spool, self._conditions, self._on_done = spool, conditions, on_done
         self.elsewhere: dict[str, Callable[[BotSpec, BotLimits], Seat]] = {}
         """Further seats that are no process of this machine, by their place."""
-        self._slots, self._idle_s = settings.people_slots, settings.people_idle_minutes * 60
+        self._slots, self._idle_s = settings.human_slots, settings.human_idle_timeout_minutes * 60
         self._sandbox_name = settings.sandbox
         self._sandbox: Sandbox | None = None
         self._tables: dict[str, _Table] = {}

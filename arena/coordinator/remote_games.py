@@ -79,7 +79,7 @@ class RemoteGames:
     def _wait_s(self, tournament_id: int) -> float:
         if tournament_id not in self._waits:
             document = Document.model_validate(self._store.tournaments.get(tournament_id).settings)
-            self._waits[tournament_id] = document.wait_for_remote
+            self._waits[tournament_id] = document.remote_join_timeout_s
         return self._waits[tournament_id]
 
     def admits(self, pair: Sequence[Waiting]) -> bool:

@@ -17,10 +17,10 @@ from arena.events.messages import TournamentChanged, TournamentPlanned
 from arena.log import logger
 from arena.store import ConflictError, NotFoundError, Store, StoreUnavailableError
 from arena.store.tournaments.tournaments import LiveTournament
-from arena.tournaments import SettingsError, progress
+from arena.tournaments import SettingsError, lifecycle
 from arena.tournaments import format as formats
-from arena.tournaments.drawing import OpeningDrawer
-from arena.tournaments.meeting import Moment
+from arena.tournaments.match import PlanAfter
+from arena.tournaments.opening_draw import OpeningDrawer
 
 SWEEP_TICKS = 10
 """Every so many ticks all tournaments are looked at anew, whoever may have changed them."""
@@ -62,7 +62,7 @@ class Steering:
         is_changed = False
         for found in live:
             if found.state == "scheduled" and found.starts <= at:
-                act = partial(progress.plan, self._store, found.id, self._openings.draw)
+                act = partial(lifecycle.plan, self._store, found.id, self._openings.draw)
                 is_changed |= self._attempt(found.id, act)
             elif found.state != "scheduled" and (found.id in looked_at or self._is_due(found)):
                 is_changed |= self._advance(found)
@@ -98,19 +98,19 @@ class Steering:
             return not memory.is_out(found.id)
         if found.id not in memory.changed:
             return False
-        match formats.moment(found.format):
-            case Moment.EACH_RESULT:
+        match formats.plan_after(found.format):
+            case PlanAfter.EACH_RESULT:
                 return True
-            case Moment.ALL_HANDED_OUT:
+            case PlanAfter.ALL_HANDED_OUT:
                 return found.id in memory.dry
-            case Moment.ALL_OVER:
+            case PlanAfter.ALL_OVER:
                 return found.id in memory.dry and not memory.is_out(found.id)
 
     def _advance(self, found: LiveTournament) -> bool:
         """Carry a tournament on, or pause a draining one with nothing out; whether its state or plan changed."""
         self._memory.changed.discard(found.id)
         ahead = max(formats.AHEAD, 2 * self._handout.room)
-        if self._attempt(found.id, partial(progress.advance, self._store, found.id, self._openings.draw, ahead)):
+        if self._attempt(found.id, partial(lifecycle.advance, self._store, found.id, self._openings.draw, ahead)):
             return True
         if found.state != "draining" or self._memory.is_out(found.id):
             return False
@@ -119,7 +119,7 @@ class Steering:
             self.tell_state(found.id, "paused")
         return True
 
-    def _attempt(self, tournament_id: int, act: Callable[[], progress.Progress]) -> bool:
+    def _attempt(self, tournament_id: int, act: Callable[[], lifecycle.PlanningResult]) -> bool:
         """Do something for one tournament; what goes wrong there stops no other one. Whether its state changed."""
         try:
             done = act()

@@ -43,7 +43,7 @@ class Suspensions:
         if entry is None or entry.withdrawn is not None:
             return
         try:
-            limit = read(store.tournaments.get(tournament_id).settings).rulings.suspend_after
+            limit = read(store.tournaments.get(tournament_id).settings).adjudication.suspend_after
         except SettingsError:  # another program's: its bots play on
             return
         records = store.results.last_records(tournament_id, entry.version_id, LOOK_BACK * limit) if limit else ()

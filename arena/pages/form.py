@@ -15,12 +15,12 @@ from arena.tournaments.settings import FORMATS, Document
 ROWS = 3
 """Empty rows of a list of tables, such as handicaps."""
 _SUGGESTED: Mapping[str, Sequence[str]] = {
-    "time": ("1+0.01", "5+0.05", "10+0.1", "60+0.6", "180+2", "40/60", "1/move", "depth:4", "nodes:10000"),
+    "time_control": ("1+0.01", "5+0.05", "10+0.1", "60+0.6", "180+2", "40/60", "1/move", "depth:4", "nodes:10000"),
     "openings": ("auto", "none", "random:4:1", "setups:VARIANT:1"),
     "schedule.cron": ("0 20 * * *", "0 20 * * 5", "0 */6 * * *", "0 12 1 * *"),
-    "schedule.zone": ("UTC", "Europe/Paris", "Europe/Berlin", "America/New_York", "Asia/Tokyo"),
-    "rulings.draw": ("after=40,moves=8,score=10",),
-    "rulings.resign": ("moves=4,score=600,both=1",),
+    "schedule.timezone": ("UTC", "Europe/Paris", "Europe/Berlin", "America/New_York", "Asia/Tokyo"),
+    "adjudication.draw": ("after=40,moves=8,score=10",),
+    "adjudication.resign": ("moves=4,score=600,both=1",),
 }
 
 

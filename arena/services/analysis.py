@@ -51,7 +51,7 @@ def ask(arena: Arena, game_id: str, by: Identity, nodes: int | None = None) -> G
 
     Raises NotFoundError, ConflictError where it is not over, BadValueError, QuotaError.
     """
-    nodes = _bounded(arena, nodes or arena.settings.analysis_nodes)
+    nodes = _bounded(arena, nodes or arena.settings.analysis_nodes_per_position)
     if arena.store.archive.serial_of(game_id) is None:
         line = arena.store.games.get(game_id)
         if line.state != "finished":
@@ -65,7 +65,7 @@ def ask(arena: Arena, game_id: str, by: Identity, nodes: int | None = None) -> G
 
 
 def _bounded(arena: Arena, nodes: int) -> int:
-    most = arena.settings.analysis_most_nodes
+    most = arena.settings.analysis_max_nodes
     if not 100 <= nodes <= most:
         raise BadValueError(f"{nodes} nodes", field="nodes", hint=f"100 to {most}")
     return nodes
@@ -93,7 +93,7 @@ def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | Non
 
     Raises BadValueError, also where the game is over there, QuotaError.
     """
-    nodes = _bounded(arena, nodes or min(QUESTION_NODES, arena.settings.analysis_most_nodes))
+    nodes = _bounded(arena, nodes or min(QUESTION_NODES, arena.settings.analysis_max_nodes))
     ruleset = line.ruleset
     if line.end.outcome is not None:
         raise BadValueError("the game is over there", field="moves", hint="ask about a position before")

@@ -159,15 +159,15 @@ def _time(text: str) -> TimeControl:
 def _require_room(arena: Arena, by: Visitor) -> None:
     """Raises QuotaError where somebody, an address or all together have too many games open."""
     settings, people = arena.settings, arena.store.people
-    if not settings.people_slots:
+    if not settings.human_slots:
         raise QuotaError("people do not play here: the arena has no slots for their games")
-    if people.count_open(**by.mine) >= settings.people_games_each:
+    if people.count_open(**by.mine) >= settings.human_games_per_player:
         mine = people.open(**by.mine)
         open_ = " and ".join(f"/play/{line.game_id}" for line in mine)
         raise QuotaError(f"you have {len(mine)} games open", hint=f"finish or resign one: {open_}")
-    if people.count_open(address=digest_of(by.address)) >= settings.people_games_per_address:
+    if people.count_open(address=digest_of(by.address)) >= settings.human_games_per_address:
         raise QuotaError("there are too many open games from your address", hint="try again later")
-    if people.count_open() >= _QUEUE * settings.people_slots:
+    if people.count_open() >= _QUEUE * settings.human_slots:
         raise QuotaError("too many people wait for a game", hint="try again in some minutes")
 
 

@@ -56,8 +56,8 @@ def admit(arena: Arena, name: str, families: Sequence[str], by: Identity, found:
     try:
         bot = store.bots.find(name)
     except NotFoundError:
-        if store.bots.usage(by.user_id).bots >= settings.max_bots:
-            raise QuotaError(f"you have {settings.max_bots} bots, which is the limit; retire one") from None
+        if store.bots.usage(by.user_id).bots >= settings.quota_bots:
+            raise QuotaError(f"you have {settings.quota_bots} bots, which is the limit; retire one") from None
         bot = store.bots.add(name, by.user_id)
         arena.note("bot.connect", f"bot:{name}", by)
     if bot.owner_id != by.user_id:
@@ -83,7 +83,7 @@ def admit(arena: Arena, name: str, families: Sequence[str], by: Identity, found:
         place="remote",
         variants=variants,
         capabilities=capabilities,
-        max_versions=settings.max_versions,
+        max_versions=settings.quota_versions,
     )
 
 
@@ -142,10 +142,10 @@ def challenge(
         "family": family,
         "variant": variant,
         "games": games,
-        "time": time,
+        "time_control": time,
         "pool": "remote",
         "rated": not is_own,
-        "wait_for_remote": 60,
+        "remote_join_timeout_s": 60,
         "entries": {"bots": [mine.name, other.name]},
     }
     row = tournaments.create(arena.store, document, by.user_id, now())

@@ -140,7 +140,7 @@ def _made(store: Store, tournament: Tournament) -> Table:
 def by_rules(store: Store, tournament: Tournament) -> tuple[RulesLine, ...]:
     """How the games ended by each set of rules, where the lot or handicaps make several; else nothing."""
     settings = tournament.settings
-    if settings.get("first") != "lot" and not any(one.get("rules") for one in settings.get("handicaps", ())):
+    if settings.get("sides") != "random" and not any(one.get("rule_options") for one in settings.get("handicaps", ())):
         return ()
     assert tournament.id is not None
     rules = load(tournament.family)

@@ -19,7 +19,7 @@ from arena.store.tournaments.tournaments import EntryLine
 from arena.tournaments import openings
 from arena.tournaments.creation import shortage
 from arena.tournaments.entry import read_name, resolve
-from arena.tournaments.extension import Plan
+from arena.tournaments.extension import PlannedSize
 from arena.tournaments.preview import Extent, extent
 from arena.tournaments.settings import PRIORITIES, Document
 
@@ -83,7 +83,7 @@ def _measured(arena: Arena, document: Document) -> tuple[float | None, float | N
     lines = arena.store.games.latest(family=document.family, variant=document.ruleset.variant.name, limit=MEASURED)
     played = [line for line in lines.items if line.plies and line.started and line.finished]
     settings = arena.store.rating_history.settings({line.tournament_id for line in played})
-    alike = {key for key, one in settings.items() if one.get("time") == document.time}
+    alike = {key for key, one in settings.items() if one.get("time_control") == document.time_control}
     seconds = [
         (line.finished - line.started).total_seconds()
         for line in played
@@ -112,7 +112,9 @@ def steer(arena: Arena, tournament_id: int, act: str, by: Identity) -> Tournamen
     return row
 
 
-def extend(arena: Arena, tournament_id: int, by: Identity, *, to: int | None = None, amount: int | None = None) -> Plan:
+def extend(
+    arena: Arena, tournament_id: int, by: Identity, *, to: int | None = None, amount: int | None = None
+) -> PlannedSize:
     """Make it longer, up to `to` or by `amount` of what its format counts; return the plan. A finished one goes on.
 
     Raises SettingsError, NotFoundError, ConflictError, ForbiddenError.

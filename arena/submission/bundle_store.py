@@ -75,7 +75,7 @@ class BundleStore:
             settings.data / "unpacked",
             options=settings.bundle_options,
             bounds=BundleBounds(settings.max_bundle_bytes, settings.max_bundle_files),
-            cache_bytes=settings.cache_bytes,
+            cache_bytes=settings.bundle_cache_max_bytes,
         )
 
     # -- the store ---------------------------------------------------------------------------------------------------

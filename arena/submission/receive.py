@@ -85,7 +85,7 @@ class Quota:
     @classmethod
     def of(cls, settings: Settings) -> Quota:
         """As the server is set."""
-        return cls(settings.max_upload_bytes, settings.max_bots, settings.max_versions, settings.max_user_bytes)
+        return cls(settings.max_upload_bytes, settings.quota_bots, settings.quota_versions, settings.quota_bytes)
 
 
 def receive(

@@ -1,28 +1,25 @@
-"""Tournaments: from a settings document to games, whatever the format.
+"""Tournaments: from a settings document to planned games and a final table.
 
-    settings, handicap, eligibility, entry, openings    what is asked for, who may play, who does, where games start
-    meeting, roundrobin, swiss, knockout, ladder, race, sequential    pure formats: from results to the next games
-    format    the door to all of them
-    extension    how long one is, and what a longer one comes to
-    spec, seating, course    meetings made into games, games seen by seat, and as people follow them
-    creation, progress, steering, enrolment    what is done with a tournament
-    standing, crosstable, findings    what came of it
-    preview, writing, example    a document before it is created, and as TOML
-
-Refuses to know how games are played and handed out.
+- Document: `settings`, `handicap`, `toml_text`, `example`; its size and duration: `preview`, `time_class`
+- Bots: `entry` (who is entered), `eligibility` (who may play), `participants` (who takes part)
+- Start positions: `openings`, `opening_draw`
+- Formats as pure functions from results to the next matches: `roundrobin`, `swiss`, `knockout`, `ladder`, `race`,
+  `sequential`, with data types in `match` and dispatch in `format`; `spec` turns matches into game specifications
+- Actions: `creation`, `enrolment`, `control`, `extension` by organisers; `lifecycle` by the coordinator
+- Results: `standing`, `crosstable`, `overview`, `findings`
 """
 
 from arena.store.base.errors import ConflictError as StateError
+from arena.tournaments.control import cancel, drain, extend, pause, resume, start
 from arena.tournaments.creation import change, create
 from arena.tournaments.enrolment import enter, withdraw
-from arena.tournaments.progress import Progress, advance, plan
+from arena.tournaments.lifecycle import PlanningResult, advance, plan
 from arena.tournaments.settings import Document, SettingsError, problems, read, read_toml
-from arena.tournaments.steering import cancel, drain, extend, pause, resume, start
-from arena.tournaments.writing import as_toml
+from arena.tournaments.toml_text import as_toml
 
 __all__ = [
     "Document",
-    "Progress",
+    "PlanningResult",
     "SettingsError",
     "StateError",
     "advance",

@@ -1,6 +1,6 @@
-"""Tournaments are created: the document is checked, the entries are chosen, the row is stored.
+"""Creation of tournaments: check the document, resolve the entries, store the row.
 
-Anybody may create.
+Callers check permissions.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 from arena.store import Store
 from arena.store.base.models import Tournament
 from arena.tournaments import format, openings
-from arena.tournaments.entry import Field, resolve
+from arena.tournaments.entry import ResolvedEntries, resolve
 from arena.tournaments.settings import Document, SettingsError, read
 
-LATEST = timedelta(days=366)
-"""How far ahead a tournament may be announced."""
+MAX_ANNOUNCEMENT = timedelta(days=366)
+"""Longest time from creation to start."""
 
 
 def create(
@@ -28,13 +28,13 @@ def create(
     schedule_id: int | None = None,
     fire_time: datetime | None = None,
 ) -> Tournament:
-    """Store a tournament with its entries as of now; those of a query are chosen anew when it starts.
+    """Store a tournament with its present entries; entries found by a query are resolved again at the start.
 
-    A person is told at once of a bot that cannot play; a schedule's tournament goes on without it, and says so.
-    Raises SettingsError, and ConflictError when the schedule has fired for that time already.
+    A bot that cannot play is an error, except in a tournament of a schedule: that one is stored without the bot, with
+    the reason in `problem`. Raises SettingsError, and ConflictError if the schedule has already fired for that time.
     """
     found = document if isinstance(document, Document) else read(document)
-    starts = fire_time or found.starts or at
+    starts = fire_time or found.start_time or at
     if schedule_id is None:
         field = checked(store, found, starts, at)
     else:
@@ -48,25 +48,27 @@ def create(
 
 
 def change(store: Store, tournament_id: int, document: Mapping[str, Any] | Document, at: datetime) -> Tournament:
-    """Put another document in the place of that of a tournament which has not begun.
+    """Replace the document of a tournament that has not started.
 
-    Raises SettingsError, NotFoundError, and ConflictError once it has begun.
+    Raises SettingsError, NotFoundError, and ConflictError if it has started.
     """
     found = document if isinstance(document, Document) else read(document)
     present = store.tournaments.get(tournament_id)
-    starts = present.fire_time or found.starts or max(at, present.starts)
+    starts = present.fire_time or found.start_time or max(at, present.starts)
     field = checked(store, found, starts, at)
     return store.tournaments.replace(
         tournament_id, _row(found, field, starts, present.created_by), field.entries, field.refused
     )
 
 
-def checked(store: Store, document: Document, starts: datetime, at: datetime) -> Field:
-    """The field of a document that a person has written. Raises SettingsError for what keeps it from being played."""
+def checked(store: Store, document: Document, starts: datetime, at: datetime) -> ResolvedEntries:
+    """Resolve the entries of a document written by a person. Raises SettingsError if it cannot be played."""
     if document.schedule is not None:
-        raise SettingsError("a recurring tournament is a schedule of its own", "schedule")
-    if starts > at + LATEST:
-        raise SettingsError(f"more than {LATEST.days} days ahead", "starts")
+        raise SettingsError(
+            "is for recurring tournaments; create a schedule from this document, or leave it out", "schedule"
+        )
+    if starts > at + MAX_ANNOUNCEMENT:
+        raise SettingsError(f"must be at most {MAX_ANNOUNCEMENT.days} days ahead", "start_time")
     openings.check(document)
     field = resolve(store, document)
     if field.problems:
@@ -77,12 +79,12 @@ def checked(store: Store, document: Document, starts: datetime, at: datetime) ->
     return field
 
 
-def _row(document: Document, field: Field, starts: datetime, by: int) -> Tournament:
+def _row(document: Document, field: ResolvedEntries, starts: datetime, by: int) -> Tournament:
     return Tournament(
         name=_named(document.name, starts),
         family=document.family,
         variant=document.ruleset.variant.name,
-        options=dict(document.options),
+        options=dict(document.rule_options),
         format=document.format,
         settings=document.as_json(),
         pool=document.rating_pool,
@@ -98,11 +100,11 @@ def _named(name: str, starts: datetime) -> str:
     return name.replace("{date}", f"{when:%Y-%m-%d}").replace("{time}", f"{when:%H:%M}")[:120]
 
 
-def shortage(document: Document, field: Field) -> str:
-    """Why this field is too small to play; empty when it is not."""
-    least = 0 if format.is_open(document.format) and document.entries.has_query else 2
+def shortage(document: Document, field: ResolvedEntries) -> str:
+    """Return why there are too few entries to play; empty if there are enough."""
+    minimum = 0 if format.is_open(document.format) and document.entries.has_query else 2
     if document.format == "race":
-        least = document.race.first + 1
-    if len(field.entries) >= least:
+        minimum = document.race.top + 1
+    if len(field.entries) >= minimum:
         return ""
-    return f"{len(field.entries)} bots may play, {least} are needed"
+    return f"too few bots: {len(field.entries)} may play, at least {minimum} must"

@@ -1,4 +1,4 @@
-"""Everybody against everybody in rank order, for pages, CSV and JSON alike."""
+"""Crosstable in rank order, for pages, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from referee.ratings.scored import Scored
 
 
 class Ranked(Protocol):
-    """What a table needs of a bot's line in the standings."""
+    """The attributes of a standing line that a crosstable uses."""
 
     @property
     def rank(self) -> int: ...
@@ -37,7 +37,7 @@ class Row:
 
 
 def rows(results: Iterable[Scored], order: Sequence[Ranked], against: Sequence[Ranked] | None = None) -> list[Row]:
-    """The table in rank order, or some rows of it `against` some columns."""
+    """Return the table in rank order; with `against`, the rows `order` and the columns `against` only."""
     if against is not None:
         shown = {(standing.name, other.name) for standing in order for other in against}
         results = (one for one in results if (one.first, one.second) in shown or (one.second, one.first) in shown)
@@ -51,7 +51,7 @@ def rows(results: Iterable[Scored], order: Sequence[Ranked], against: Sequence[R
 
 
 def as_csv(table: Sequence[Row]) -> str:
-    """The rows as CSV: rank, bot, a column per opponent (`1.5/2 WD`), points, games."""
+    """Return the rows as CSV: rank, bot, a column per opponent (`1.5/2 WD`), points, games."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(["rank", "bot", *(row.standing.name for row in table), "points", "games", "sonneborn_berger"])

@@ -1,38 +1,38 @@
-"""Versions are entered in a tournament after its creation, and withdrawn from it."""
+"""Entry and withdrawal of versions after a tournament was created."""
 
 from __future__ import annotations
 
 from arena.store import ConflictError, Store
 from arena.store.base.models import Tournament
 from arena.tournaments import format
-from arena.tournaments.entry import read_name, resolve, verdict_on
+from arena.tournaments.entry import eligibility_of, read_name, resolve
 from arena.tournaments.settings import Document, SettingsError, read
 
 
 def enter(store: Store, tournament_id: int, version_id: int) -> str:
-    """Enter a version in a tournament that has not begun, or in a ladder; returns why it may play.
+    """Enter a version in a tournament that has not started, or in a ladder; return why it may play.
 
-    Raises SettingsError when it may not, ConflictError when it is too late.
+    Raises SettingsError if it may not play, ConflictError if it is too late.
     """
     tournament = store.tournaments.get(tournament_id)
     document = read(tournament.settings)
     version = store.versions.get(version_id)
     if version.state != "active":
         raise SettingsError(f"{version.name} is {version.state}; only active versions play", "version")
-    verdict = verdict_on(version, store.versions.families(version_id), document)
+    verdict = eligibility_of(version, store.versions.families(version_id), document)
     if not verdict.may_play:
         raise SettingsError(f"{version.name}: {verdict.reason}", "version")
     if tournament.started is None:
         if format.is_closed(document.format):
-            raise ConflictError("a sequential test is between the two bots it was made for", tournament.state)
+            raise ConflictError("no bot can be added to a sequential test: create another one", tournament.state)
         present = {entry.version_id for entry in store.tournaments.entries(tournament_id) if not entry.withdrawn}
         if version_id in present:
-            raise ConflictError(f"{version.name} is entered already", tournament.state)
+            raise ConflictError(f"{version.name} has already been entered", tournament.state)
         wanted = document.entries
         changed = wanted.model_copy(
             update={
                 "bots": [*wanted.bots, version.name],
-                "without": [name for name in wanted.without if name != version.name],
+                "exclude": [name for name in wanted.exclude if name != version.name],
             }
         )
         _reseat(store, tournament, document.model_copy(update={"entries": changed}))
@@ -43,12 +43,14 @@ def enter(store: Store, tournament_id: int, version_id: int) -> str:
             store.tournaments.extend(tournament_id, settings)
         store.tournaments.enter(tournament_id, version_id, verdict.reason)
     else:
-        raise ConflictError(f"tournament {tournament_id} has begun: too late to enter", tournament.state)
+        raise ConflictError(
+            f"tournament {tournament_id} has already started; only ladders accept bots then", tournament.state
+        )
     return verdict.reason
 
 
 def withdraw(store: Store, tournament_id: int, version_id: int) -> None:
-    """Take a version out: it is paired no more, its planned games are cancelled. Raises ConflictError."""
+    """Withdraw a version: it is no longer paired, and its planned games are cancelled. Raises ConflictError."""
     tournament = store.tournaments.get(tournament_id)
     name = store.versions.get(version_id).name
     present = {entry.version_id for entry in store.tournaments.entries(tournament_id) if not entry.withdrawn}
@@ -66,7 +68,7 @@ def withdraw(store: Store, tournament_id: int, version_id: int) -> None:
         changed = wanted.model_copy(
             update={
                 "bots": [entry for entry in wanted.bots if entry not in (name, bot)],
-                "without": [*wanted.without, name],
+                "exclude": [*wanted.exclude, name],
             }
         )
         _reseat(store, tournament, document.model_copy(update={"entries": changed}))

@@ -1,4 +1,4 @@
-"""What the results of a finished tournament say beyond strengths, found once and kept with it."""
+"""Statistics about the results of a finished tournament, computed once and stored with it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from arena.tournaments.standing import standing
 
 
 def keep(store: Store, tournament_id: int) -> None:
-    """Find and store it: half a second for a hundred bots. Raises NotFoundError, SettingsError."""
+    """Compute and store the findings: half a second for 100 bots. Raises NotFoundError, SettingsError."""
     from referee.ratings.cycle import look
 
     table = standing(store, tournament_id)
@@ -19,14 +19,14 @@ def keep(store: Store, tournament_id: int) -> None:
 
 
 def keep_missing(store: Store, must_stop: Callable[[], bool] = lambda: False) -> int:
-    """The same for tournaments that were finished by another program, which are as many as this returns."""
+    """Compute missing findings of tournaments that another version of this program finished; return how many."""
     count = 0
     for tournament_id in store.tournaments.without_findings():
         if must_stop():
             break
         try:
             keep(store, tournament_id)
-        except SettingsError:  # a document of another time
+        except SettingsError:  # a document of another version of this program
             store.tournaments.keep_findings(tournament_id, {})
         count += 1
     return count

@@ -1,61 +1,61 @@
-"""One door to all formats: what a tournament's document, seats and games ask to be done next. Pure."""
+"""Dispatch by format: decide what to plan next from a document, its seeds and its games. Pure functions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from arena.tournaments import knockout, ladder, race, roundrobin, sequential, swiss
-from arena.tournaments.meeting import Moment, Played, Seat, Step
+from arena.tournaments.match import NextStep, PlanAfter, Seed, TournamentGame
 from arena.tournaments.settings import Document
 
 AHEAD = 8
-"""How many pairs a ladder, a race or a test plans ahead, unless the dispatcher has more slots to fill."""
+"""Pairs that a ladder, a race or a sequential test plans ahead, unless there are more slots to fill."""
 
-_MOMENTS = {
-    "round-robin": roundrobin.MOMENT,
-    "gauntlet": roundrobin.MOMENT,
-    "swiss": swiss.MOMENT,
-    "knockout": knockout.MOMENT,
-    "ladder": ladder.MOMENT,
-    "race": race.MOMENT,
-    "sprt": sequential.MOMENT,
+_PLAN_AFTER = {
+    "round-robin": roundrobin.PLAN_AFTER,
+    "gauntlet": roundrobin.PLAN_AFTER,
+    "swiss": swiss.PLAN_AFTER,
+    "knockout": knockout.PLAN_AFTER,
+    "ladder": ladder.PLAN_AFTER,
+    "race": race.PLAN_AFTER,
+    "sprt": sequential.PLAN_AFTER,
 }
 
 
-def moment(format: str) -> Moment:
-    """When a tournament of a format is to be asked again."""
-    return _MOMENTS[format]
+def plan_after(format: str) -> PlanAfter:
+    """Return the event after which a format may plan more games."""
+    return _PLAN_AFTER[format]
 
 
 def is_open(format: str) -> bool:
-    """Whether bots may come and go while a tournament of this format runs."""
+    """Return whether bots may join and leave while a tournament of this format runs."""
     return format == "ladder"
 
 
 def is_closed(format: str) -> bool:
-    """Whether nobody may be entered after the creation."""
+    """Return whether no bot may enter after the tournament was created."""
     return format == "sprt"
 
 
 def looks_at_ratings(format: str) -> bool:
-    """Whether who meets whom depends on the ratings of the moment."""
+    """Return whether pairings depend on the current ratings."""
     return format == "ladder"
 
 
-def step(document: Document, seats: Sequence[Seat], played: Sequence[Played], ahead: int = AHEAD) -> Step:
-    """What to plan now, or that the tournament is finished."""
+def step(document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int = AHEAD) -> NextStep:
+    """Return the matches to plan now, or that the tournament is finished."""
     games = document.games
     match document.format:
         case "round-robin" | "gauntlet" as format:
-            return roundrobin.step(format, games, seats, played)
+            return roundrobin.step(format, games, seeds, played)
         case "swiss":
-            return swiss.step(document.rounds, games, seats, played)
+            return swiss.step(document.rounds, games, seeds, played)
         case "knockout":
             settings = document.knockout
-            return knockout.step(games, settings.tiebreak_pairs, settings.third_place, seats, played)
+            return knockout.step(games, settings.tiebreak_pairs, settings.third_place, seeds, played)
         case "ladder":
-            return ladder.step(document.ladder.games, document.ladder.cap, seats, played, ahead)
+            return ladder.step(document.ladder.games, document.ladder.max_games_per_bot, seeds, played, ahead)
         case "race":
-            return race.step(document.race.race, document.race.games, seats, played, ahead)
+            return race.step(document.race.race, document.race.games, seeds, played, ahead)
         case "sprt":
-            return sequential.step(document.sprt.sprt, document.sprt.games, seats, played, ahead)
+            return sequential.step(document.sprt.sprt, document.sprt.games, seeds, played, ahead)

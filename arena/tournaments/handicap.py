@@ -1,6 +1,6 @@
-"""Handicaps: time odds, options and rules that one bot of a tournament plays with, in all its games or one pairing.
+"""Handicaps: a time control, engine options and rule options for one bot, in all its games or in one pairing.
 
-Refuses to know what a handicap is worth: games with one are of another kind, and no rating comes of them.
+Games with handicaps are unrated.
 """
 
 from __future__ import annotations
@@ -20,70 +20,70 @@ _Text = Annotated[str, Field(max_length=200)]
 
 
 class Handicap(BaseModel):
-    """What `bot` plays with: a time control of its own, UGI options, rules. `against`: with that opponent only.
+    """Time control, engine options and rule options of `bot`, in all its games or against one opponent.
 
-    Both are named as among the entries. What holds in one pairing comes before what holds in all games.
+    A handicap against one opponent overrides one for all games. Name bots as in `entries.bots`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     bot: Name
-    """Who plays so, named as in `entries.bots`."""
+    """Bot with the handicap, named as in `entries.bots`."""
     against: Name | None = None
-    """In the games with this opponent only; in all games unless named."""
-    time: Annotated[str, Field(max_length=40)] | None = None
-    """A time control of its own."""
-    options: dict[Annotated[str, Field(min_length=1, max_length=64)], bool | int | _Text] = Field(
+    """Opponent; default: all opponents."""
+    time_control: Annotated[str, Field(max_length=40)] | None = None
+    """Time control of this bot; default: that of the tournament."""
+    engine_options: dict[Annotated[str, Field(min_length=1, max_length=64)], bool | int | _Text] = Field(
         default={}, max_length=64
     )
-    """Options it is set, by name."""
-    rules: dict[Annotated[str, Field(min_length=1, max_length=64)], bool | int | _Text] = Field(
+    """Engine options set before each game, by name, such as `Threads = 1`."""
+    rule_options: dict[Annotated[str, Field(min_length=1, max_length=64)], bool | int | _Text] = Field(
         default={}, max_length=64
     )
     """Options of the rules in its games, by name, such as `king_max_step = 4`."""
     side: Annotated[str, Field(max_length=40)] | None = None
-    """These rules hold only where it has this side: `first`, `second`, or as people call it, such as `defenders`."""
+    """Side on which `rule_options` apply: `first`, `second`, or the side's name such as `defenders`; default: both."""
 
-    @field_validator("time")
+    @field_validator("time_control")
     @classmethod
-    def _readable(cls, time: str | None) -> str | None:
-        if time is not None:
-            read_time_control(time)
-        return time
+    def _readable(cls, time_control: str | None) -> str | None:
+        if time_control is not None:
+            read_time_control(time_control)
+        return time_control
 
-    @field_validator("options")
+    @field_validator("engine_options")
     @classmethod
     def _printable(cls, options: dict[str, bool | int | str]) -> dict[str, bool | int | str]:
         if not all(name.isprintable() and str(value).isprintable() for name, value in options.items()):
-            raise ValueError("names and values are one printable line each")
+            raise ValueError("write each name and value as one printable line")
         return options
 
     @model_validator(mode="after")
-    def _is_one(self) -> Handicap:
-        if self.side is not None and not self.rules:
-            raise ValueError("a side is for rules; set some, or leave it out")
-        if self.time is None and not self.options and not self.rules:
-            raise ValueError("set a time or options, or rules")
+    def _is_complete(self) -> Handicap:
+        if self.side is not None and not self.rule_options:
+            raise ValueError("side applies to rule_options; set some, or leave side out")
+        if self.time_control is None and not self.engine_options and not self.rule_options:
+            raise ValueError("set time_control, engine_options or rule_options")
         if self.bot == self.against:
             raise ValueError("a bot does not play against itself")
         return self
 
     @property
     def control(self) -> TimeControl | None:
-        """Its own time control."""
-        return None if self.time is None else read_time_control(self.time)
+        """The parsed time control."""
+        return None if self.time_control is None else read_time_control(self.time_control)
 
     @property
-    def words(self) -> tuple[tuple[str, str], ...]:
-        """The options as a bot is told them."""
+    def setoptions(self) -> tuple[tuple[str, str], ...]:
+        """Engine options as the names and values of `setoption`."""
         return tuple(
             (name, str(value).lower() if isinstance(value, bool) else str(value))
-            for name, value in self.options.items()
+            for name, value in self.engine_options.items()
         )
 
 
 def fastest(version: str, usual: TimeControl, handicaps: Iterable[Handicap]) -> TimeControl:
-    """The time control among those a version plays with that leaves the least for a move."""
+    """Return the time control, among those a version plays with, that leaves the least time per move."""
     own = [one for one in handicaps if one.control and one.bot in (version, version.rpartition(" v")[0])]
     everywhere = [one.control for one in own if one.control and one.against is None]
     found = [*(everywhere[-1:] or [usual]), *(one.control for one in own if one.control and one.against)]
@@ -91,13 +91,13 @@ def fastest(version: str, usual: TimeControl, handicaps: Iterable[Handicap]) -> 
 
 
 def rules_met_by(version: str, handicaps: Iterable[Handicap]) -> list[Handicap]:
-    """The handicaps whose rules games of a version may have: its own, those against it, and those against all."""
+    """Return the handicaps whose rules may apply to a version's games: its own, those against it, and general ones."""
     names = (version, version.rpartition(" v")[0])
-    return [one for one in handicaps if one.rules and (one.against is None or {one.bot, one.against} & {*names})]
+    return [one for one in handicaps if one.rule_options and (one.against is None or {one.bot, one.against} & {*names})]
 
 
 def seat_of(name: str, names: Mapping[int, str], named: Iterable[str] = ()) -> int | None:
-    """The seat that an entry's name means: that version, or of a bot the newest version that is not `named` itself."""
+    """Return the seat of an entry's name: the version, or the bot's newest version that is not `named` itself."""
     exact = next((seat for seat, version in names.items() if version == name), None)
     if exact is not None:
         return exact
@@ -110,21 +110,24 @@ def seat_of(name: str, names: Mapping[int, str], named: Iterable[str] = ()) -> i
 def rules_with(
     handicaps: Sequence[Handicap], names: Mapping[int, str], named: Iterable[str], pair: tuple[int, int], usual: Ruleset
 ) -> dict[str, Value]:
-    """The options of the rules that handicaps make of a game, `pair` the seats of first and second in it."""
+    """Return the rule options that handicaps set in a game; `pair` holds the seats of first and second."""
     entries, found = tuple(named), dict[str, Value]()
     for handicap in sorted(handicaps, key=lambda one: one.against is not None):
         seat = seat_of(handicap.bot, names, entries)
         rival = seat_of(handicap.against, names, entries) if handicap.against else None
         side = None if handicap.side is None else usual.side_named(handicap.side)
         if seat in pair and (not handicap.against or rival in pair) and side in (None, pair.index(seat)):
-            found |= handicap.rules
+            found |= handicap.rule_options
     return found
 
 
 def handicapped(
     bots: Mapping[int, BotSpec], handicaps: Sequence[Handicap], named: Iterable[str]
 ) -> dict[tuple[int, int], BotSpec]:
-    """The bots that play with a handicap, by seat and opponent's seat. `named`: the entries as the document says."""
+    """Return the bots that play with a handicap, by seat and opponent's seat.
+
+    `named` are the entries as the document names them.
+    """
     names = {seat: bot.name for seat, bot in bots.items()}
     found: dict[tuple[int, int], BotSpec] = {}
     for handicap in sorted(handicaps, key=lambda one: one.against is not None):
@@ -134,6 +137,6 @@ def handicapped(
             continue
         for other in names if rival is None else (rival,):
             bot = found.get((seat, other), bots[seat])
-            options = dict(bot.options) | dict(handicap.words)
+            options = dict(bot.options) | dict(handicap.setoptions)
             found[seat, other] = replace(bot, time=handicap.control or bot.time, options=tuple(sorted(options.items())))
     return found

@@ -1,7 +1,7 @@
-"""Single knockout: the loser of a match is out. Ties are broken by further pairs, at last by the seeding.
+"""Single-elimination knockout. Drawn matches are decided by extra pairs of games, finally by the seeding.
 
-The bracket keeps the best seeds apart for as long as possible; missing players are byes of the best. A match is planned
-as soon as both who play it are known.
+The bracket keeps the best seeds apart as long as possible; missing players are byes for the best seeds. A match is
+planned as soon as both players are known.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arena.tournaments.meeting import Match, Meeting, Moment, Played, Seat, Step, matches
+from arena.tournaments.match import Match, NextStep, PlanAfter, PlannedMatch, Seed, TournamentGame, matches
 
-MOMENT = Moment.EACH_RESULT
+PLAN_AFTER = PlanAfter.EACH_RESULT
 
 
 def bracket(players: int) -> list[int | None]:
-    """The seats in the order of the first round's matches, two by two; None is a bye."""
+    """Return the seats in the order of the matches of the first round, two by two; None is a bye."""
     size = 1 << max(1, math.ceil(math.log2(max(2, players))))
     order = [0]
     while len(order) < size:
@@ -26,9 +26,9 @@ def bracket(players: int) -> list[int | None]:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """One match of the bracket. A seat is None while it is not known or where nobody is; so is `winner`.
+    """One match of the bracket. A seat is None while it is unknown and for a bye; `winner` is None until decided.
 
-    `is_decided` without a winner: nobody came.
+    Decided without a winner: both players withdrew.
     """
 
     round: int
@@ -41,27 +41,27 @@ class Tie:
 
     @property
     def loser(self) -> int | None:
-        """Who is out; None while that is open, and after a bye."""
+        """The eliminated seat; None while undecided and after a bye."""
         return None if self.winner is None else self.two if self.winner == self.one else self.one
 
 
 class Bracket:
-    """The whole bracket as far as the games decide it, and the meetings that are due."""
+    """The whole bracket as far as games decide it, and in `due` the matches to plan now."""
 
     def __init__(
         self,
-        seats: Sequence[Seat],
-        played: Sequence[Played],
+        seeds: Sequence[Seed],
+        played: Sequence[TournamentGame],
         games: int,
         tiebreak_pairs: int,
         *,
         third_place: bool = False,
     ) -> None:
         self._matches = matches(played)
-        self._gone = {seat.number for seat in seats if seat.is_withdrawn}
+        self._gone = {seed.number for seed in seeds if seed.is_withdrawn}
         self._games, self._tiebreak_pairs = games, tiebreak_pairs
-        self.due: list[Meeting] = []
-        order = bracket(len(seats))
+        self.due: list[PlannedMatch] = []
+        order = bracket(len(seeds))
         previous = [_arrived(seat) for seat in order]
         self.rounds: list[list[Tie]] = []
         while len(previous) > 1:
@@ -76,7 +76,7 @@ class Bracket:
 
     @property
     def is_decided(self) -> bool:
-        """Whether the final, and the match for the third place, are."""
+        """True if the final and the match for third place are decided."""
         return self.rounds[-1][0].is_decided and (self.third is None or self.third.is_decided)
 
     def _tie(self, round: int, number: int, left: Tie, right: Tie) -> Tie:
@@ -109,24 +109,26 @@ class Bracket:
         pairs = len({game.pair for game in match.games})
         if pairs < self._games // 2 + self._tiebreak_pairs:
             return None, ""
-        return low, f"seeding, after {pairs - self._games // 2} further pairs"
+        return low, f"seeding, after {pairs - self._games // 2} extra pairs"
 
     def _plan(self, match: Match, one: int, two: int) -> None:
         pairs = len({game.pair for game in match.games})
         fresh = 1 if match.games else self._games // 2
         first, second = (one, two) if pairs % 2 == 0 else (two, one)
         each = self._games // 2 + self._tiebreak_pairs
-        self.due.append(Meeting(match.round, first, second, (match.round - 1) * each + pairs, 2 * fresh))
+        self.due.append(PlannedMatch(match.round, first, second, (match.round - 1) * each + pairs, 2 * fresh))
 
 
 def _arrived(seat: int | None) -> Tie:
     return Tie(0, 0, None, None, seat, is_decided=True)
 
 
-def step(games: int, tiebreak_pairs: int, third_place: bool, seats: Sequence[Seat], played: Sequence[Played]) -> Step:
-    """Every match whose players are known and whose games are not planned, and further pairs where it is tied."""
-    found = Bracket(seats, played, games, tiebreak_pairs, third_place=third_place)
+def step(
+    games: int, tiebreak_pairs: int, third_place: bool, seeds: Sequence[Seed], played: Sequence[TournamentGame]
+) -> NextStep:
+    """Plan every match whose players are known, and extra pairs of drawn matches."""
+    found = Bracket(seeds, played, games, tiebreak_pairs, third_place=third_place)
     if found.due:
-        return Step(tuple(found.due))
+        return NextStep(tuple(found.due))
     is_over = found.is_decided and not any(game.is_open for game in played)
-    return Step(is_finished=is_over, reason=f"{len(found.rounds)} rounds played" if is_over else "")
+    return NextStep(is_finished=is_over, reason=f"{len(found.rounds)} rounds played" if is_over else "")

@@ -1,7 +1,7 @@
-"""Ladder: games without end, always between the two whose meeting tells most, and nobody left waiting.
+"""Ladder: pairs of games without an end, always between the two bots whose games carry the most information.
 
-What a game tells is the variance of the two ratings it is expected to take away (the Fisher information of its result
-under TrueSkill's model); games on their way count as if played. Whoever waited too long comes first.
+The information of a game is the expected decrease of the variance of both ratings: the Fisher information of its result
+under TrueSkill's model. Planned games count as played. A bot that has waited too long is paired first.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arena.tournaments.meeting import Meeting, Moment, Played, Seat, Step, finish
+from arena.tournaments.match import NextStep, PlanAfter, PlannedMatch, Seed, TournamentGame, finish
 from referee.ratings.trueskill import BETA
 
-MOMENT = Moment.ALL_HANDED_OUT
+PLAN_AFTER = PlanAfter.ALL_HANDED_OUT
 
 PATIENCE = 2
-"""Nobody waits longer than for this many pairs per active bot."""
+"""Pairs per active bot after which a waiting bot is paired first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """A meeting that a ladder asks for: because `starved` has waited for so many pairs, or because it tells most."""
+class LadderChoice:
+    """A match chosen by the ladder: because `starved` has waited for `waited` pairs, or for its information."""
 
-    meeting: Meeting
+    match: PlannedMatch
     starved: int | None = None
     waited: int = 0
 
@@ -38,28 +38,28 @@ class _Player:
     """The number of its last pair."""
 
 
-def information(one: Seat | _Player, two: Seat | _Player) -> float:
-    """The variance one game between them is expected to take away from both ratings together."""
+def information(one: Seed | _Player, two: Seed | _Player) -> float:
+    """Return the expected decrease of the variance of both ratings together by one game."""
     first, second = _variance(one), _variance(two)
     spread = 2 * BETA**2 + first + second
     t = (one.mu - two.mu) / math.sqrt(spread)
     win = 0.5 * math.erfc(-t / math.sqrt(2))
     chance = win * (1 - win)
-    if chance <= 0:  # beyond 8 sigma nothing is learnt
+    if chance <= 0:  # beyond 8 sigma a game carries no information
         return 0.0
     density = math.exp(-t * t / 2) / math.sqrt(2 * math.pi)
     return (first**2 + second**2) * density**2 / chance / spread
 
 
-def _variance(player: Seat | _Player) -> float:
+def _variance(player: Seed | _Player) -> float:
     return player.variance if isinstance(player, _Player) else player.sigma**2
 
 
 class _Ladder:
-    def __init__(self, seats: Sequence[Seat], played: Sequence[Played], cap: int) -> None:
+    def __init__(self, seeds: Sequence[Seed], played: Sequence[TournamentGame], cap: int) -> None:
         self.cap = cap
         self.players = {
-            seat.number: _Player(seat.number, seat.mu, seat.sigma**2) for seat in seats if not seat.is_withdrawn
+            seed.number: _Player(seed.number, seed.mu, seed.sigma**2) for seed in seeds if not seed.is_withdrawn
         }
         self.met: dict[tuple[int, int], set[int]] = {}
         self.pairs = max((game.pair for game in played), default=0)
@@ -75,7 +75,7 @@ class _Ladder:
                 self._expect(game.first, game.second, 1)
 
     def _expect(self, one: int, two: int, games: int) -> None:
-        """Count games on their way as played: they will have taken this much variance away."""
+        """Count planned games as played: reduce the variance as they are expected to."""
         left, right = self.players.get(one), self.players.get(two)
         if left and right:
             for _ in range(games):
@@ -83,19 +83,19 @@ class _Ladder:
                 for player in (left, right):
                     player.variance = max(player.variance - player.variance**2 * gain, 1e-6)
 
-    def choose(self) -> Wish | None:
-        """The next meeting, counted as planned, and why; None when nobody has two games left."""
+    def choose(self) -> LadderChoice | None:
+        """Choose the next match and count it as planned; return None if fewer than two bots have two games left."""
         ready = [player for player in self.players.values() if not self.cap or player.games + 2 <= self.cap]
         if len(ready) < 2:
             return None
         patience = PATIENCE * len(ready)
-        # Of those who waited too long the longest; at the start nobody has waited.
+        # The bot that has waited longest; at the start no bot has waited.
         starved = min(ready, key=lambda player: (player.last, player.games, player.number))
         if self.pairs - starved.last >= patience:
             others = [player for player in ready if player is not starved]
             rival = max(others, key=lambda player: (information(starved, player), -player.games, -player.number))
             waited = self.pairs - starved.last
-            return Wish(self._meet(starved, rival), starved.number, waited)
+            return LadderChoice(self._meet(starved, rival), starved.number, waited)
         best = max(
             ((one, two) for place, one in enumerate(ready) for two in ready[place + 1 :]),
             key=lambda pair: (
@@ -106,12 +106,12 @@ class _Ladder:
                 -pair[1].number,
             ),
         )
-        return Wish(self._meet(*best))
+        return LadderChoice(self._meet(*best))
 
     def _meetings(self, one: _Player, two: _Player) -> set[int]:
         return self.met.setdefault((min(one.number, two.number), max(one.number, two.number)), set())
 
-    def _meet(self, one: _Player, two: _Player) -> Meeting:
+    def _meet(self, one: _Player, two: _Player) -> PlannedMatch:
         times = len(self._meetings(one, two))
         self.pairs += 1
         self._meetings(one, two).add(self.pairs)
@@ -120,11 +120,11 @@ class _Ladder:
             player.games += 2
             player.last = self.pairs
         low, high = sorted((one.number, two.number))
-        return Meeting(1, *((low, high) if times % 2 == 0 else (high, low)), opening=times)
+        return PlannedMatch(1, *((low, high) if times % 2 == 0 else (high, low)), opening=times)
 
 
-def step(total: int, cap: int, seats: Sequence[Seat], played: Sequence[Played], ahead: int) -> Step:
-    """Meetings until `ahead` pairs are on their way; `total` bounds all games, `cap` those of one bot (0: no bound)."""
+def step(total: int, cap: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int) -> NextStep:
+    """Plan matches until `ahead` pairs are open. `total` limits all games, `cap` those of one bot (0: no limit)."""
     kept = [game for game in played if game.state != "cancelled"]
     waiting = len({game.pair for game in kept if game.is_open})
     room = ahead - waiting
@@ -132,18 +132,18 @@ def step(total: int, cap: int, seats: Sequence[Seat], played: Sequence[Played], 
         room = min(room, (total - len(kept)) // 2)
     if total and len(kept) + 2 > total:
         return finish(played, f"{len(kept)} games played")
-    found = upcoming(cap, seats, played, room)
+    found = upcoming(cap, seeds, played, room)
     if found or room <= 0:
-        return Step(tuple(wish.meeting for wish in found))
+        return NextStep(tuple(wish.match for wish in found))
     if not cap:  # too few bots now: more may enter
-        return Step()
-    return finish(played, f"everybody has played {cap} games")
+        return NextStep()
+    return finish(played, f"all bots have played {cap} games")
 
 
-def upcoming(cap: int, seats: Sequence[Seat], played: Sequence[Played], count: int) -> list[Wish]:
-    """What a ladder asks for next, `count` meetings at most; games on their way count as played."""
-    ladder = _Ladder(seats, played, cap)
-    found: list[Wish] = []
+def upcoming(cap: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], count: int) -> list[LadderChoice]:
+    """Return the next matches of a ladder, `count` at most; open games count as played."""
+    ladder = _Ladder(seeds, played, cap)
+    found: list[LadderChoice] = []
     while len(found) < count:
         wish = ladder.choose()
         if wish is None:

@@ -1,4 +1,4 @@
-"""The book of a tournament: where its pairs of games start, the same for whoever draws it, drawn again on demand."""
+"""Openings of a tournament: the start of each pair of games. Drawing is deterministic, so it can be repeated."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from referee.game.openings import Opening, is_dealt, openings
 from referee.rules import load
 
 BOOK = 500
-"""The most openings of one tournament; later pairs start over with the first."""
+"""Openings of one tournament at most; later pairs start over with the first."""
 DEALS = 20_000
-"""The same of deals, of which every pair of games gets one of its own."""
+"""The same limit for deals; every pair of games gets a deal of its own."""
 
 Draw: TypeAlias = Callable[[Document, int], Sequence[Opening]]
-"""Gives the first so many openings of a tournament. Drawing needs the kernel: a server does it in another process."""
+"""A function that returns the first N openings of a tournament. It needs the kernel, so servers run it in a process."""
 
 
 def size(document: Document, players: int) -> int:
-    """How many openings a tournament of so many players has use for."""
+    """Return how many openings a tournament of `players` bots can use."""
     pairs = (document.games + 1) // 2
     if document.format == "swiss":
         pairs *= document.rounds or swiss.default_rounds(players)
     elif document.format == "knockout":
         pairs = (pairs + document.knockout.tiebreak_pairs) * max(1, (players - 1).bit_length())
     elif document.format == "ladder":
-        # How often two of them will meet, and some more: the same two meet rarely.
+        # An estimate of the matches of one pairing, with some to spare: the same two bots meet rarely.
         pairs = 1 + (document.ladder.games or 20_000) // max(1, players)
     elif document.format == "race":
         pairs = document.race.games // 2
@@ -43,7 +43,7 @@ def size(document: Document, players: int) -> int:
 
 
 def needs_kernel(document: Document, count: int) -> bool:
-    """Whether drawing so many openings takes the rules' kernel, which is slow to load."""
+    """Return whether drawing `count` openings needs the rules' kernel, which is slow to load."""
     if document.opening_lines:
         return True
     is_auto = document.openings == "auto" and count > 1 and not document.ruleset.variant.is_dealt
@@ -51,7 +51,7 @@ def needs_kernel(document: Document, count: int) -> bool:
 
 
 def has_positions(document: Document) -> bool:
-    """Whether games begin from positions that must be set up: not from the variant's start, nor by moves from it."""
+    """Return whether games start from positions to be set up, not from the variant's start or moves from it."""
     if not document.opening_lines:
         return document.openings.startswith(("setups", "fair"))
     drawn = draw(document, min(len(document.opening_lines), BOOK))
@@ -59,7 +59,7 @@ def has_positions(document: Document) -> bool:
 
 
 def check(document: Document) -> None:
-    """Look whether the openings can be drawn, without loading a kernel unless the organiser wrote lines.
+    """Check that the openings can be drawn, without loading a kernel unless the document has opening lines.
 
     Raises SettingsError.
     """
@@ -73,15 +73,15 @@ def check(document: Document) -> None:
 
 
 def draw(document: Document, count: int) -> tuple[Opening, ...]:
-    """The first `count` openings. Raises SettingsError for a source or a line that cannot be used."""
-    fields = {"family", "variant", "options", "openings", "opening_lines", "seed"}
+    """Return the first `count` openings. Raises SettingsError for an invalid source or line."""
+    fields = {"family", "variant", "rule_options", "openings", "opening_lines", "seed"}
     return _draw(json.dumps(document.model_dump(mode="json", include=fields), sort_keys=True), count)
 
 
 @lru_cache(maxsize=64)
 def _draw(source: str, count: int) -> tuple[Opening, ...]:
     given = json.loads(source)
-    ruleset = load(given["family"]).settle(given["variant"], given["options"])
+    ruleset = load(given["family"]).settle(given["variant"], given["rule_options"])
     text = "\n".join(given["opening_lines"])
     try:
         if not text and given["openings"].startswith("fair:"):
@@ -95,7 +95,7 @@ def _draw(source: str, count: int) -> tuple[Opening, ...]:
 
 
 def _bound(source: str) -> float:
-    """How far from even the starts of `fair:BOUND` may be. Raises ValueError."""
+    """Return the largest advantage allowed by `fair:BOUND`. Raises ValueError."""
     found = re.fullmatch(r"fair:(0?\.\d{1,4})", source, re.ASCII)
     if not found or not 0 < float(found[1]) <= 0.5:
         raise ValueError("write fair:BOUND, the share of points a side may be ahead, as in fair:0.05")

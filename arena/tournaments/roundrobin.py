@@ -1,37 +1,37 @@
-"""Round robin and gauntlet: every game is known before the first one. Cycle after cycle, each a whole table.
+"""Round robin and gauntlet: all games are known in advance. Each cycle is a complete table.
 
-Refuses to know results: nothing in them changes the plan.
+Results never change the plan.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from arena.tournaments.meeting import Meeting, Moment, Played, Seat, Step, finish
+from arena.tournaments.match import NextStep, PlanAfter, PlannedMatch, Seed, TournamentGame, finish
 from referee.ratings.pairings import Format, pairings
 
-MOMENT = Moment.ALL_OVER
+PLAN_AFTER = PlanAfter.ALL_OVER
 
 
-def plan(format: Format, games: int, seats: Sequence[Seat]) -> Iterator[Meeting]:
-    """Every meeting, `games` per pairing: pairs of games by cycles, a single one where `games` is odd."""
-    tables = pairings(len(seats), format)
+def plan(format: Format, games: int, seeds: Sequence[Seed]) -> Iterator[PlannedMatch]:
+    """Yield every match, `games` per pairing: a pair of games per cycle, and a single last game if `games` is odd."""
+    tables = pairings(len(seeds), format)
     rounds = max((number for number, _, _ in tables), default=0)
     for cycle in range((games + 1) // 2):
         is_single = 2 * cycle + 1 == games
         for number, one, two in tables:
             first, second = (two, one) if is_single and cycle % 2 else (one, two)
-            yield Meeting(cycle * rounds + number, first, second, cycle, 1 if is_single else 2)
+            yield PlannedMatch(cycle * rounds + number, first, second, cycle, 1 if is_single else 2)
 
 
-def step(format: Format, games: int, seats: Sequence[Seat], played: Sequence[Played]) -> Step:
-    """The meetings not planned yet; all of them at the start, the new cycles after an extension."""
+def step(format: Format, games: int, seeds: Sequence[Seed], played: Sequence[TournamentGame]) -> NextStep:
+    """Plan the matches that are missing: all of them at the start, new cycles after an extension."""
     known = {game.match for game in played}
-    gone = {seat.number for seat in seats if seat.is_withdrawn}
+    gone = {seed.number for seed in seeds if seed.is_withdrawn}
     fresh = [
-        meeting
-        for meeting in plan(format, games, seats)
-        if not {meeting.first, meeting.second} & gone
-        and (meeting.round, min(meeting.first, meeting.second), max(meeting.first, meeting.second)) not in known
+        match
+        for match in plan(format, games, seeds)
+        if not {match.first, match.second} & gone
+        and (match.round, min(match.first, match.second), max(match.first, match.second)) not in known
     ]
-    return Step(tuple(fresh)) if fresh else finish(played)
+    return NextStep(tuple(fresh)) if fresh else finish(played)

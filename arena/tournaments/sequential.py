@@ -1,22 +1,21 @@
-"""A match of two that ends as soon as the sequential test is decided, or when its games are used up.
+"""Match of two bots that ends as soon as a sequential test (SPRT) is decided, or its games are used up.
 
-The test looks at the pairs in the order in which they were completed, and its first decision stands, whatever the games
-still on their way bring.
+The test takes pairs in the order of their completion. Its first decision is final, whatever the open games bring.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.tournaments.meeting import Meeting, Moment, Played, Seat, Step, finish
+from arena.tournaments.match import NextStep, PlanAfter, PlannedMatch, Seed, TournamentGame, finish
 from referee.ratings.sprt import Sprt, Verdict, judge_points
 
-MOMENT = Moment.EACH_RESULT
+PLAN_AFTER = PlanAfter.EACH_RESULT
 
 
-def completed_pairs(played: Sequence[Played], seat: int = 0) -> list[float]:
-    """The points of `seat` in every completed pair, in the order of completion."""
-    pairs: dict[int, list[Played]] = {}
+def completed_pairs(played: Sequence[TournamentGame], seat: int = 0) -> list[float]:
+    """Return the points of `seat` in every completed pair, in the order of completion."""
+    pairs: dict[int, list[TournamentGame]] = {}
     for game in played:
         if game.state == "done":
             pairs.setdefault(game.pair, []).append(game)
@@ -25,22 +24,22 @@ def completed_pairs(played: Sequence[Played], seat: int = 0) -> list[float]:
     return [sum(game.points_of(seat) for game in games) for games in whole]
 
 
-def verdict(test: Sprt, played: Sequence[Played]) -> Verdict:
-    """Where the test of seat 0 against seat 1 stands, or how it was first decided."""
+def verdict(test: Sprt, played: Sequence[TournamentGame]) -> Verdict:
+    """Return the state of the test of seat 0 against seat 1, or its first decision."""
     return judge_points(test, completed_pairs(played))
 
 
-def step(test: Sprt, total: int, seats: Sequence[Seat], played: Sequence[Played], ahead: int) -> Step:
-    """Pairs until `ahead` are on their way, or the test is decided, or `total` games are planned."""
+def step(test: Sprt, total: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int) -> NextStep:
+    """Plan pairs until `ahead` are open, the test is decided, or `total` games are planned."""
     found = verdict(test, played)
     if found.state != "continue":
         is_open = any(game.is_open for game in played)
-        return Step(is_finished=not is_open, calls_off=is_open, reason=f"{found.state} after {found.pairs} pairs")
+        return NextStep(is_finished=not is_open, calls_off=is_open, reason=f"{found.state} after {found.pairs} pairs")
     pairs = len({game.pair for game in played})
-    if any(seat.is_withdrawn for seat in seats):
+    if any(seed.is_withdrawn for seed in seeds):
         return finish(played, "a bot was withdrawn")
     waiting = len({game.pair for game in played if game.is_open})
     room = min(ahead - waiting, total // 2 - pairs)
     if room > 0:
-        return Step(tuple(Meeting(1, 0, 1, pairs + number) for number in range(room)))
-    return Step() if waiting else finish(played, "undecided: all games played")
+        return NextStep(tuple(PlannedMatch(1, 0, 1, pairs + number) for number in range(room)))
+    return NextStep() if waiting else finish(played, "undecided: all games played")

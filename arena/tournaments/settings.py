@@ -1,7 +1,6 @@
-"""The settings document of a tournament: what organisers write in TOML or JSON, checked to the last field.
+"""Settings document of a tournament: what organisers write in TOML or JSON, validated field by field.
 
-A document is all a tournament is made from; its template, with a name to be filled in, is all a schedule is made from.
-Refuses to know which bots exist.
+A tournament is made from one document. A schedule is made from a template: a document whose name has placeholders.
 """
 
 from __future__ import annotations
@@ -34,22 +33,22 @@ from referee.rules.rules import Ruleset
 Format = Literal["round-robin", "gauntlet", "swiss", "knockout", "ladder", "race", "sprt"]
 FORMATS: tuple[Format, ...] = ("round-robin", "gauntlet", "swiss", "knockout", "ladder", "race", "sprt")
 SEEDED: frozenset[Format] = frozenset({"swiss", "knockout", "ladder"})
-"""Formats whose seats are the order of the ratings, not that of the document."""
+"""Formats that seed entries by rating, not by their order in the document."""
 
 
 class SettingsError(ArenaError, ValueError):
-    """A document that cannot be used. `field` is the path of what is wrong, such as `entries.top`.
+    """An invalid document. `field` is the path of the invalid key, such as `entries.top`.
 
-    `errors`, where there are several, are all of them as `{"field", "message"}`.
+    `errors` lists all faults as `{"field", "message"}`.
     """
 
     def __init__(self, message: str, field: str = "", *, errors: Sequence[Misfit] = ()) -> None:
-        said = [{"field": one.field, "message": one.sentence} for one in errors]
-        super().__init__(f"{field}: {message}" if field else message, field=field or None, errors=said)
+        faults = [{"field": fault.field, "message": fault.sentence} for fault in errors]
+        super().__init__(f"{field}: {message}" if field else message, field=field or None, errors=faults)
 
 
 class _Part(BaseModel):
-    """A table of a document. The text below a field is its line in the reference that organisers read."""
+    """A table of a document. The string below a field is its description in arena/REFERENCE.md."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -58,148 +57,145 @@ Word = Annotated[str, Field(min_length=1, max_length=120)]
 Options = dict[Annotated[str, Field(max_length=64)], bool | int | Annotated[str, Field(max_length=200)]]
 
 
-class Entries(_Part):
-    """Who plays: bots by name, and those that a query finds when the tournament starts."""
+class EntrySettings(_Part):
+    """Participants: bots by name, and bots found by a query when the tournament starts."""
 
     bots: list[Annotated[str, Field(min_length=1, max_length=60)]] = Field(default=[], max_length=1000)
-    """Bots by name: `zeta` is its newest active version, `zeta v3` that one. In a gauntlet the first is the challenger,
-    in a sequential test the candidate.
+    """Names of bots: `zeta` is its newest active version, `zeta v3` is that version. The first one is the challenger of
+    a gauntlet, or the candidate of a sequential test.
     """
     top: int = Field(default=0, ge=0, le=1000)
-    """The best so many of the pool's leaderboard."""
+    """Number of bots to enter from the top of the pool's leaderboard."""
     all: bool = False
-    """Every active version."""
+    """Enter every active version."""
     newest: bool = False
-    """The newest active version of each bot."""
-    without: list[Annotated[str, Field(min_length=1, max_length=60)]] = Field(default=[], max_length=1000)
-    """Versions or bots that a query leaves out."""
+    """Enter the newest active version of each bot."""
+    exclude: list[Annotated[str, Field(min_length=1, max_length=60)]] = Field(default=[], max_length=1000)
+    """Bots or versions that `top`, `all` and `newest` must not enter."""
 
     @property
     def has_query(self) -> bool:
-        """Whether anybody may be entered who is not named."""
+        """True if bots may be entered that are not named."""
         return bool(self.top or self.all or self.newest)
 
 
-class Rulings(_Part):
-    """When games end before their rules end them."""
+class AdjudicationSettings(_Part):
+    """Games that the referee ends before the rules of the game do."""
 
     draw: str = Field(default="", max_length=100)
-    """Draws by score: `after=40,moves=8,score=10` ends a game in which, from ply 40 on, the scores of both stayed
-    within 10 hundredths for 8 moves. Empty: none.
+    """Draw by score: `after=40,moves=8,score=10` ends a game if, from ply 40 on, both bots' scores stayed within 10
+    centipawns of 0 for 8 moves. Empty: off.
     """
     resign: str = Field(default="", max_length=100)
-    """Wins by score: `moves=4,score=600,both=1` ends a game in which both bots agreed on 600 hundredths for 4 moves;
-    with `both=0` the loser's own score is enough. Empty: none.
+    """Win by score: `moves=4,score=600,both=1` ends a game if both bots reported at least 600 centipawns for the same
+    side for 4 moves; with `both=0` the loser's own score is enough. Empty: off.
     """
     max_plies: int = Field(default=0, ge=0, le=100_000)
-    """A draw after so many plies. 0: never."""
+    """Ply after which a game is a draw. 0: no limit."""
     draw_agreement: bool = True
-    """Whether a draw is given that both bots claim."""
+    """End a game as a draw if both bots claim one."""
     suspend_after: int = Field(default=SUSPEND_AFTER, ge=0, le=1000)
-    """A bot that does not get ready for so many games in a row forfeits all its others. 0: never."""
+    """Consecutive games in which a bot failed to get ready, after which it forfeits its remaining games. 0: never."""
 
 
-class Bounds(_Part):
-    """Deadlines and bounds of each bot."""
+class LimitSettings(_Part):
+    """Time, memory and process limits of each bot."""
 
     start_ms: int = Field(default=BotLimits().start_ms, ge=100, le=300_000)
-    """From its start to `ugiok`, in milliseconds."""
+    """Time from the start of the process to `ugiok`, in milliseconds."""
     ready_ms: int = Field(default=BotLimits().ready_ms, ge=100, le=600_000)
-    """For each `isready`; the first one may load what it needs."""
+    """Time to answer `isready`, in milliseconds; the first one may load data."""
     move_ms: int = Field(default=BotLimits().move_ms, ge=100, le=3_600_000)
-    """For a move where there is no clock (depth, nodes)."""
+    """Time for a move in games without a clock (depth, nodes), in milliseconds."""
     margin_ms: int = Field(default=BotLimits().margin_ms, ge=0, le=10_000)
-    """Added to every clock, for the machine's own delays."""
+    """Time added to every clock for delays of the machine, in milliseconds."""
     memory_bytes: int = Field(default=BotLimits().memory_bytes, ge=16 * 2**20, le=64 * 2**30)
-    """Memory of all processes of a bot."""
+    """Memory of all processes of a bot together, in bytes."""
     processes: int = Field(default=BotLimits().processes, ge=1, le=4096)
-    """Processes and threads of a bot."""
+    """Processes and threads of a bot together."""
 
 
-class Knockout(_Part):
-    """For `format = "knockout"`: who loses a match is out."""
+class KnockoutSettings(_Part):
+    """For `format = "knockout"`: the loser of a match is eliminated."""
 
     tiebreak_pairs: int = Field(default=5, ge=0, le=50)
-    """Up to so many further pairs of games for a match that is drawn; then the seeding decides."""
+    """Extra pairs of games for a drawn match, at most; after them the better seed advances."""
     third_place: bool = False
-    """Whether the losers of the semi-finals play for the third place."""
+    """Play a match for third place between the losers of the semi-finals."""
 
 
-class Ladder(_Part):
-    """For `format = "ladder"`: pairs of games of those whose ratings are close or unsure; bots come and go."""
+class LadderSettings(_Part):
+    """For `format = "ladder"`: pairs of games between bots with close or uncertain ratings; bots may join and leave."""
 
     games: int = Field(default=1000, ge=0, le=1_000_000)
-    """In all, an even number. 0: without end."""
-    cap: int = Field(default=0, ge=0, le=1_000_000)
-    """Of one bot. 0: without bound."""
+    """Games in total, an even number. 0: no limit."""
+    max_games_per_bot: int = Field(default=0, ge=0, le=1_000_000)
+    """Games of each bot, at most. 0: no limit."""
 
 
-class Settlement(_Part):
-    """For `format = "race"`: who are the first so many? It stops as soon as that is settled."""
+class RaceSettings(_Part):
+    """For `format = "race"`: find the `top` best bots; stop as soon as they are known."""
 
-    first: int = Field(default=1, ge=1, le=100)
-    """How many: those with the greatest share of points against all opponents alike, in whatever order."""
+    top: int = Field(default=1, ge=1, le=100)
+    """Number of bots to find: those with the largest share of points against all opponents equally, in any order."""
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
-    """How sure it has to be, however often somebody looks."""
+    """Confidence required to stop; holds however often intermediate results are checked."""
     games: int = Field(default=20_000, ge=2, le=1_000_000)
-    """When to give up, an even number."""
+    """Games in total, at most; an even number."""
 
     @property
     def race(self) -> Race:
-        """The question as the referee knows it."""
-        return Race(self.first, 1 - self.confidence)
+        """The race as the rating code takes it."""
+        return Race(self.top, 1 - self.confidence)
 
 
-class Sequential(_Part):
-    """For `format = "sprt"`: is the first bot stronger than the second? It stops as soon as that is decided."""
+class SprtSettings(_Part):
+    """For `format = "sprt"`: test whether the first bot is stronger than the second; stop as soon as it is decided."""
 
     elo0: float = Field(default=0.0, ge=-2000, le=2000)
-    """The hypothesis to refuse: stronger by no more than this, in Elo."""
+    """Null hypothesis: the first bot is stronger by at most this, in Elo."""
     elo1: float = Field(default=10.0, ge=-2000, le=2000)
-    """The hypothesis to accept: stronger by this."""
+    """Alternative hypothesis: the first bot is stronger by at least this, in Elo."""
     alpha: float = Field(default=0.05, gt=0, lt=0.5)
-    """How often it may accept wrongly."""
+    """Type I error: probability of accepting `elo1` although `elo0` is true."""
     beta: float = Field(default=0.05, gt=0, lt=0.5)
-    """How often it may refuse wrongly."""
+    """Type II error: probability of accepting `elo0` although `elo1` is true."""
     games: int = Field(default=20_000, ge=2, le=1_000_000)
-    """When to give up, an even number."""
+    """Games in total, at most; an even number."""
 
     @model_validator(mode="after")
-    def _ordered(self) -> Sequential:
+    def _ordered(self) -> SprtSettings:
         if self.elo0 >= self.elo1:
             raise ValueError("elo0 must be less than elo1")
         return self
 
     @property
     def sprt(self) -> Sprt:
-        """The test as the referee knows it."""
+        """The test as the rating code takes it."""
         return Sprt(self.elo0, self.elo1, self.alpha, self.beta)
 
 
 class Recurrence(_Part):
-    """Makes a recurring tournament of it: each time, one with these settings is created."""
+    """Times of a recurring tournament; at each of them a tournament with these settings is created."""
 
     cron: str = Field(max_length=80)
-    """Minute, hour, day, month, weekday: `0 20 * * 5` is every Friday at eight in the evening."""
-    zone: str = Field(default="UTC", max_length=64)
-    """The time zone of these times, such as `Europe/Paris`."""
-    missed: Literal["skip", "once", "all"] = "once"
-    """What follows times that passed while the arena was down: none, one or all of their tournaments."""
+    """Minute, hour, day, month, weekday: `0 20 * * 5` is every Friday at 20:00."""
+    timezone: str = Field(default="UTC", max_length=64)
+    """Time zone of `cron`, such as `Europe/Paris`."""
+    catch_up: Literal["skip", "once", "all"] = "once"
+    """Tournaments to create for times missed while the server was down: none (`skip`), the last (`once`) or `all`."""
 
 
 PRIORITIES = (-100, 0, 100)
-"""The lowest, the usual and the highest priority."""
+"""The lowest, the default and the highest priority."""
 
 
 class Document(_Part):
-    """One tournament, whole. `games` is per pairing or match, in pairs of one opening with sides swapped.
-
-    In `name`, `{date}` and `{time}` stand for the start of a recurring tournament. With `handicaps` it is not rated.
-    """
+    """Settings of a tournament. Games are played in pairs: one opening, sides swapped."""
 
     MEANT: ClassVar[Mapping[str, str]] = {
-        "tc": "time",
-        "time_control": "time",
+        # keys of other programs
+        "tc": "time_control",
         "bots": "entries.bots",
         "players": "entries.bots",
         "participants": "entries.bots",
@@ -208,92 +204,109 @@ class Document(_Part):
         "system": "format",
         "game": "family",
         "title": "name",
-        "start": "starts",
-        "begin": "starts",
+        "start": "start_time",
+        "begin": "start_time",
         "opening": "openings",
         "book": "opening_lines",
         "cron": "schedule.cron",
-        "timezone": "schedule.zone",
-        "missing": "schedule.missed",
+        "missing": "schedule.catch_up",
         "memory": "limits.memory_bytes",
-        "max_moves": "rulings.max_plies",
-        "draws": "rulings.draw",
+        "max_moves": "adjudication.max_plies",
+        "draws": "adjudication.draw",
         "ponder": "pondering",
+        # former names
+        "options": "rule_options",
+        "handicaps.options": "handicaps.engine_options",
+        "handicaps.rules": "handicaps.rule_options",
+        "handicaps.time": "handicaps.time_control",
+        "rulings": "adjudication",
+        "first": "sides",
+        "race.first": "race.top",
+        "starts": "start_time",
+        "time": "time_control",
+        "wait_for_remote": "remote_join_timeout_s",
+        "mixes_remote": "allow_remote",
+        "without": "entries.exclude",
+        "cap": "ladder.max_games_per_bot",
+        "zone": "schedule.timezone",
+        "missed": "schedule.catch_up",
+        "scale_clocks": "scale_time_control",
     }
-    """Keys that people write who know other programs, and those that are meant."""
+    """Keys people may write instead of ours, and our keys: used for suggestions only."""
 
     name: Word
-    """What people read. In a recurring tournament `{date}` and `{time}` stand for its start."""
+    """Title of the tournament. In a recurring one, `{date}` and `{time}` are replaced by its start."""
     family: Annotated[str, Field(max_length=32), AfterValidator(family_named)]
-    """Which game: `arena rules list` shows the families."""
+    """Game family; `arena rules list` shows them."""
     variant: str | None = Field(default=None, max_length=120)
-    """A variant of the family; its first unless named."""
-    options: Options = {}
-    """Options of the rules, by name; the variant's own unless named."""
+    """Variant of the family; default: the family's first one."""
+    rule_options: Options = {}
+    """Options of the rules, by name; default: those of the variant."""
     format: Format = "round-robin"
-    """Who meets whom."""
+    """Pairing system."""
     games: int = Field(default=2, ge=1, le=1000)
-    """Of each pairing or match, in pairs of one opening with sides swapped; ladder, race and test have their own."""
+    """Games of each pairing or match, in pairs with one opening and sides swapped; a ladder, race or sequential test
+    sets `games` in its own table.
+    """
     rounds: int | None = Field(default=None, ge=1, le=200)
-    """Of a Swiss; as many as find a winner unless named."""
-    time: str = Field(default="10+0.1", max_length=40)
-    """Seconds and increment (`10+0.1`), also for every so many moves (`40/60`, `40/60+0.5`), seconds a move (`1/move`),
+    """Rounds of a Swiss; default: as many as it takes to find a winner."""
+    time_control: str = Field(default="10+0.1", max_length=40)
+    """Seconds and increment (`10+0.1`), per number of moves (`40/60`, `40/60+0.5`), seconds per move (`1/move`),
     `depth:4` or `nodes:10000`."""
-    scale_clocks: bool = False
-    """Whether the clocks of each game are scaled by how fast the machine is that plays it: from half to four times, so
-    that bots think as much everywhere. The record says by how much.
+    scale_time_control: bool = False
+    """Scale each game's clocks by the speed of the machine that plays it, from 0.5 to 4 times, so that bots search
+    about as much on every machine. The record states the factor.
     """
     pondering: Pondering = "frozen"
-    """What a bot may do while its opponent thinks: nothing, so that it slows nobody (`frozen`), think on a core of its
-    own (`pinned`), or as it likes (`allowed`).
+    """CPU use of a bot while its opponent thinks: none (`frozen`), on a core of its own (`pinned`), or unlimited
+    (`allowed`).
     """
     openings: str = Field(default="auto", max_length=120)
-    """Where games start: `none`, `auto` (the start, then four random plies), `random:PLIES:SEED`,
-    `setups:VARIANT:SEED`, or `fair:0.05`: starts by the same rules in which neither side is ahead by more than that
-    share of points, with 95 % by the atlas of the family.
+    """Start positions: `none`, `auto` (the start, then four random plies), `random:PLIES:SEED`, `setups:VARIANT:SEED`,
+    or `fair:0.05`: starts whose advantage is at most that share of points, with 95 % confidence, in the family's atlas.
     """
     opening_lines: list[Annotated[str, Field(max_length=5000)]] = Field(default=[], max_length=2000)
-    """A book in place of that: each text a position, moves, or `POSITION ; MOVES`."""
-    first: Literal["swap", "lot"] = "swap"
-    """Who has the first side: bots in turns, or (`lot`) in the last game of an odd number whom the seed draws. With
-    `lot` it also draws, for each pair of games, which side moves first, where the rules leave that open (attackers or
-    defenders) and the opening has no moves; `openings` is `none` then unless it is written.
+    """Opening book that replaces `openings`: each item a position, moves, or `POSITION ; MOVES`."""
+    sides: Literal["alternate", "random"] = "alternate"
+    """Choice of the first side: bots alternate (`alternate`), or the seed decides the odd last game (`random`).
+    `random` also draws, for each pair of games, which side moves first if the rules leave that open (attackers or
+    defenders) and the opening has no moves. `openings` then defaults to `none`.
     """
     seed: int = Field(default=0, ge=0, le=2**31 - 1)
-    """The same seed, the same pairings and openings."""
+    """Seed of pairings and openings; the same seed gives the same ones."""
     rated: bool = True
-    """Whether the games move the ratings; never with handicaps."""
+    """Update ratings from the games; must be false with handicaps."""
     pool: PoolKind = "bots"
-    """Whose ratings: those of bots in the sandbox of the arena, of people, or of remote bots. Bots of the sandbox may
-    play in all three, and have ratings of their own in each.
+    """Rating pool: sandboxed bots (`bots`), people, or remote bots. Sandboxed bots may play in all three, with separate
+    ratings.
     """
-    wait_for_remote: int = Field(default=300, ge=0, le=86_400)
-    """For so many seconds the games of a remote bot that is not connected wait for it; then it loses them. At the start
-    too, and whenever it is away.
+    remote_join_timeout_s: int = Field(default=300, ge=0, le=86_400)
+    """Seconds for which the games of a disconnected remote bot wait for it, at the start and later; then it forfeits
+    them.
     """
-    mixes_remote: bool = False
-    """Whether remote bots may enter where the ratings are not theirs: those of the sandbox, or of people."""
+    allow_remote: bool = False
+    """Allow remote bots in rated tournaments of the pools `bots` and `people`."""
     priority: int = Field(default=PRIORITIES[1], ge=PRIORITIES[0], le=PRIORITIES[2])
-    """Games of a tournament of higher priority are handed out first; those of equal ones in turns. It may be changed at
-    any time, by `arena tournament priority`.
+    """Priority of its games: higher ones are played first, equal ones take turns. `arena tournament priority` changes
+    it at any time.
     """
-    starts: datetime | None = None
-    """When it begins, such as `2027-01-31T20:00:00Z`; at once unless named."""
-    entries: Entries = Entries()
+    start_time: datetime | None = None
+    """Start, such as `2027-01-31T20:00:00Z`; default: immediately."""
+    entries: EntrySettings = EntrySettings()
     handicaps: list[Handicap] = Field(default=[], max_length=200)
-    rulings: Rulings = Rulings()
-    limits: Bounds = Bounds()
-    knockout: Knockout = Knockout()
-    ladder: Ladder = Ladder()
-    race: Settlement = Settlement()
-    sprt: Sequential = Sequential()
+    adjudication: AdjudicationSettings = AdjudicationSettings()
+    limits: LimitSettings = LimitSettings()
+    knockout: KnockoutSettings = KnockoutSettings()
+    ladder: LadderSettings = LadderSettings()
+    race: RaceSettings = RaceSettings()
+    sprt: SprtSettings = SprtSettings()
     schedule: Recurrence | None = None
 
     @model_validator(mode="after")
-    def _unrated_with_handicaps(self) -> Document:
+    def _defaults_that_depend_on_others(self) -> Document:
         if self.handicaps and "rated" not in self.model_fields_set:
             self.__dict__["rated"] = False
-        is_open = self.first == "lot" or any(one.rules for one in self.handicaps)
+        is_open = self.sides == "random" or any(handicap.rule_options for handicap in self.handicaps)
         if is_open and "openings" not in self.model_fields_set:
             self.__dict__["openings"] = "none"
         return self
@@ -302,101 +315,105 @@ class Document(_Part):
     @classmethod
     def _printable(cls, name: str) -> str:
         if not name.isprintable() or name != name.strip():
-            raise ValueError("has blanks at its ends or what cannot be printed; leave them out")
+            raise ValueError("has blanks at its ends or unprintable characters; remove them")
         return name
 
-    @field_validator("starts")
+    @field_validator("start_time")
     @classmethod
-    def _zoned(cls, starts: datetime | None) -> datetime | None:
-        if starts is not None and starts.tzinfo is None:
-            raise ValueError("write the time zone too, such as 2027-01-31T20:00:00Z")
-        return starts
+    def _zoned(cls, start_time: datetime | None) -> datetime | None:
+        if start_time is not None and start_time.tzinfo is None:
+            raise ValueError("has no time zone; write one, such as 2027-01-31T20:00:00Z")
+        return start_time
 
     @cached_property
     def ruleset(self) -> Ruleset:
-        """The rules every game is played by, openings apart. Raises UnknownNameError or ParseError."""
-        return load(self.family).settle(self.variant, self.options)
+        """The rules of every game, before options of its opening. Raises UnknownNameError or ParseError."""
+        return load(self.family).settle(self.variant, self.rule_options)
 
     @property
     def rating_pool(self) -> str:
-        """The pool of ratings its games belong to."""
+        """Name of the rating pool of its games."""
         return pool_of(self.ruleset, self.pool)
 
     @property
     def control(self) -> TimeControl:
-        """The time control."""
-        return read_time_control(self.time)
+        """The parsed time control."""
+        return read_time_control(self.time_control)
 
     @property
-    def adjudication(self) -> Adjudication:
-        """The rulings as the referee knows them."""
-        found = Adjudication(max_plies=self.rulings.max_plies, draw_agreement=self.rulings.draw_agreement)
-        if self.rulings.draw:
-            found = read_draw_rule(self.rulings.draw, found)
-        return read_resign_rule(self.rulings.resign, found) if self.rulings.resign else found
+    def game_adjudication(self) -> Adjudication:
+        """Adjudication rules for the referee."""
+        settings = self.adjudication
+        rules = Adjudication(max_plies=settings.max_plies, draw_agreement=settings.draw_agreement)
+        if settings.draw:
+            rules = read_draw_rule(settings.draw, rules)
+        return read_resign_rule(settings.resign, rules) if settings.resign else rules
 
     @property
-    def bounds(self) -> BotLimits:
-        """The limits as the referee knows them."""
+    def game_limits(self) -> BotLimits:
+        """Limits of bots for the referee."""
         known = {item.name for item in fields_of(BotLimits)}
         return replace(
             BotLimits(), **{name: value for name, value in self.limits.model_dump().items() if name in known}
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data, defaults included: what a tournament stores."""
+        """Return the document as stored: plain data with defaults."""
         return self.model_dump(mode="json")
 
 
 def read(document: Mapping[str, Any]) -> Document:
-    """A document from plain data. Raises SettingsError naming the first that is wrong, with all that are."""
-    found, wrong = _read(document)
-    if wrong or found is None:
-        raise SettingsError(wrong[0].sentence, wrong[0].field, errors=wrong)
+    """Return a document from plain data. Raises SettingsError for the first fault, with all faults in `errors`."""
+    found, faults = _read(document)
+    if faults or found is None:
+        raise SettingsError(faults[0].sentence, faults[0].field, errors=faults)
     return found
 
 
 def problems(document: Mapping[str, Any]) -> list[Misfit]:
-    """All that is wrong with a document, as far as it can be told without knowing which bots there are."""
+    """Return all faults of a document that can be found without knowing the bots."""
     return _read(document, _strictly)[1]
 
 
 def _strictly(document: dict[str, Any]) -> Document:
-    """As the JSON interface takes it: no text for a number."""
+    """Validate as the JSON interface does: a string is not accepted for a number."""
     return Document.model_validate_json(json.dumps(document), strict=True)
 
 
 def _read(
     document: Mapping[str, Any], validate: Callable[[dict[str, Any]], Document] = Document.model_validate
 ) -> tuple[Document | None, list[Misfit]]:
-    """The document; what is wrong with it, in the order of its keys. What fits is looked at whatever else does not."""
+    """Return the document (None if invalid) and its faults in the order of its keys.
+
+    The valid keys of an invalid document are still checked against each other.
+    """
     try:
         found = validate(dict(document))
         return found, _contradictions(found)
     except ValidationError as error:
-        wrong = misfits(error, Document)
-    unread = {one.field.partition(".")[0] for one in wrong}
+        faults = misfits(error, Document)
+    unread = {fault.field.partition(".")[0] for fault in faults}
     for name, dependent in _DEPENDENT.items():
         if name in unread:
             unread.update(dependent)
-    stand_ins: dict[str, Any] = {"name": "-", "family": families()[0]}
+    placeholders: dict[str, Any] = {"name": "-", "family": families()[0]}
     if "entries" in unread:
-        stand_ins["entries"] = {"all": True}
-    fitting = {name: value for name, value in document.items() if name not in unread}
-    rest = Document.model_validate(stand_ins | fitting)
-    return None, wrong + [one for one in _contradictions(rest) if one.field.partition(".")[0] not in unread]
+        placeholders["entries"] = {"all": True}
+    valid = {name: value for name, value in document.items() if name not in unread}
+    rest = Document.model_validate(placeholders | valid)
+    return None, faults + [fault for fault in _contradictions(rest) if fault.field.partition(".")[0] not in unread]
 
 
 _DEPENDENT = {
-    "family": ("variant", "options"),
+    "family": ("variant", "rule_options"),
     "format": ("games", "rounds", "entries"),
     "entries": ("handicaps",),
 }
-"""What cannot be judged where something else could not be read."""
+"""Keys that cannot be checked if another key is invalid."""
 
 
 def read_toml(text: str) -> Document:
-    """A document from TOML. Raises SettingsError."""
+    """Return a document from TOML. Raises SettingsError."""
     try:
         return read(toml.read(text))
     except toml.TomlError as error:
@@ -404,88 +421,90 @@ def read_toml(text: str) -> Document:
 
 
 def _contradictions(document: Document) -> list[Misfit]:
-    """What each value says of itself, but not together with the others or the rules."""
+    """Return the faults of keys that are valid alone, but not with the rules or with other keys."""
     return [*_unknown(document), *_contrary(document)]
 
 
 def _unknown(document: Document) -> Iterator[Misfit]:
-    """Names and notations of the family and the referee."""
+    """Yield names and notations that the rules or the referee do not know."""
     for field, look in (
         ("variant", lambda: document.ruleset.config),
-        ("time", lambda: document.control),
-        ("rulings", lambda: document.adjudication),
+        ("time_control", lambda: document.control),
+        ("adjudication", lambda: document.game_adjudication),
     ):
         try:
             look()
         except UnknownNameError as error:
             is_option = error.what.startswith(("option", "value"))
-            yield Misfit("options" if is_option else error.what.split(" ")[0], str(error), near=error.near)
+            yield Misfit("rule_options" if is_option else error.what.split(" ")[0], str(error), near=error.near)
         except (ParseError, ValueError) as error:
             yield Misfit(field, str(error))
 
 
 def _contrary(document: Document) -> Iterator[Misfit]:
-    """What does not go with the format, or with another key."""
+    """Yield keys that contradict the format or another key."""
     format, games = document.format, document.games
     if format in ("ladder", "race", "sprt") and games != 2:
         yield Misfit("games", f"a {format} is played pair by pair", f"set {format}.games for all of them")
     elif format == "knockout" and games % 2:
         yield Misfit("games", "must be even: matches are played in pairs with sides swapped", f"write {games + 1}")
     if document.rounds is not None and format != "swiss":
-        yield Misfit("rounds", "only a swiss has rounds to choose", "leave it out")
-    if document.scale_clocks:
+        yield Misfit("rounds", "is for format swiss only", "leave it out")
+    if document.scale_time_control:
         yield from _contrary_clocks(document)
     yield from _contrary_entries(document)
     own = {"ladder": document.ladder.games, "race": document.race.games, "sprt": document.sprt.games}
     for name, count in own.items():
         if count % 2:
             yield Misfit(f"{name}.games", "must be even: games are played in pairs", f"write {count + 1}")
-    if document.schedule is not None and document.starts is not None:
-        yield Misfit("starts", "a recurring tournament starts when its schedule says", "leave it out")
+    if document.schedule is not None and document.start_time is not None:
+        yield Misfit("start_time", "a recurring tournament starts at the times of its schedule", "leave it out")
 
 
 def _contrary_clocks(document: Document) -> Iterator[Misfit]:
-    """What does not go with clocks that are scaled."""
-    with contextlib.suppress(ParseError):  # said of the time itself
+    """Yield what contradicts scaled clocks."""
+    with contextlib.suppress(ParseError):  # an invalid time control has its own fault
         if document.control.move_ms is None:
-            yield Misfit("scale_clocks", f"{document.time} is the same on any machine, without a clock", "leave it out")
+            problem = f"{document.time_control} has no clock to scale"
+            yield Misfit("scale_time_control", problem, "leave it out")
     if document.pool == "remote":
-        yield Misfit("scale_clocks", "remote bots think on machines that nobody measures here", "leave it out")
+        problem = "the speed of a remote bot's machine is unknown"
+        yield Misfit("scale_time_control", problem, "leave it out")
 
 
 def _contrary_entries(document: Document) -> Iterator[Misfit]:
-    """What does not go with who plays."""
+    """Yield entries that contradict the format, and handicaps that contradict other keys."""
     format, entries = document.format, document.entries
     if not entries.bots and not entries.has_query:
-        yield Misfit("entries", "nobody plays", "name bots, or set top, all or newest")
+        yield Misfit("entries", "has no bots", "name bots, or set top, all or newest")
     elif format == "sprt" and (len(entries.bots) != 2 or entries.has_query):
         yield Misfit("entries.bots", "a sequential test is between two bots, the candidate first", "name two")
     elif format == "gauntlet" and not entries.bots:
         yield Misfit("entries.bots", "the first bot named is the challenger", "name it")
     if document.handicaps and document.rated:
-        yield Misfit("rated", "games with handicaps are of another kind", "write rated = false")
+        yield Misfit("rated", "games with handicaps cannot be rated", "write rated = false")
     yield from _contrary_handicaps(document)
 
 
 def _contrary_handicaps(document: Document) -> Iterator[Misfit]:
-    """What handicaps say that the entries or the rules do not know."""
+    """Yield handicaps with bots, rule options or sides that the document does not have."""
     entries = document.entries
     for handicap in document.handicaps:
         for name in (handicap.bot, handicap.against or handicap.bot):
             if name not in entries.bots:
-                yield Misfit("handicaps", f"{name} is not among entries.bots", "name it there as here")
-        if not handicap.rules:
+                yield Misfit("handicaps", f"{name} is not in entries.bots", "write it there in the same way")
+        if not handicap.rule_options:
             continue
         if document.opening_lines or not document.openings.startswith(("none", "setups:", "fair:")):
-            problem = "the moves of openings may not be legal by other rules"
+            problem = "the moves of openings may be illegal by the rules of a handicap"
             yield Misfit("openings", problem, 'write openings = "none"')
         try:
             ruleset = document.ruleset
-            for option, value in handicap.rules.items():
+            for option, value in handicap.rule_options.items():
                 ruleset.rules.option(option).read(value)
         except UnknownNameError as error:
             yield Misfit("handicaps", str(error), near=error.near)
-        except ParseError:  # said of the variant
+        except ParseError:  # an invalid variant has its own fault
             continue
         if handicap.side is not None and ruleset.side_named(handicap.side) is None:
             names = " or ".join(name.lower() for name in ruleset.sides)

@@ -1,4 +1,4 @@
-"""Meetings made into games: specs with everything a worker needs, numbered on from what is planned already."""
+"""Planned matches turned into games: specifications with all that a worker needs, numbered after the existing games."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from random import Random
 from arena.store.base.models import Tournament, Version
 from arena.tournaments.eligibility import of_family
 from arena.tournaments.handicap import handicapped, rules_with
-from arena.tournaments.meeting import Meeting
+from arena.tournaments.match import PlannedMatch
 from arena.tournaments.settings import Document
 from referee.game.openings import Opening, draw_opener, opening_of
 from referee.game.spec import BotSpec, GameSpec, PlannedGame
 
 
 def bot_spec(version: Version, family: str) -> BotSpec:
-    """What to run for a version. Its bundle is fetched by whoever plays; `python` is the interpreter there."""
+    """Return the command of a version. The slot fetches its bundle and replaces `python` with its own interpreter."""
     return BotSpec(
         version.name,
         tuple(word.replace("{family}", family) for word in version.command),
@@ -28,7 +28,7 @@ def bot_spec(version: Version, family: str) -> BotSpec:
 
 
 def event_of(tournament: Tournament) -> str:
-    """What records call the tournament: its name, and its number to make the games unique."""
+    """Return the event name for records: the tournament's name, and its number to make game ids unique."""
     return f"{tournament.name} (#{tournament.id})"
 
 
@@ -37,27 +37,27 @@ def planned_games(
     document: Document,
     book: Sequence[Opening],
     versions: Mapping[int, Version],
-    meetings: Sequence[Meeting],
+    matches: Sequence[PlannedMatch],
     *,
     sequence: int,
     pair: int,
 ) -> list[PlannedGame]:
-    """The games of the meetings. `versions` are by seat; `sequence` and `pair` are the last numbers given out."""
-    control, adjudication, limits = document.control, document.adjudication, document.bounds
+    """Return the games of the matches. `versions` are by seat; `sequence` and `pair` are the last numbers in use."""
+    control, adjudication, limits = document.control, document.game_adjudication, document.game_limits
     event, overrides = event_of(tournament), document.ruleset.overrides
     bots = {seat: bot_spec(version, document.family) for seat, version in versions.items()}
     own = handicapped(bots, document.handicaps, document.entries.bots)
     names = {seat: bot.name for seat, bot in bots.items()}
-    has_rules = any(one.rules for one in document.handicaps)
+    has_rules = any(one.rule_options for one in document.handicaps)
     games: list[PlannedGame] = []
-    for meeting in meetings:
-        for number in range(meeting.games):
+    for match in matches:
+        for number in range(match.games):
             pair += number % 2 == 0
             sequence += 1
-            opening = opening_of(book, meeting.opening + number // 2, pair - 1)
-            first, second = (meeting.first, meeting.second) if number % 2 == 0 else (meeting.second, meeting.first)
-            lot = Random(f"lot {document.seed} {event} {pair}") if document.first == "lot" else None
-            if lot and number % 2 == 0 and number == meeting.games - 1 and lot.random() < 0.5:
+            opening = opening_of(book, match.opening + number // 2, pair - 1)
+            first, second = (match.first, match.second) if number % 2 == 0 else (match.second, match.first)
+            lot = Random(f"lot {document.seed} {event} {pair}") if document.sides == "random" else None
+            if lot and number % 2 == 0 and number == match.games - 1 and lot.random() < 0.5:
                 first, second = second, first
             options = {**overrides, **dict(opening.options)}
             if lot:
@@ -79,10 +79,10 @@ def planned_games(
                 pondering=document.pondering,
                 event=event,
                 sequence=sequence,
-                round=meeting.round,
+                round=match.round,
                 pair=pair,
                 seed=document.seed,
-                scale_clocks=document.scale_clocks,
+                scale_clocks=document.scale_time_control,
             )
             games.append(PlannedGame.of(spec))
     return games

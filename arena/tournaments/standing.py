@@ -1,8 +1,8 @@
-"""Where a tournament stands: one line per entry, ranked as its format says, with strengths that need no order of games.
+"""Standings of a tournament: one line per entry, ranked as its format requires, with order-independent strengths.
 
-A Swiss counts byes and breaks ties by Buchholz; a knockout ranks by the round reached, a race by what is settled and
-the shares of points; the others by points and Sonneborn-Berger. Beside it stand Davidson's Bradley-Terry, and for two
-bots the sequential test.
+A Swiss counts byes and breaks ties by Buchholz. A knockout ranks by the round reached, a race by what is decided and
+the share of points. Other formats rank by points and Sonneborn-Berger. The table also has Davidson's Bradley-Terry
+strengths, and for two bots the sequential test.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from arena.store import Store
 from arena.store.games.results import Result
 from arena.store.tournaments.queue import Outline
 from arena.tournaments import knockout, race, sequential, swiss
-from arena.tournaments.meeting import Played, Seat
-from arena.tournaments.seating import played, seated
+from arena.tournaments.match import Seed, TournamentGame
+from arena.tournaments.participants import participants, played
 from arena.tournaments.settings import Document, read
 from referee.ratings.bradley_terry import Fit, fit
 from referee.ratings.race import RaceState
@@ -30,7 +30,7 @@ from referee.ratings.strength import Estimate, estimate
 class StandingLine:
     """One entry. `points` include byes and walkovers; `games` are those played. `round` is the last one of a knockout.
 
-    `estimate` is what its results say about its strength against this field.
+    `estimate` is its strength against this field according to its results.
     """
 
     rank: int
@@ -51,18 +51,18 @@ class StandingLine:
 
     @property
     def score(self) -> float:
-        """Points per game played, byes aside."""
+        """Points per game played, without byes."""
         return (self.wins + self.draws / 2) / self.games if self.games else 0.0
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return the line as plain data."""
         names = [name for name in self.__dataclass_fields__ if name != "estimate"]
         return {name: getattr(self, name) for name in names} | {"estimate": self.estimate.as_json()}
 
 
 @dataclass(frozen=True)
 class StandingTable:
-    """The whole table. `tie_breaks` names what decides between equal points, in order.
+    """The whole table. `tie_breaks` names the criteria between equal points, in order.
 
     `results` are (first, second, points of first) of the games played.
     """
@@ -72,51 +72,51 @@ class StandingTable:
     results: tuple[tuple[str, str, float], ...] = ()
     verdict: Verdict | None = None
     race: RaceState | None = None
-    """Of a race: who is settled, by seat; `seats` are their names."""
+    """State of a race by seat; `seats` are the names."""
     seats: Mapping[int, str] = field(default_factory=dict)
 
     @cached_property
     def strengths(self) -> Fit:
-        """What the results say without regard to their order; fitted when it is first asked for."""
+        """Strengths from the results, independent of their order; fitted on first use."""
         return fit(self.results)
 
     @cached_property
     def sided(self) -> Fit:
-        """The same with what moving first is worth, which few games can tell from strength."""
+        """Strengths together with the advantage of moving first, which few games cannot separate."""
         return fit(self.results, with_advantage=True)
 
     @cached_property
     def advantage(self) -> tuple[float, float] | None:
-        """What moving first is worth in Elo, and its error (95 %), where that is not nothing; else None."""
+        """Advantage of moving first in Elo with its error (95 %), if significant; else None."""
         return (self.sided.advantage, self.sided.advantage_interval) if self.sided.has_advantage else None
 
     def strengths_as_json(self) -> dict[str, Any]:
-        """The strengths as plain data, with what moving first is worth."""
+        """Return the strengths and the advantage of moving first as plain data."""
         beside = self.sided.as_json()
         return self.strengths.as_json() | {key: beside[key] for key in ("advantage", "advantage_interval")}
 
 
 def standing(store: Store, tournament_id: int, outlines: Sequence[Outline] | None = None) -> StandingTable:
-    """The table of a tournament as of now, or as of these games of it.
+    """Return the table of a tournament as of now, or of `outlines` instead of its stored games.
 
-    Raises NotFoundError, SettingsError for an unreadable document.
+    Raises NotFoundError, and SettingsError for an unreadable document.
     """
     tournament = store.tournaments.get(tournament_id)
     document = read(tournament.settings)
-    entries = seated(store, tournament)
+    entries = participants(store, tournament)
     games = played(store.queue.outline(tournament_id) if outlines is None else outlines, entries)
-    seats = [Seat(entry.seat, entry.withdrawn is not None) for entry in entries]
+    seeds = [Seed(entry.seat, entry.withdrawn is not None) for entry in entries]
     names = {entry.seat: entry.name for entry in entries}
     versions = {entry.seat: entry.version_id for entry in entries}
-    lines = rank(document, seats, games, names, versions)
+    lines = rank(document, seeds, games, names, versions)
     results = tuple((names[game.first], names[game.second], game.points) for game in games if game.points is not None)
     verdict = sequential.verdict(document.sprt.sprt, games) if document.format == "sprt" else None
-    raced = race.state(document.race.race, seats, games) if document.format == "race" else None
+    raced = race.state(document.race.race, seeds, games) if document.format == "race" else None
     return StandingTable(tuple(lines), TIE_BREAKS.get(document.format, _PLAIN), results, verdict, raced, names)
 
 
 def by_points(store: Store, tournament_id: int, results: Sequence[Result]) -> StandingTable:
-    """The table of a tournament whose document cannot be read, as for a round robin: another program stored it."""
+    """Return the table of a tournament with an unreadable document (stored by another version), as of a round robin."""
     met = {name for result in results for name in (result.first, result.second)}
     entries = {
         entry.name: entry
@@ -157,43 +157,43 @@ TIE_BREAKS = {
 
 def rank(
     document: Document,
-    seats: Sequence[Seat],
-    games: Sequence[Played],
+    seeds: Sequence[Seed],
+    games: Sequence[TournamentGame],
     names: dict[int, str],
     versions: dict[int, int],
 ) -> list[StandingLine]:
-    """The lines, best first. Pure."""
-    place = {seat.number: index for index, seat in enumerate(seats)}
-    of_seat: dict[int, list[Played]] = {seat.number: [] for seat in seats}
+    """Return the lines, best first. Pure."""
+    place = {seed.number: index for index, seed in enumerate(seeds)}
+    of_seat: dict[int, list[TournamentGame]] = {seed.number: [] for seed in seeds}
     for game in games:
         of_seat[game.first].append(game)
         if game.second != game.first:
             of_seat[game.second].append(game)
-    done = [[game for game in of_seat[seat.number] if game.points is not None] for seat in seats]
-    scored = [[game.points_of(seat.number) for game in own] for seat, own in zip(seats, done, strict=True)]
+    done = [[game for game in of_seat[seed.number] if game.points is not None] for seed in seeds]
+    scored = [[game.points_of(seed.number) for game in own] for seed, own in zip(seeds, done, strict=True)]
     if document.format == "swiss":
-        table = swiss.lines(seats, games, document.games)
+        table = swiss.lines(seeds, games, document.games)
         breaks = swiss.tie_breaks(table)
         points = [line.points for line in table]
         byes = [line.byes for line in table]
     else:
-        breaks, byes = [], [0] * len(seats)
+        breaks, byes = [], [0] * len(seeds)
         points = [sum(scores) for scores in scored]
-    berger = [0.0] * len(seats)
+    berger = [0.0] * len(seeds)
     for game in games:
         if game.points is not None and not breaks:
             for one, two in ((game.first, game.second), (game.second, game.first)):
                 berger[place[one]] += game.points_of(one) * points[place[two]]
-    reached = _reached(document, seats, games)
-    settled = _settled(document, seats, games)
+    reached = _reached(document, seeds, games)
+    settled = _settled(document, seeds, games)
     found = []
-    for index, seat in enumerate(seats):
+    for index, seed in enumerate(seeds):
         mine, scores = done[index], scored[index]
         found.append(
             StandingLine(
                 0,
-                versions[seat.number],
-                names[seat.number],
+                versions[seed.number],
+                names[seed.number],
                 points[index],
                 len(mine),
                 scores.count(1.0),
@@ -203,17 +203,17 @@ def rank(
                 breaks[index].buchholz if breaks else 0.0,
                 breaks[index].cut if breaks else 0.0,
                 breaks[index].sonneborn_berger if breaks else berger[index],
-                reached.get(seat.number, 0),
-                seat.is_withdrawn,
+                reached.get(seed.number, 0),
+                seed.is_withdrawn,
                 _estimate(mine, scores),
             )
         )
     order = sorted(
         range(len(found)),
         key=lambda index: (
-            *settled.get(seats[index].number, ()),
+            *settled.get(seeds[index].number, ()),
             *_key(document, found[index]),
-            seats[index].number,
+            seeds[index].number,
         ),
     )
     return [replace(found[index], rank=number) for number, index in enumerate(order, 1)]
@@ -224,27 +224,29 @@ def _key(document: Document, line: StandingLine) -> tuple[float, ...]:
         return (-line.round, -line.points)
     if document.format == "swiss":
         return (-line.points, -line.buchholz, -line.buchholz_cut, -line.sonneborn_berger, -line.wins)
-    if document.format == "ladder":  # everybody plays another number of games
+    if document.format == "ladder":  # numbers of games differ between bots
         return (-line.estimate.score, -line.points)
     return (-line.points, -line.sonneborn_berger, -line.wins)
 
 
-def _settled(document: Document, seats: Sequence[Seat], games: Sequence[Played]) -> dict[int, tuple[float, float]]:
-    """Where every seat of a race stands: those settled to be first, the undecided, the others, the withdrawn."""
+def _settled(
+    document: Document, seeds: Sequence[Seed], games: Sequence[TournamentGame]
+) -> dict[int, tuple[float, float]]:
+    """Return sort keys for the seats of a race: leaders, undecided, others, withdrawn."""
     if document.format != "race":
         return {}
-    found = race.state(document.race.race, seats, games)
+    found = race.state(document.race.race, seeds, games)
     groups = (found.leaders, found.undecided, found.others)
     known = {seat: (float(place), -found.shares[seat]) for place, group in enumerate(groups) for seat in group}
-    return {seat.number: known.get(seat.number, (float(len(groups)), 0.0)) for seat in seats}
+    return {seed.number: known.get(seed.number, (float(len(groups)), 0.0)) for seed in seeds}
 
 
-def _reached(document: Document, seats: Sequence[Seat], games: Sequence[Played]) -> dict[int, int]:
-    """The last round of every seat of a knockout; the winner of the final is one round further."""
-    if document.format != "knockout" or len(seats) < 2:
+def _reached(document: Document, seeds: Sequence[Seed], games: Sequence[TournamentGame]) -> dict[int, int]:
+    """Return the last round of every seat of a knockout; the winner of the final is one round further."""
+    if document.format != "knockout" or len(seeds) < 2:
         return {}
     settings = document.knockout
-    found = knockout.Bracket(seats, games, document.games, settings.tiebreak_pairs, third_place=settings.third_place)
+    found = knockout.Bracket(seeds, games, document.games, settings.tiebreak_pairs, third_place=settings.third_place)
     reached: dict[int, int] = {}
     for ties in found.rounds:
         for tie in ties:
@@ -256,7 +258,7 @@ def _reached(document: Document, seats: Sequence[Seat], games: Sequence[Played])
     return reached
 
 
-def _estimate(games: Sequence[Played], scores: Sequence[float]) -> Estimate:
+def _estimate(games: Sequence[TournamentGame], scores: Sequence[float]) -> Estimate:
     pairs: dict[int, list[float]] = {}
     for game, points in zip(games, scores, strict=True):
         pairs.setdefault(game.pair, []).append(points)

@@ -1,8 +1,9 @@
-"""Swiss: round by round, equals against equals, nobody twice against the same while that can be avoided.
+"""Swiss: in each round, bots with equal scores meet, and none meet twice if possible.
 
-Each round is one minimum-cost matching: score differences first, then colours, then the fold of each score group (best
-of the upper half against best of the lower). With an odd number one rests, whoever did not yet and stands lowest,
-and gets the points of a won match. Refuses to know ratings: the seats are the seeding.
+A round is a minimum-cost matching of the whole field. In order of importance: no rematches, equal points, balanced
+sides (if matches have an odd number of games), and within a score group the fold (best of the upper half against best
+of the lower half). In an odd field one bot has a bye, worth a won match: a bot without an earlier bye, with few points.
+Seats are the seeding; ratings are not used.
 """
 
 from __future__ import annotations
@@ -11,44 +12,45 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from arena.tournaments.meeting import Meeting, Moment, Played, Seat, Step, finish, matches
+from arena.tournaments.match import NextStep, PlanAfter, PlannedMatch, Seed, TournamentGame, finish, matches
 
-MOMENT = Moment.ALL_OVER
+PLAN_AFTER = PlanAfter.ALL_OVER
 
 WINDOW = 24
-"""In big fields only opponents this near in rank, or to the ideal one, are looked at first."""
+"""In large fields, opponents at most this far apart in rank, or from the ideal opponent, are tried first."""
 _WHOLE = 64
-"""Fields up to this size are looked at whole."""
+"""Fields up to this size are searched completely."""
 _BYE = -1
 
 
 @dataclass(slots=True)
 class SeatScore:
-    """How a seat stands. `rivals`: (opponent or None for a bye, points scored) of every match, in order of rounds."""
+    """Score of a seat. `rivals`: (opponent or None for a bye, points scored) of every match, in order of rounds."""
 
     seat: int
     points: float = 0.0
     rivals: list[tuple[int | None, float]] = field(default_factory=list)
     balance: int = 0
-    """Games moved first in, less games moved second in."""
+    """Games as first minus games as second."""
     was_first: bool = False
-    """Whether it was named first in its last match."""
+    """Whether it was first in the first game of its last match."""
     wins: int = 0
 
     @property
     def byes(self) -> int:
-        """How often it rested."""
+        """Number of byes."""
         return sum(rival is None for rival, _ in self.rivals)
 
 
-def lines(seats: Sequence[Seat], played: Sequence[Played], games: int) -> list[SeatScore]:
-    """The standing after all planned rounds, by seat. A void game is half a point each, a walkover a whole one.
+def lines(seeds: Sequence[Seed], played: Sequence[TournamentGame], games: int) -> list[SeatScore]:
+    """Return the score of every seat after all planned rounds. A void game is half a point each, a walkover a whole
+    one.
 
-    Who withdrew keeps the byes of the rounds before its last match. From then on it may have rested or be gone already:
-    nothing tells, and it gets nothing.
+    A withdrawn bot keeps the byes before its last match. Later byes cannot be distinguished from its absence: not
+    counted.
     """
-    table = [SeatScore(seat.number) for seat in seats]
-    gone = {seat.number for seat in seats if seat.is_withdrawn}
+    table = [SeatScore(seed.number) for seed in seeds]
+    gone = {seed.number for seed in seeds if seed.is_withdrawn}
     for (_, low, high), match in matches(played).items():
         points = {low: 0.0, high: 0.0}
         for game in match.games:
@@ -66,16 +68,16 @@ def lines(seats: Sequence[Seat], played: Sequence[Played], games: int) -> list[S
             table[seat].was_first = match.games[0].first == seat
             table[seat].rivals.append((rival, points[seat]))
             table[seat].points += points[seat]
-    for resting in byes(seats, played).values():
+    for resting in byes(seeds, played).values():
         for seat in resting:
             table[seat].rivals.append((None, float(games)))
             table[seat].points += games
     return table
 
 
-def byes(seats: Sequence[Seat], played: Sequence[Played]) -> dict[int, list[int]]:
-    """The seats that rest in each round planned so far; who withdrew does so before its last match only."""
-    gone = {seat.number for seat in seats if seat.is_withdrawn}
+def byes(seeds: Sequence[Seed], played: Sequence[TournamentGame]) -> dict[int, list[int]]:
+    """Return the seats with a bye in each planned round; withdrawn ones only before their last match."""
+    gone = {seed.number for seed in seeds if seed.is_withdrawn}
     playing: dict[int, set[int]] = {}
     last: dict[int, int] = {}
     for game in played:
@@ -84,42 +86,42 @@ def byes(seats: Sequence[Seat], played: Sequence[Played]) -> dict[int, list[int]
             last[seat] = max(last.get(seat, 0), game.round)
     return {
         round: [
-            seat.number
-            for seat in seats
-            if seat.number not in playing[round] and (seat.number not in gone or round < last.get(seat.number, 0))
+            seed.number
+            for seed in seeds
+            if seed.number not in playing[round] and (seed.number not in gone or round < last.get(seed.number, 0))
         ]
         for round in sorted(playing)
     }
 
 
 def default_rounds(players: int) -> int:
-    """Enough rounds to find a winner, and a few places behind: log2 of the field and one more, at most all-play-all."""
+    """Return enough rounds to find a winner and the next places: log2(players) + 1, at most those of a round robin."""
     return max(1, min(math.ceil(math.log2(max(2, players))) + 1, players - 1 + players % 2))
 
 
-def step(rounds: int | None, games: int, seats: Sequence[Seat], played: Sequence[Played]) -> Step:
-    """The next round once the last one is over; finished after `rounds` of them."""
+def step(rounds: int | None, games: int, seeds: Sequence[Seed], played: Sequence[TournamentGame]) -> NextStep:
+    """Plan the next round once the last one is over; finish after `rounds` rounds."""
     if any(game.is_open for game in played):
-        return Step()
+        return NextStep()
     done = max((game.round for game in played), default=0)
-    active = [seat.number for seat in seats if not seat.is_withdrawn]
-    if done >= (rounds or default_rounds(len(seats))) or len(active) < 2:
+    active = [seed.number for seed in seeds if not seed.is_withdrawn]
+    if done >= (rounds or default_rounds(len(seeds))) or len(active) < 2:
         return finish(played, f"{done} rounds played")
-    table = lines(seats, played, games)
+    table = lines(seeds, played, games)
     field_ = [table[number] for number in active]
     openings = (games + 1) // 2
-    return Step(
+    return NextStep(
         tuple(
-            Meeting(done + 1, first, second, done * openings, games)
+            PlannedMatch(done + 1, first, second, done * openings, games)
             for first, second in pair(field_, done + 1, is_odd=games % 2 == 1)
         )
     )
 
 
 def pair(field_: Sequence[SeatScore], round: int, *, is_odd: bool = False) -> list[tuple[int, int]]:
-    """(first, second) seats of a round, best board first; whoever is missing has the bye.
+    """Pair a round: return (first, second) seats, best board first; a seat that is missing has the bye.
 
-    `is_odd`: the matches have an odd number of games, so that colours matter.
+    `is_odd`: matches have an odd number of games, so the balance of sides matters.
     """
     ranked = sorted(field_, key=lambda line: (-line.points, line.seat))
     near = _edges(ranked, WINDOW if len(ranked) > _WHOLE else len(ranked))
@@ -138,7 +140,7 @@ def pair(field_: Sequence[SeatScore], round: int, *, is_odd: bool = False) -> li
 
 
 def _group_folds(ranked: Sequence[SeatScore]) -> list[int]:
-    """For every place the place it would ideally meet: half its score group away."""
+    """Return the ideal opponent of every place: half its score group away."""
     ideal = [0] * len(ranked)
     begin = 0
     while begin < len(ranked):
@@ -149,7 +151,7 @@ def _group_folds(ranked: Sequence[SeatScore]) -> list[int]:
         for place in range(begin, begin + half):
             ideal[place], ideal[place + half] = place + half, place
         if (end - begin) % 2:
-            ideal[end - 1] = end  # the last of an odd group floats down, or rests
+            ideal[end - 1] = end  # the last of an odd group floats down, or has a bye
         begin = end
     return ideal
 
@@ -165,12 +167,12 @@ def _edges(ranked: Sequence[SeatScore], window: int) -> Iterable[tuple[int, int]
 def _match(
     ranked: Sequence[SeatScore], edges: Iterable[tuple[int, int]], is_odd: bool, *, may_repeat: bool
 ) -> list[int] | None:
-    """The partner of every place (`_BYE` for the one who rests), or None when somebody finds none."""
-    from networkx import Graph, max_weight_matching  # a third of a second to import: only where rounds are paired
+    """Return the opponent of every place (`_BYE` for a bye), or None if some place has no possible opponent."""
+    from networkx import Graph, max_weight_matching  # 0.3 s to import: only when a round is paired
 
     size = len(ranked)
     ideal = _group_folds(ranked)
-    # Each weight outdoes the greatest sum of all that follow.
+    # Each weight exceeds the largest sum of all following ones.
     fold = 1
     colour = 2 * fold * size * size
     most = max((abs(line.balance) for line in ranked), default=0) + 1
@@ -217,7 +219,7 @@ def _meetings(line: SeatScore) -> dict[int, int]:
 
 
 def _colours(one: SeatScore, two: SeatScore, round: int, board: int) -> tuple[int, int]:
-    """Who moves first: whoever did so less often, or did not last time; on equal terms boards alternate."""
+    """Order two seats: first is the one that was first less often, or not in its last match; else boards alternate."""
     if (one.balance, one.was_first) != (two.balance, two.was_first):
         is_one = (one.balance, one.was_first) < (two.balance, two.was_first)
     else:
@@ -227,7 +229,7 @@ def _colours(one: SeatScore, two: SeatScore, round: int, board: int) -> tuple[in
 
 @dataclass(frozen=True, slots=True)
 class TieBreaks:
-    """Behind the points: `buchholz` is the sum of the opponents' points, `cut` the same without the lowest."""
+    """Tie-breaks after points: `buchholz` is the sum of the opponents' points, `cut` the same without the lowest."""
 
     buchholz: float
     cut: float
@@ -235,7 +237,7 @@ class TieBreaks:
 
 
 def tie_breaks(table: Sequence[SeatScore]) -> list[TieBreaks]:
-    """The tie-breaks of every line. A bye counts as an opponent with the player's own points (FIDE C.07, 16.4)."""
+    """Return the tie-breaks of every line. A bye counts as an opponent with the bot's own points (FIDE C.07, 16.4)."""
     found = []
     for line in table:
         sums = [line.points if rival is None else table[rival].points for rival, _ in line.rivals]

@@ -16,34 +16,33 @@ FILE = Path(__file__).parents[2] / "arena" / "REFERENCE.md"
 HEAD = f"""\
 # Reference of all keys
 
-What can be written into the files of an arena. Made from the models that read them.
+All keys of the arena's files, generated from the models that read them.
 
 ## Tournament files
 
-`arena tournament create FILE.toml` takes them; `--example FORMAT` prints one for each format, `--check` names all
-that is wrong with one. The JSON interface takes the same keys.
+`arena tournament create FILE.toml` reads them. `--example FORMAT` prints an example of a format; `--check` lists all
+faults of a file. The JSON interface uses the same keys.
 
 {{tournament}}
 
 ### An example with odds
 
-Time odds and handicaps are for one bot, in all its games or in one pairing; such a tournament is not rated, and its
-games count in no pool:
+A handicap applies to one bot, in all its games or in one pairing. Tournaments with handicaps are unrated:
 
 ```toml
 name = "odds"
 family = "loa"
-time = "10+0.1"
+time_control = "10+0.1"
 entries = {{{{ bots = ["zeta", "eta", "theta v3"] }}}}
 
 [[handicaps]]
-bot = "zeta"                                 # as among the entries
-time = "2+0.02"
+bot = "zeta"                                 # named as in entries.bots
+time_control = "2+0.02"
 
 [[handicaps]]
 bot = "zeta"
-against = "theta v3"                         # in this pairing only: it comes before the other
-options = {{{{ Threads = 1 }}}}
+against = "theta v3"                         # in this pairing only; overrides the handicap above
+engine_options = {{{{ Threads = 1 }}}}
 ```
 
 ## arena.toml

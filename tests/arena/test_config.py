@@ -28,11 +28,11 @@ def test_defaults(tmp_path: Path) -> None:
 
 def test_who_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "arena.toml").write_text('port = 1\nbind = "0.0.0.0"\nmax_bots = 3\n')
+    (tmp_path / "data" / "arena.toml").write_text('port = 1\nbind = "0.0.0.0"\nquota_bots = 3\n')
     monkeypatch.setenv("ARENA_PORT", "2")
-    monkeypatch.setenv("ARENA_MAX_BOTS", "4")
+    monkeypatch.setenv("ARENA_QUOTA_BOTS", "4")
     settings = read_settings(port=3, bind=None)
-    assert (settings.port, settings.max_bots, settings.bind) == (3, 4, "0.0.0.0")
+    assert (settings.port, settings.quota_bots, settings.bind) == (3, 4, "0.0.0.0")
     assert read_settings().port == 2
 
 
@@ -83,6 +83,22 @@ def test_the_place_is_where_it_was_said(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("ARENA_BUNDLE_OPTIONS", "{x")
     with pytest.raises(ConfigError, match="bundle_options"):
         read_settings()
+
+
+@pytest.mark.parametrize(("former", "name"), Settings.MEANT.items())
+def test_a_former_name_is_refused_with_the_present_one(
+    former: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert name in Settings.model_fields
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "arena.toml").write_text(f"{former} = 1\n")
+    with pytest.raises(ConfigError, match=f"arena.toml: {former}: no such setting") as caught:
+        read_settings()
+    assert caught.value.hint == f"did you mean {name}?"
+    monkeypatch.setenv(f"ARENA_{former.upper()}", "1")
+    with pytest.raises(ConfigError, match=f"^ARENA_{former.upper()}: no such setting") as caught:
+        read_settings()
+    assert caught.value.hint == f"did you mean ARENA_{name.upper()}?"
 
 
 def test_the_template_has_every_setting_and_says_what_is_default_anyway() -> None:

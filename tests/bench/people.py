@@ -31,7 +31,7 @@ def run(quick: bool) -> Iterator[Figure]:
         folder = Path(name)
         store = Store.in_folder(folder)
         try:
-            yield from _played(Hall(store, folder, people_slots=count, people_games_per_address=count), count)
+            yield from _played(Hall(store, folder, human_slots=count, human_games_per_address=count), count)
         finally:
             store.close()
 

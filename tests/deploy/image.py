@@ -41,10 +41,10 @@ name = "trial"
 family = "loa"
 format = "round-robin"
 games = 2
-time = "nodes:100"
+time_control = "nodes:100"
 [entries]
 bots = ["trial", "random"]
-[rulings]
+[adjudication]
 max_plies = 80
 """
 

@@ -32,7 +32,7 @@ name = "{name}"
 family = "loa"
 format = "round-robin"
 games = 2
-time = "nodes:100"
+time_control = "nodes:100"
 
 [entries]
 bots = ["plain", "zipped", "folder", "wrapped"]

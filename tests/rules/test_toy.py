@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from bots.table import Table
 
 import referee.rules
 from arena.__main__ import main
 from arena.pages.filters import meaning
-from arena.tournaments.eligibility import judge
-from bots.sdk.game_state import Table
+from arena.tournaments.eligibility import check_eligibility
 from protocol.capabilities import Capabilities
 from protocol.errors import BadOption
 from referee.game.record import read_record
@@ -164,7 +164,7 @@ def test_sample_bots_take_part_in_its_phase():
 def test_a_bot_that_does_not_know_the_phase_is_eligible():
     ruleset = load(FAMILY).settle(None, {"gift": True})
     found = Capabilities.default().as_json()
-    verdict = judge({FAMILY: found}, {FAMILY: ["standard"]}, ruleset)
+    verdict = check_eligibility({FAMILY: found}, {FAMILY: ["standard"]}, ruleset)
     assert verdict.may_play
     assert "the referee passes for it in the gift phase" in verdict.reason
 

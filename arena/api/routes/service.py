@@ -36,8 +36,8 @@ class ScheduleItem(Out):
     id: int
     name: str
     cron: str
-    zone: str
-    missed: Literal["skip", "once", "all"]
+    timezone: str
+    catch_up: Literal["skip", "once", "all"]
     template: dict[str, Any]
     is_enabled: bool
     next_fire: datetime | None
@@ -79,9 +79,9 @@ async def limits(call: Call) -> Limits:
     context = call.context
     return Limits(
         max_upload_bytes=context.settings.max_upload_bytes,
-        max_bots=context.settings.max_bots,
-        max_versions=context.settings.max_versions,
-        max_user_bytes=context.settings.max_user_bytes,
+        max_bots=context.settings.quota_bots,
+        max_versions=context.settings.quota_versions,
+        max_user_bytes=context.settings.quota_bytes,
         max_body_bytes=MAX_BODY_BYTES,
         max_page=MAX_LIMIT,
         requests_per_minute={

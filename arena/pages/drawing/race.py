@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.pages import filters
-from arena.tournaments.settings import Settlement
+from arena.tournaments.settings import RaceSettings
 from referee.ratings.race import RaceState
 
 
@@ -14,7 +14,7 @@ from referee.ratings.race import RaceState
 class RacePicture:
     """A race with what it has found so far; `names` are those of its seats."""
 
-    settings: Settlement
+    settings: RaceSettings
     state: RaceState
     names: Mapping[int, str]
 
@@ -22,7 +22,7 @@ class RacePicture:
     def words(self) -> str:
         """The verdict, in one sentence."""
         found, confidence = self.state, f"{100 * self.settings.confidence:g} %"
-        of = "first is" if self.settings.first == 1 else f"first {self.settings.first} are"
+        of = "first is" if self.settings.top == 1 else f"first {self.settings.top} are"
         leaders = ", ".join(filters.plain(self.names[one], 60) for one in found.ranked(found.leaders))
         if found.is_settled:
             return f"Settled at {confidence}: the {of} {leaders}."

@@ -36,7 +36,7 @@ async def show(request: web.Request) -> web.Response:
     except DamagedError:
         found = DumpIndex()  # the next run writes it anew
     settings = request.app[CONTEXT].settings
-    hour = settings.archive_hour
+    hour = settings.dump_hour_utc
     dumps = arranged(request, _FILES, found.latest_first)
     return page(request, "dumps.html", index=found, dumps=dumps, licence=archive.licence, hour=hour)
 

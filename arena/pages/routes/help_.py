@@ -15,7 +15,7 @@ from arena.pages.fields import documented
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged
 from arena.pages.view import page, redirect, run, takes
-from arena.tournaments import pace
+from arena.tournaments import time_class
 from referee.game.adjudication import LEVEL, LEVEL_FROM_PLY
 from referee.game.spec import Adjudication, BotLimits
 from referee.ratings import cycle, trueskill
@@ -158,7 +158,7 @@ def _terminations(request: web.Request, kind: Kind, text: str) -> tuple[str, str
 def _limits(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
     described = type(context.settings).model_fields
-    names = ("max_upload_bytes", "max_bundle_bytes", "max_bundle_files", "max_bots", "max_versions", "max_user_bytes")
+    names = ("max_upload_bytes", "max_bundle_bytes", "max_bundle_files", "quota_bots", "quota_versions", "quota_bytes")
     uploads = [(name, getattr(context.settings, name), described[name].description) for name in names]
     rates: list[tuple[str, float | None, float]] = [
         (name, one.rate.per_minute, one.rate.burst) for name, one in context.limiters.items()
@@ -177,16 +177,16 @@ def _limits(request: web.Request) -> web.Response:
 def _ratings(request: web.Request) -> web.Response:
     draws = [(load(name).title, load(name).draw_probability) for name in families()]
     paces: list[tuple[str, float | None, str]] = [
-        (one.name, one.below_s or float("inf"), one.words) for one in pace.PACES
+        (one.name, one.below_s or float("inf"), one.words) for one in time_class.TIME_CLASSES
     ]
-    paces.append((pace.UNTIMED, None, "no clock: limits of depth or nodes"))
+    paces.append((time_class.UNTIMED, None, "no clock: limits of depth or nodes"))
     return page(
         request,
         "ratings.html",
         simulations=cycle.SIMULATIONS,
         level=round(100 * cycle.LEVEL),
         r=trueskill,
-        moves=pace.MOVES,
+        moves=time_class.MOVES,
         draws=arranged(request, _DRAWS, draws, parameter="draws", value=_part),
         paces=arranged(request, _PACES, paces, parameter="paces", value=_part),
     )

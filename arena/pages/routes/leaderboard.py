@@ -19,7 +19,7 @@ from arena.pages.view import arena_of, family_in, page, run, store_of, takes
 from arena.store import Store
 from arena.store.ratings.rating_history import Count, Score, games_of, scores_of
 from arena.store.ratings.rating_line import RatingLine
-from arena.tournaments import pace
+from arena.tournaments import time_class
 from referee.ratings.bradley_terry import Strength, fit
 from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
 from referee.rules.core import ParseError, UnknownNameError
@@ -148,7 +148,7 @@ def _chosen(store: Store, chosen: Filter) -> list[Count]:
         counts = [one for one in counts if one.variant == chosen.variant]
     if chosen.pace:
         settings = store.rating_history.settings({one.tournament_id for one in counts})
-        mine = {key for key, document in settings.items() if pace.pace_in(document) == chosen.pace}
+        mine = {key for key, document in settings.items() if time_class.time_class_in(document) == chosen.pace}
         counts = [one for one in counts if one.tournament_id in mine]
     return counts
 
@@ -179,7 +179,7 @@ async def show(request: web.Request) -> web.Response:
     chosen = Filter(
         pool,
         variant=choice(query, "variant", [one.variant for one in sides]),
-        pace=choice(query, "pace", pace.NAMES),
+        pace=choice(query, "pace", time_class.NAMES),
         state=state,
         owner=(user.name if user else "-") if is_mine else "",
         until=await run(store.rating_history.commit_at, pool, at) if at else None,
@@ -207,7 +207,7 @@ async def show(request: web.Request) -> web.Response:
         chosen=chosen,
         is_mine=is_mine,
         variants=[one.variant for one in sides],
-        paces=pace.NAMES,
+        paces=time_class.NAMES,
         states=[(key, text) for key, text in STATES.items() if key],
         lines=lines,
         blocks=[

@@ -82,7 +82,7 @@ async def _organiser(request: web.Request) -> Identity | web.Response:
 
 def settings_of(row: Tournament) -> dict[str, Any]:
     """What a tournament's document says beyond the defaults: with its start, without the schedule it is of."""
-    starts = {} if row.started else {"starts": row.starts.isoformat()}
+    starts = {} if row.started else {"start_time": row.starts.isoformat()}
     document = read({**row.settings, "schedule": None, **starts})
     return document.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
 
@@ -99,7 +99,7 @@ async def new(request: web.Request) -> web.Response:
     }
     if request.query.get("like", "").isdecimal():
         row = await run(store_of(request).tournaments.get, int(request.query["like"][:9]))
-        settings = {name: value for name, value in settings_of(row).items() if name != "starts"}
+        settings = {name: value for name, value in settings_of(row).items() if name != "start_time"}
     return await _show(request, _new(request), settings)
 
 

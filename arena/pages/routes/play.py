@@ -60,7 +60,7 @@ async def _form(request: web.Request, given: dict[str, Any], problem: str = "", 
         given=given,
         problem=problem,
         mine=await act(services.people.mine, arena, visitor),
-        slots=arena.settings.people_slots,
+        slots=arena.settings.human_slots,
     )
 
 

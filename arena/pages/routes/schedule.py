@@ -29,7 +29,7 @@ async def show(request: web.Request) -> web.Response:
     def read_all() -> dict[str, Any]:
         row = store.schedules.get(number)
         try:
-            dates = list(islice(cron.fires(row.cron, row.zone, now()), UPCOMING)) if row.is_enabled else []
+            dates = list(islice(cron.fires(row.cron, row.timezone, now()), UPCOMING)) if row.is_enabled else []
             text = as_toml(read(row.template))
         except SettingsError:  # another program stored it
             dates, text = [], ""

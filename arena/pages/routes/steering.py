@@ -18,7 +18,7 @@ from arena.store.base.models import Tournament
 from arena.store.tournaments.tournaments import FOLLOWING, EntryLine
 from arena.tournaments.extension import Length, length
 from arena.tournaments.format import is_closed, is_open
-from arena.tournaments.seating import with_seat
+from arena.tournaments.participants import participating
 from arena.tournaments.settings import SettingsError, read
 
 routes = web.RouteTableDef()
@@ -77,7 +77,7 @@ def _length(tournament: Tournament, entries: Sequence[EntryLine]) -> Length | No
     if tournament.state == "cancelled":
         return None
     try:
-        return length(read(tournament.settings), len(with_seat(tournament, entries)))
+        return length(read(tournament.settings), len(participating(tournament, entries)))
     except SettingsError:
         return None
 

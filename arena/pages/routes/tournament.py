@@ -25,7 +25,7 @@ from arena.services.table import Table
 from arena.store.base.models import Tournament
 from arena.store.base.page import write_cursor
 from arena.store.tournaments.tournaments import FOLLOWING, EntryLine
-from arena.tournaments import crosstable, pace
+from arena.tournaments import crosstable, time_class
 from arena.tournaments.settings import read as read_settings
 from referee.rules import families, terminations
 
@@ -68,8 +68,8 @@ _TOURNAMENTS = (
 _RECURRING = (
     column("name", "Name"),
     column("", "When"),
-    column("zone", "Zone"),
-    column("missed", "Missed runs"),
+    column("timezone", "Time zone"),
+    column("catch_up", "Missed runs"),
     column("next_fire", "Next"),
 )
 _ENDINGS = (column("name", "Ended by"), Column("games", "Games"), column("", "Meaning"))
@@ -228,7 +228,7 @@ async def show(request: web.Request) -> web.Response:
         "tournament.html",
         **found,
         is_over=is_over,
-        pace=pace.pace_in(tournament.settings),
+        pace=time_class.time_class_in(tournament.settings),
         eta=_eta(tournament, datetime.now(UTC)),
         order=order,
         lines=shown.sort(order, value),

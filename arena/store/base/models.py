@@ -211,15 +211,15 @@ class VersionFamily(SQLModel, table=True):
 class Schedule(SQLModel, table=True):
     """A recurring tournament: a cron expression in a time zone, and the template of what it creates.
 
-    `missed` says what follows downtime: `skip` (nothing), `once` (one run for all missed ones) or `all`.
+    `catch_up` says what follows downtime: `skip` (nothing), `once` (one run for all missed ones) or `all`.
     """
 
     __tablename__ = "schedules"
     id: int | None = Field(default=None, primary_key=True)
     name: str = Field(unique=True, max_length=80)
     cron: str = Field(max_length=80)
-    zone: str = Field(default="UTC", max_length=64)
-    missed: str = Field(default="once", max_length=8)
+    timezone: str = Field(default="UTC", max_length=64)
+    catch_up: str = Field(default="once", max_length=8)
     template: dict[str, Any] = _json(dict)
     is_enabled: bool = True
     next_fire: datetime | None = _time(nullable=True, index=True)

@@ -43,7 +43,7 @@ class Schedules:
                 schedule = session.get(Schedule, schedule_id)
                 if schedule is None:
                     raise NotFoundError("schedule", schedule_id)
-                for name in ("name", "cron", "zone", "missed", "template"):
+                for name in ("name", "cron", "timezone", "catch_up", "template"):
                     setattr(schedule, name, getattr(like, name))
                 schedule.next_fire = like.next_fire if schedule.is_enabled else None
         except IntegrityError:

@@ -84,7 +84,7 @@ def play_abalone(store: Store, moves: tuple[str, ...]) -> GameRecord:
 
 
 def _tournament(store: Store, by: int, name: str, bots: list[str], family: str = "loa") -> int:
-    document = {"name": name, "family": family, "games": 4, "time": "1+0.01", "entries": {"bots": bots}}
+    document = {"name": name, "family": family, "games": 4, "time_control": "1+0.01", "entries": {"bots": bots}}
     row = tournaments.create(store, document, by, now())
     assert row.id is not None
     tournaments.plan(store, row.id)

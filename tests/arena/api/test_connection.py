@@ -14,7 +14,7 @@ from arena.api import connection, introduction
 from arena.cli.connect import Connection
 from arena.cli.exit import CommandError, Exit
 from arena.coordinator.lobby import Lobby
-from arena.tournaments.eligibility import judge
+from arena.tournaments.eligibility import check_eligibility
 from referee.bot.remote.link import LinkAllowance
 from referee.game.spec import BotSpec
 from referee.rules import load
@@ -62,9 +62,9 @@ def test_what_it_announces_decides_what_it_may_enter(server: Server, lobby: Lobb
     families = server.store.versions.families(version.id or 0)
     assert families == {"loa": ("standard", "scrambled-eggs")}  # which can be shown as a position
     rules = load("loa")
-    found = [judge(version.capabilities, families, rules.settle(name)) for name in ("standard", "loa12")]
+    found = [check_eligibility(version.capabilities, families, rules.settle(name)) for name in ("standard", "loa12")]
     assert [verdict.may_play for verdict in found] == [True, False]
-    ruled = judge(version.capabilities, families, rules.settle("standard", {"no_moves": "loss"}))
+    ruled = check_eligibility(version.capabilities, families, rules.settle("standard", {"no_moves": "loss"}))
     assert not ruled.may_play
     assert "no_moves" in ruled.reason
     more = server.call(come(server, token, "bot=far&family=loa", "id family loa", "ugiok"))

@@ -125,7 +125,7 @@ def test_tournaments(arena: Arena) -> None:
     assert found["games"] == {"finished": 12}
     assert (found["planned_games"], found["finished_games"]) == (12, 12)
     assert [entry["bot"] for entry in found["entries"]] == ["random", "greedy", "alphabeta"]
-    assert found["settings"]["time"] == "1+0.01"
+    assert found["settings"]["time_control"] == "1+0.01"
 
 
 def test_standings_equal_crosstable_equal_games(arena: Arena) -> None:
@@ -197,7 +197,7 @@ def test_schedules(arena: Arena) -> None:
         "name": "Weekly {date}",
         "family": "loa",
         "entries": {"all": True},
-        "schedule": {"cron": "0 20 * * 5", "zone": "Europe/Paris"},
+        "schedule": {"cron": "0 20 * * 5", "timezone": "Europe/Paris"},
     }
     made = server.post(f"{PREFIX}/schedules", token=token, body=document)
     assert made.status == 201, made.body

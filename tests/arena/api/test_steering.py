@@ -68,7 +68,7 @@ def test_before_it_begins(arena: Arena, eve: Person) -> None:
     by = arena.store.users.find("organiser").id or 0
     document = {"name": "Later", "family": "loa", "entries": {"bots": ["greedy", "random"]}}
     later = tournaments.create(
-        arena.store, {**document, "starts": "2027-01-01T00:00:00Z"}, by, datetime(2026, 12, 1, tzinfo=UTC)
+        arena.store, {**document, "start_time": "2027-01-01T00:00:00Z"}, by, datetime(2026, 12, 1, tzinfo=UTC)
     )
     number = later.id or 0
     assert eve.buttons(number) == ["start", "pause", "cancel"]

@@ -194,7 +194,7 @@ def test_entering_withdrawing_and_extending(arena: Arena, cli: Any, tmp_path: Pa
 
 def test_extending_says_what_the_number_is_and_what_comes_of_it(arena: Arena, cli: Any, tmp_path: Path) -> None:
     file, token = tmp_path / "open.toml", ("--token", arena.tokens["organiser"])
-    text = 'name = "Later"\nfamily = "loa"\nformat = "{}"\n{}starts = {}\n[entries]\nbots = ["greedy", "random"]\n'
+    text = 'name = "Later"\nfamily = "loa"\nformat = "{}"\n{}start_time = {}\n[entries]\nbots = ["greedy", "random"]\n'
     file.write_text(text.format("swiss", "rounds = 2\n", LATER))
     swiss = str(cli("tournament", "create", str(file), "--json", *token, is_json=True)["id"])
     longer = cli("tournament", "extend", swiss, "5", "--json", *token, is_json=True)

@@ -46,7 +46,7 @@ def test_what_is_commented_out_in_an_example_is_right_too(capsys: Any, format: s
     document = tomllib.loads(
         "\n".join(line for line in lines if "arena tournament" not in line and "begin with" not in line)
     )
-    assert document.pop("starts").year == 2027
+    assert document.pop("start_time").year == 2027
     assert document["schedule"]["cron"]
     named = document["entries"].pop("bots")
     document["entries"] = {"bots": named} if format == "sprt" else {"bots": named, **document["entries"]}
@@ -66,15 +66,15 @@ def test_all_problems_are_named_at_once(capsys: Any, tmp_path: Path) -> None:
         gmaes = 2
         rated = "yes"
         seed = -1
-        time = "soon"
-        starts = "tomorrow"
+        time_control = "soon"
+        start_time = "tomorrow"
         zzz = 1
         [entries]
         botz = ["a"]
         top = 2000
-        [options]
+        [rule_options]
         stalemate = []
-        [rulings]
+        [adjudication]
         draw = "whenever"
         """,
     )
@@ -84,17 +84,18 @@ def test_all_problems_are_named_at_once(capsys: Any, tmp_path: Path) -> None:
         "family": "unknown family 'lao'; did you mean loa? known: abalone, baroque, loa, pijersi, tablut",
         "format": "'swis' is none of them; did you mean swiss? "
         "There are round-robin, gauntlet, swiss, knockout, ladder, race, sprt",
-        "tc": "no such key; did you mean time?",
+        "tc": "no such key; did you mean time_control?",
         "bots": "no such key; did you mean entries.bots?",
         "gmaes": "no such key; did you mean games?",
         "rated": "'yes' is not true or false; write true or false",
         "seed": "-1 is too small; write 0 or more",
-        "time": "not a time control at column 1 of 'soon'; write 10+0.1, 40/60, 1/move, depth:4 or nodes:10000",
-        "starts": "'tomorrow' is not a time such as 2027-01-31T20:00:00Z; write a time such as 2027-01-31T20:00:00Z",
+        "time_control": "not a time control at column 1 of 'soon'; write 10+0.1, 40/60, 1/move, depth:4 or nodes:10000",
+        "start_time": "'tomorrow' is not a time such as 2027-01-31T20:00:00Z; "
+        "write a time such as 2027-01-31T20:00:00Z",
         "entries.botz": "no such key; did you mean entries.bots?",
         "entries.top": "2000 is too large; write 1,000 or less",
-        "options.stalemate": "this cannot be used here; write a text, a number or true",
-        "rulings": "--draw: cannot read 'whenever'; write after=N,moves=N,score=N",
+        "rule_options.stalemate": "this cannot be used here; write a text, a number or true",
+        "adjudication": "--draw: cannot read 'whenever'; write after=N,moves=N,score=N",
     }
 
 
@@ -105,12 +106,12 @@ def test_all_problems_are_named_at_once(capsys: Any, tmp_path: Path) -> None:
         ('format = "ladder"\ngames = 4', "games", "ladder.games"),
         ("rounds = 3", "rounds", "leave it out"),
         ('variant = "zne"', "variant", "did you mean zen"),
-        ("options = { repetition = 1 }", "options", "except 1"),
-        ('starts = 2027-01-31T20:00:00Z\nschedule = { cron = "0 20 * * 5" }', "starts", "schedule"),
+        ("rule_options = { repetition = 1 }", "rule_options", "except 1"),
+        ('start_time = 2027-01-31T20:00:00Z\nschedule = { cron = "0 20 * * 5" }', "start_time", "schedule"),
         ("ladder = { games = 3 }", "ladder.games", "write 4"),
         ('name = " x"', "name", "blanks"),
         ("sprt = { elo0 = 5, elo1 = 5 }", "sprt", "elo0 must be less than elo1"),
-        ("time = 5", "time", "5 is not a text"),
+        ("time_control = 5", "time_control", "5 is not a text"),
         ("entries = 3", "entries", "3 is not a table"),
         ("knockout = { third = true }", "knockout.third", "did you mean knockout.third_place"),
     ],
@@ -130,7 +131,7 @@ def test_what_people_read(capsys: Any, tmp_path: Path) -> None:
     out, err = capsys.readouterr()
     assert out.splitlines() == [
         "  name: is missing; write it",
-        "  entries: nobody plays; name bots, or set top, all or newest",
+        "  entries: has no bots; name bots, or set top, all or newest",
     ]
     assert err == f"error: {file}: 2 problems; correct them and check again\n"
     assert run(["tournament", "create"]) == Exit.USAGE

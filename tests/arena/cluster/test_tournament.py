@@ -32,7 +32,7 @@ def referee(stage: Stage, address: str, **environment: str) -> Iterator[Command]
     """`arena referee` with the cluster at that address as its executor."""
     database = stage.store.engine.url.render_as_string(hide_password=False)
     where = ["--data", str(stage.settings.data), "--database", database]
-    command = Command("referee", *where, "--executor", address, ARENA_LEASE_SECONDS="2", **environment)
+    command = Command("referee", *where, "--executor", address, ARENA_LEASE_TTL_SECONDS="2", **environment)
     try:
         yield command
     finally:
@@ -95,7 +95,7 @@ def test_a_worker_that_judges_games_otherwise_is_found_out(cluster: Cluster, sta
 
 def test_pausing_stops_a_game_that_would_never_end(cluster: Cluster, stage: Stage) -> None:
     worker = cluster.worker()
-    number = cup(stage, games=2, entries={"bots": ["mute", "one"]}, time="1000+0")
+    number = cup(stage, games=2, entries={"bots": ["mute", "one"]}, time_control="1000+0")
     with referee(stage, cluster.address) as process:
         wait(lambda: stage.store.games.counts(number).get("running"), "a game that runs")
         wait(lambda: len(worker.bots()) == 2, "its bots")

@@ -36,7 +36,7 @@ def folder(sqlite_store: Store, tmp_path: Path) -> Path:
     for name, moves in {"black": BLACK, "white": WHITE}.items():
         command = [sys.executable, "-S", "-E", str(HERE / "scripted.py"), *moves, "resign"]
         stage.ids[name] = stage.bot(name, command=command)
-    number = stage.create(games=2, time="5+0", entries={"bots": ["black", "white"]})
+    number = stage.create(games=2, time_control="5+0", entries={"bots": ["black", "white"]})
     with Roster(Sandbox("none")) as roster:
 
         def reply(game: PlannedGame) -> GameRecord:
@@ -111,7 +111,7 @@ def test_the_referee_plays_what_is_due_and_leaves_when_told(sqlite_store: Store,
     stage = Stage(sqlite_store, tmp_path, ())
     for name in ("one", "two"):
         stage.bot(name, command=[sys.executable, "-S", "-E", str(HERE / "scripted.py"), "resign"])
-    number = stage.create(games=2, time="5+0")
+    number = stage.create(games=2, time_control="5+0")
     words = [sys.executable, "-m", "arena", "referee", "--data", str(tmp_path), "--executor", "local:1"]
     words += ["--metrics", "0"]
     weak = {**os.environ, **INTERPRETED, "ARENA_ALLOW_WEAK_SANDBOX": "1"}

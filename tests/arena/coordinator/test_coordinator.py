@@ -141,14 +141,14 @@ def test_a_tournament_of_before_has_the_usual_priority(stage: Stage) -> None:
 
 
 def test_a_tournament_begins_when_it_is_due(stage: Stage) -> None:
-    number = stage.create(starts=(stage.now + timedelta(hours=1)).isoformat())
+    number = stage.create(start_time=(stage.now + timedelta(hours=1)).isoformat())
     coordinator = stage.coordinator(Dice())
     coordinator.turn()
     assert stage.tournament(number).state == "scheduled"
     stage.now += timedelta(hours=1, seconds=1)
     coordinator.turn()
     assert stage.tournament(number).state == "running"
-    early = stage.create(starts=(stage.now + timedelta(hours=1)).isoformat())
+    early = stage.create(start_time=(stage.now + timedelta(hours=1)).isoformat())
     tournaments.start(stage.store, early, stage.now)
     stage.play(early)
     stage.check_exactly_once(early)
@@ -436,7 +436,7 @@ def test_cancelled_is_for_good_and_what_was_played_stands(stage: Stage) -> None:
 
 
 def test_one_that_has_not_begun_can_be_paused_and_waits_for_its_time_again(stage: Stage) -> None:
-    number = stage.create(starts=(stage.now + timedelta(hours=1)).isoformat())
+    number = stage.create(start_time=(stage.now + timedelta(hours=1)).isoformat())
     tournaments.pause(stage.store, number, stage.now)
     stage.now += timedelta(hours=2)
     stage.coordinator(Dice()).turn()
@@ -518,7 +518,7 @@ def recurring(stage: Stage, missed: str = "once", **more: Any) -> int:
         "family": "loa",
         "openings": "none",
         "entries": {"newest": True},
-        "schedule": {"cron": "0 * * * *", "zone": "UTC", "missed": missed},
+        "schedule": {"cron": "0 * * * *", "timezone": "UTC", "catch_up": missed},
         **more,
     }
     found = cron.create(stage.store, document, stage.user_id, stage.now)

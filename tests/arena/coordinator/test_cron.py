@@ -69,7 +69,7 @@ def test_fires_follow_one_another_and_do_not_depend_on_where_one_starts(cron: st
 
 def schedule(missed: str, cron: str = "0 * * * *", coming: str = "2027-05-01T10:00") -> Schedule:
     """An hourly schedule."""
-    return Schedule(name="s", cron=cron, zone="UTC", missed=missed, next_fire=at(coming), created_by=1)
+    return Schedule(name="s", cron=cron, timezone="UTC", catch_up=missed, next_fire=at(coming), created_by=1)
 
 
 @pytest.mark.parametrize("missed", ["skip", "once", "all"])

@@ -61,7 +61,7 @@ def liar(game: PlannedGame) -> GameRecord:
 
 
 def coordinator(stage: Stage, cluster: Cluster, share: float, reader: Verifier | None = None) -> Coordinator:
-    stage.settings = stage.settings.model_copy(update={"verify_share": share})
+    stage.settings = stage.settings.model_copy(update={"verify_sample_rate": share})
     return stage.coordinator(cluster, verifier=reader or Reader())
 
 
@@ -198,7 +198,7 @@ def test_a_worker_on_which_bots_are_slower_is_shut_out_and_its_results_stay(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(throttle, "SURE", 10)
-    number = stage.create(games=30, time="10+0.1", entries={"bots": ["ada", "bob"]})
+    number = stage.create(games=30, time_control="10+0.1", entries={"bots": ["ada", "bob"]})
     crowd = Crowd()
     play(stage, coordinator(stage, crowd, 0.0), number)
     problem = "bots search at 60 % of their speed elsewhere"
@@ -219,8 +219,8 @@ def test_slow_workers_go_on_where_speed_does_not_matter_or_nobody_knows_them(
     stage: Stage, tolerance: float, present: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(throttle, "SURE", 10)
-    stage.settings = stage.settings.model_copy(update={"throttle_tolerance": tolerance})
-    number = stage.create(games=30, time="10+0.1", entries={"bots": ["ada", "bob"]})
+    stage.settings = stage.settings.model_copy(update={"slow_worker_tolerance": tolerance})
+    number = stage.create(games=30, time_control="10+0.1", entries={"bots": ["ada", "bob"]})
     crowd = Crowd(*present)
     play(stage, coordinator(stage, crowd, 0.0), number)
     assert crowd.refused == {}

@@ -192,7 +192,7 @@ def test_only_its_person_moves_and_only_when_it_is_their_turn(hall: Hall) -> Non
 
 
 def test_a_game_that_its_person_leaves_is_lost_or_was_none(sqlite_store: Store, tmp_path: Path) -> None:
-    hall = Hall(sqlite_store, tmp_path, people_idle_minutes=0.005)
+    hall = Hall(sqlite_store, tmp_path, human_idle_timeout_minutes=0.005)
     guest = hall.visitor()
     game = hall.begin(guest)
     hall.play(game, guest, "b1b3", answered=False)
@@ -205,7 +205,7 @@ def test_a_game_that_its_person_leaves_is_lost_or_was_none(sqlite_store: Store, 
 
 
 def test_games_beyond_the_slots_wait_their_turn(sqlite_store: Store, tmp_path: Path) -> None:
-    hall = Hall(sqlite_store, tmp_path, people_slots=1)
+    hall = Hall(sqlite_store, tmp_path, human_slots=1)
     guest = hall.visitor()
     with hall.open():
         one = hall.begin(guest)
@@ -220,7 +220,7 @@ def test_games_beyond_the_slots_wait_their_turn(sqlite_store: Store, tmp_path: P
 
 
 def test_twenty_people_play_at_once(sqlite_store: Store, tmp_path: Path) -> None:
-    hall = Hall(sqlite_store, tmp_path, people_slots=20, people_games_per_address=20)
+    hall = Hall(sqlite_store, tmp_path, human_slots=20, human_games_per_address=20)
     begin = time.process_time()
     guests = [replace(hall.visitor(), cookie=f"{number:043}") for number in range(20)]
     with hall.open():

@@ -114,7 +114,7 @@ def live(sqlite_store: Store, tmp_path: Path) -> Stage:
 def cup(stage: Stage, **document: Any) -> int:
     """A round robin of those that resign."""
     entries = {"bots": ["one", "two", "three"]}
-    return stage.create(**{"games": 10, "entries": entries, "limits": LIMITS, "time": "100+0", **document})
+    return stage.create(**{"games": 10, "entries": entries, "limits": LIMITS, "time_control": "100+0", **document})
 
 
 def ended(lines: list[str]) -> list[str]:
@@ -159,7 +159,7 @@ def test_stopping_lets_running_games_finish_and_hands_the_others_back(live: Stag
 
 
 def test_a_game_is_recorded_while_the_other_one_of_its_pair_is_being_played(live: Stage) -> None:
-    number = cup(live, games=2, entries={"bots": ["one", "mute"]}, time="1000+0")
+    number = cup(live, games=2, entries={"bots": ["one", "mute"]}, time_control="1000+0")
     with victim(live) as process:
         process.until("end")
     counts = live.store.games.counts(number)  # it was killed
@@ -168,7 +168,7 @@ def test_a_game_is_recorded_while_the_other_one_of_its_pair_is_being_played(live
 
 
 def test_pausing_calls_off_a_game_that_would_never_end(live: Stage) -> None:
-    number = cup(live, games=2, entries={"bots": ["mute", "one"]}, time="1000+0")
+    number = cup(live, games=2, entries={"bots": ["mute", "one"]}, time_control="1000+0")
     with victim(live) as process:
         process.until("start")
         tournaments.pause(live.store, number, live.now)

@@ -13,7 +13,7 @@ from referee.game.spec import BotSpec, GameSpec, PlannedGame
 
 NEAR = BotSpec("near", ("near",))
 FAR = BotSpec("far", ("remote",), place="remote")
-SETTINGS = {"name": "x", "family": "loa", "entries": {"bots": ["far", "near"]}, "wait_for_remote": 60}
+SETTINGS = {"name": "x", "family": "loa", "entries": {"bots": ["far", "near"]}, "remote_join_timeout_s": 60}
 
 
 class Clock:

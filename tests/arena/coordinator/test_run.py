@@ -111,7 +111,7 @@ def test_an_upgrade_under_a_coordinator_ends_it_and_it_writes_nothing(
     own_store: Store, tmp_path: Path, is_acting: bool
 ) -> None:
     stage = Stage(own_store, tmp_path)
-    stage.settings = stage.settings.model_copy(update={"lease_seconds": 0.3})
+    stage.settings = stage.settings.model_copy(update={"lease_ttl_seconds": 0.3})
     number = stage.create(games=2)
     dice = Dice(is_held=True)
     if not is_acting:
@@ -149,7 +149,7 @@ def test_a_lease_taken_while_the_database_was_upgraded_is_given_back(own_store: 
 
 
 def test_whoever_loses_the_lease_stands_by_and_touches_nothing(stage: Stage) -> None:
-    stage.settings = stage.settings.model_copy(update={"lease_seconds": 0.3})
+    stage.settings = stage.settings.model_copy(update={"lease_ttl_seconds": 0.3})
     number = stage.create(games=2)
     dice = Dice(is_held=True)
 

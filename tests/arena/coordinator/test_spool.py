@@ -75,7 +75,7 @@ def dropped(coordinator: Coordinator, reason: str) -> float | None:
 def test_a_database_away_for_longer_than_the_lease_costs_no_result_and_no_running_game(
     stage: Stage, away: Away
 ) -> None:
-    stage.settings = stage.settings.model_copy(update={"lease_seconds": 0.2})
+    stage.settings = stage.settings.model_copy(update={"lease_ttl_seconds": 0.2})
     number = stage.create(games=2)
     dice = Dice(is_held=True)
 
@@ -254,7 +254,7 @@ def told(coordinator: Coordinator, stage: Stage, **event: Any) -> None:
 
 @pytest.mark.parametrize("is_elsewhere", [False, True])
 def test_the_result_of_a_game_is_there_when_the_next_of_its_job_begins(stage: Stage, is_elsewhere: bool) -> None:
-    stage.settings = stage.settings.model_copy(update={"verify_share": 0.0})
+    stage.settings = stage.settings.model_copy(update={"verify_sample_rate": 0.0})
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice)

@@ -71,7 +71,7 @@ def test_after_five_failures_in_a_row_the_rest_is_forfeited_and_all_are_told(sta
 
 @pytest.mark.parametrize(("limit", "most"), [(2, 8), (0, 10**6)])
 def test_the_limit_is_the_tournaments(stage: Stage, limit: int, most: int) -> None:
-    number = stage.create(games=10, rulings={"suspend_after": limit})
+    number = stage.create(games=10, adjudication={"suspend_after": limit})
     dice = stage.play(number, Dice(stalling(MUTE)))
     assert asked(dice, stage) == 30 if not limit else asked(dice, stage) <= most
     stage.check_exactly_once(number, 60)
@@ -102,7 +102,7 @@ def test_two_of_them_do_not_save_each_other(stage: Stage) -> None:
 
 
 def test_what_is_out_is_called_off_and_its_late_results_change_nothing(stage: Stage) -> None:
-    number = stage.create(games=20, rulings={"suspend_after": 1})
+    number = stage.create(games=20, adjudication={"suspend_after": 1})
     dice = Dice(stalling(MUTE), is_held=True)
     dice.size = 8
     coordinator = stage.coordinator(dice)
@@ -127,11 +127,11 @@ def test_every_format_goes_on_without_it(stage: Stage, format: str) -> None:
     document: dict[str, Any] = {
         "swiss": {"rounds": 3, "games": 6},
         "knockout": {"games": 6},
-        "ladder": {"ladder": {"games": 60, "cap": 0}},
+        "ladder": {"ladder": {"games": 60, "max_games_per_bot": 0}},
         "sprt": {"entries": {"bots": ["ada", "bob"]}, "sprt": {"games": 400, "elo0": 0, "elo1": 1}},
         "gauntlet": {"games": 20, "entries": {"bots": ["ada"], "all": True}},
     }[format]
-    number = stage.create(format=format, rulings={"suspend_after": 3}, **document)
+    number = stage.create(format=format, adjudication={"suspend_after": 3}, **document)
     dice = stage.play(number, Dice(stalling(MUTE)))
     stage.check_exactly_once(number)
     assert [one.name for one in stage.store.tournaments.entries(number) if one.suspended] == [MUTE]

@@ -26,7 +26,7 @@ async def main() -> None:
     left = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     configure("text", "error")
     settings = Settings(
-        data=folder, database=database, sandbox="none", allow_weak_sandbox=True, executor="local:2", lease_seconds=3
+        data=folder, database=database, sandbox="none", allow_weak_sandbox=True, executor="local:2", lease_ttl_seconds=3
     )
     store, bus, spool = Store(database), Bus(), Spool(settings.spool_folder)
     executor = open_executor(settings, bus, spool)

@@ -195,8 +195,8 @@ def fill(store: Store, *, plies: int = 60) -> Stage:
         Schedule(
             name="Fridays",
             cron="0 20 * * 5",
-            zone="Europe/Paris",
-            missed="once",
+            timezone="Europe/Paris",
+            catch_up="once",
             template={"name": HOSTILE, "family": "loa"},
             next_fire=START,
             created_by=zoe.id,
@@ -269,12 +269,14 @@ def _tournament(
             starts=START,
             created_by=user,
             settings={
-                "time": "60+0.5",
+                "time_control": "60+0.5",
                 "name": "cup",
                 "family": family,
                 "entries": {"bots": list(NAMES)},
                 "opening_lines": [HOSTILE],
-                "handicaps": [{"bot": NAMES[0], "against": NAMES[1], "time": "5+0", "options": {"Book": HOSTILE}}],
+                "handicaps": [
+                    {"bot": NAMES[0], "against": NAMES[1], "time_control": "5+0", "engine_options": {"Book": HOSTILE}}
+                ],
             },
         ),
         [(version.id or 0, "fit") for version in versions],

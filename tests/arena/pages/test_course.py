@@ -53,7 +53,7 @@ def test_a_swiss_shows_rounds_with_byes(server: Server, field: Field) -> None:
 def test_a_ladder_shows_what_it_asks_next(server: Server, field: Field) -> None:
     shown = text(server, f"/tournaments/{hold(field, 'ladder', most=4, ladder={'games': 60})}")
     assert "On their way: " in shown
-    assert re.search(r"(tells most|has waited for)", shown)
+    assert re.search(r"(most informative|has waited for)", shown)
 
 
 def test_a_race_shows_who_is_settled_and_what_it_asks_next(server: Server, field: Field) -> None:
@@ -65,13 +65,13 @@ def test_a_race_shows_who_is_settled_and_what_it_asks_next(server: Server, field
 
 
 def test_the_verdict_of_a_race_in_words() -> None:
-    settings = read({"name": "c", "family": "loa", "format": "race", "race": {"first": 2}, "entries": {"all": True}})
+    settings = read({"name": "c", "family": "loa", "format": "race", "race": {"top": 2}, "entries": {"all": True}})
     scores = {(one, two): [1.0 if (one, two) != (1, 2) else 0.5] * 20 for one, two in combinations(range(4), 2)}
 
     def picture(first: int) -> RacePicture:
         question = Race(first, 0.05)
         names = dict(enumerate(("ada v1", "bob v1", "cleo v1", "dan v1")))
-        return RacePicture(settings.race.model_copy(update={"first": first}), judge(question, range(4), scores), names)
+        return RacePicture(settings.race.model_copy(update={"top": first}), judge(question, range(4), scores), names)
 
     assert picture(1).words == "Settled at 95 %: the first is ada v1."
     assert picture(1).doubt == ""

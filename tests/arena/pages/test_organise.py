@@ -75,7 +75,7 @@ CUP = {
     "name": "Cup",
     "family": "loa",
     "format": "knockout",
-    "time": "10+0.5",
+    "time_control": "10+0.5",
     "openings": "none",
     "rated": "1",
     "entries__bots": "ada\r\nbob\r\n\r\ncleo",
@@ -106,7 +106,7 @@ def test_a_plan_is_looked_at_before_it_is_created(server: Server, olga: str) -> 
 
 def test_a_tournament_is_created_and_changed(server: Server, olga: str) -> None:
     starts = f"{now() + timedelta(days=30):%Y-%m-%dT%H:%M}"
-    reply = send(server, olga, "/tournaments/new", "save", **CUP, starts=starts)
+    reply = send(server, olga, "/tournaments/new", "save", **CUP, start_time=starts)
     assert reply.status == 303, words(reply)
     number = int(reply.headers["Location"].removeprefix("/tournaments/"))
     row = server.store.tournaments.get(number)
@@ -115,7 +115,7 @@ def test_a_tournament_is_created_and_changed(server: Server, olga: str) -> None:
     shown = server.get(f"/tournaments/{number}/edit", headers={"Cookie": olga}).body.decode()
     assert re.search(r'type="datetime-local" value="(.+?)"', shown)[1] == starts  # type: ignore[index]
     changed = {**CUP, "name": "Swiss cup", "format": "swiss", "entries__bots": "ada\nbob", "rated": ""}
-    reply = send(server, olga, f"/tournaments/{number}/edit", "save", **changed, starts=starts)
+    reply = send(server, olga, f"/tournaments/{number}/edit", "save", **changed, start_time=starts)
     assert reply.status == 303, words(reply)
     row = server.store.tournaments.get(number)
     assert (row.name, row.format, row.is_rated) == ("Swiss cup", "swiss", False)
@@ -127,19 +127,23 @@ def test_a_tournament_is_created_and_changed(server: Server, olga: str) -> None:
 
 def test_what_is_wrong_stands_at_its_field(server: Server, olga: str) -> None:
     reply = send(
-        server, olga, "/tournaments/new", "save", **{**CUP, "games": "3", "time": "soon", "entries__bots": "adda"}
+        server,
+        olga,
+        "/tournaments/new",
+        "save",
+        **{**CUP, "games": "3", "time_control": "soon", "entries__bots": "adda"},
     )
     assert reply.status == 422
     shown = reply.body.decode()
     assert re.search(r'<a\s+href="#f-games">games</a>: must be even', shown)
-    assert re.search(r'name="time"[^>]* aria-invalid="true"', shown)
+    assert re.search(r'name="time_control"[^>]* aria-invalid="true"', shown)
     assert 'value="Cup"' in shown
     reply = send(server, olga, "/tournaments/new", "save", **{**CUP, "entries__bots": "adda\nbob"})
     assert "did you mean ada" in words(reply)
 
 
 def test_a_schedule_shows_its_next_dates(server: Server, olga: str) -> None:
-    weekly = {**CUP, "name": "Friday {date}", "schedule__cron": "0 20 * * 5", "schedule__zone": "Europe/Paris"}
+    weekly = {**CUP, "name": "Friday {date}", "schedule__cron": "0 20 * * 5", "schedule__timezone": "Europe/Paris"}
     shown = words(send(server, olga, "/tournaments/new", "preview", **weekly))
     assert len(re.findall(r"Fri \d{4}-\d\d-\d\d 1[89]:00 UTC", shown)) == 5
     reply = send(server, olga, "/tournaments/new", "save", **weekly)
@@ -183,19 +187,19 @@ def test_the_form_has_every_key_and_says_what_it_holds() -> None:
     settings: dict[str, Any] = {
         "name": "x",
         "family": "loa",
-        "options": {"draw": True, "size": 3},
+        "rule_options": {"draw": True, "size": 3},
         "games": 4,
         "rated": False,
-        "starts": "2100-01-31T20:00:00Z",
+        "start_time": "2100-01-31T20:00:00Z",
         "entries": {"bots": ["ada", "bob"], "top": 2},
-        "handicaps": [{"bot": "ada", "time": "1+0"}, {"bot": "bob", "options": {"Hash": 1}}],
+        "handicaps": [{"bot": "ada", "time_control": "1+0"}, {"bot": "bob", "engine_options": {"Hash": 1}}],
         "schedule": {"cron": "0 20 * * 5"},
     }
     fields = [field for section in form.sections(settings) for field in section.fields]
     names = {field.name.partition(".")[0] for field in fields}
     assert names == set(Document.model_fields)
     sent = {field.name: ("1" if field.value else "") if field.kind == "check" else field.shown for field in fields}
-    assert form.document_of(sent) == {**settings, "starts": "2100-01-31T20:00Z"}
+    assert form.document_of(sent) == {**settings, "start_time": "2100-01-31T20:00Z"}
 
 
 def test_an_untouched_form_is_the_default() -> None:

@@ -32,7 +32,7 @@ def olga(server: Server) -> str:
 @pytest.fixture
 def cup(server: Server) -> int:
     """A tournament of two bots that has not begun."""
-    later = {**CUP, "starts": (now() + timedelta(days=1)).isoformat()}
+    later = {**CUP, "start_time": (now() + timedelta(days=1)).isoformat()}
     return tournaments.create(server.store, later, server.store.users.find("zoe").id or 0, now()).id or 0
 
 

@@ -23,7 +23,7 @@ def ear() -> Ear:
 
 @pytest.fixture
 def arena(sqlite_store: Store, tmp_path: Path, ear: Ear) -> Arena:
-    settings = read_settings(None, data=tmp_path, allow_weak_sandbox=True, max_versions=2)
+    settings = read_settings(None, data=tmp_path, allow_weak_sandbox=True, quota_versions=2)
     return Arena(sqlite_store, settings, ear)
 
 

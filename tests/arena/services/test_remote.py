@@ -49,7 +49,7 @@ def test_who_may_not_connect_is_told_why(arena: Arena, person: Person) -> None:
     submission.submit(arena, io.BytesIO(SCRIPT), name="near", families=["loa"], by=bob)
     with pytest.raises(ConflictError, match="was uploaded"):
         remote.admit(arena, "near", ["loa"], bob)
-    small = Arena(arena.store, arena.settings.model_copy(update={"max_bots": 1}), arena.bus)
+    small = Arena(arena.store, arena.settings.model_copy(update={"quota_bots": 1}), arena.bus)
     with pytest.raises(QuotaError, match="the limit"):
         remote.admit(small, "another", ["loa"], bob)
 
@@ -103,7 +103,7 @@ def test_others_have_to_be_open_to_it(arena: Arena, person: Person) -> None:
 @pytest.mark.usefixtures("samples")
 @pytest.mark.parametrize(
     ("keys", "may_play"),
-    [({}, False), ({"pool": "remote"}, True), ({"mixes_remote": True}, True), ({"rated": False}, True)],
+    [({}, False), ({"pool": "remote"}, True), ({"allow_remote": True}, True), ({"rated": False}, True)],
 )
 def test_remote_bots_play_where_their_ratings_are(
     arena: Arena, person: Person, keys: dict[str, object], may_play: bool

@@ -116,7 +116,7 @@ def test_wins_are_those_of_the_sides_whoever_moves_first() -> None:
         ("bell", {}, "second", 2),
     ]
     store = SimpleNamespace(results=SimpleNamespace(by_options=lambda tournament: rows))
-    cup = Tournament(id=1, name="cup", family="tablut", settings={"first": "lot"})
+    cup = Tournament(id=1, name="cup", family="tablut", settings={"sides": "random"})
     turned, usual = table.by_rules(store, cup)  # type: ignore[arg-type]
     assert (turned.text, turned.games, turned.draws) == ("bell first_player=defenders", 5, 1)
     assert (turned.won, usual.won) == ({"attackers": 0, "defenders": 4}, {"attackers": 3, "defenders": 2})

@@ -10,14 +10,14 @@ from arena.errors import ForbiddenError
 from arena.services import Arena, schedule, tournament
 from arena.store import BadValueError, ConflictError, NotFoundError
 from arena.store.base.models import Tournament
-from arena.tournaments.extension import Plan
+from arena.tournaments.extension import PlannedSize
 from arena.tournaments.settings import read
 from tests.arena.field import Field
 from tests.arena.services.conftest import Person
 from tests.arena.services.ear import Ear
 
-DOCUMENT = {"name": "Open", "family": "loa", "entries": {"bots": ["ada", "bob"]}, "starts": "2100-01-01T00:00:00Z"}
-SOON = {name: value for name, value in DOCUMENT.items() if name != "starts"}
+DOCUMENT = {"name": "Open", "family": "loa", "entries": {"bots": ["ada", "bob"]}, "start_time": "2100-01-01T00:00:00Z"}
+SOON = {name: value for name, value in DOCUMENT.items() if name != "start_time"}
 
 
 @pytest.fixture
@@ -84,8 +84,8 @@ def test_in_and_out(arena: Arena, open_one: Tournament, person: Person) -> None:
 
 def test_it_is_made_longer(arena: Arena, open_one: Tournament, person: Person) -> None:
     by, number = person("otto", "organiser"), open_one.id or 0
-    assert tournament.extend(arena, number, by, amount=2) == Plan(4, games_per_pairing=4, rounds=2)
-    assert tournament.extend(arena, number, by, to=10) == Plan(10, games_per_pairing=10, rounds=5)
+    assert tournament.extend(arena, number, by, amount=2) == PlannedSize(4, games_per_pairing=4, rounds=2)
+    assert tournament.extend(arena, number, by, to=10) == PlannedSize(10, games_per_pairing=10, rounds=5)
     notes = arena.store.audit.page(user_id=by.user_id).items
     assert [(note.action, note.detail) for note in notes] == [
         ("tournament.extend", {"to": 10}),
@@ -154,7 +154,7 @@ def test_a_schedule_is_switched(arena: Arena, field: Field, person: Person, ear:
 
 def test_the_latest_games_say_how_long_the_next_ones_will_be(arena: Arena, field: Field, person: Person) -> None:
     by = person("otto", "organiser")
-    document = read({**SOON, "time": "10+0.5", "entries": {"bots": ["ada", "bob", "cleo"]}})
+    document = read({**SOON, "time_control": "10+0.5", "entries": {"bots": ["ada", "bob", "cleo"]}})
     extent = tournament.preview(arena, document, by).extent
     assert (extent.moves, extent.seconds(2), extent.usual(2)) == (40, 6 * 2 * (10 + 40 * 0.5) / 2, None)
     records = field.play(4)
@@ -163,7 +163,7 @@ def test_the_latest_games_say_how_long_the_next_ones_will_be(arena: Arena, field
     assert (extent.moves, extent.game_s, extent.usual_s) == (moves, 2 * (10 + moves * 0.5), None)
     with arena.store.writing() as session:
         row = session.get_one(Tournament, field.tournament_id)
-        row.settings = {**row.settings, "time": "10+0.5"}
+        row.settings = {**row.settings, "time_control": "10+0.5"}
     lines = arena.store.games.latest(limit=4).items
     took = fmean((line.finished - line.started).total_seconds() for line in lines if line.finished and line.started)
     assert tournament.preview(arena, document, by).extent.usual(1) == pytest.approx(6 * took)

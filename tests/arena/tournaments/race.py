@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from arena.tournaments import race
-from arena.tournaments.meeting import Meeting, Played, Seat
+from arena.tournaments.match import PlannedMatch, Seed, TournamentGame
 from referee.ratings.race import Race, RaceState
 from tests.arena.tournaments.simulation import planned
 
@@ -63,25 +63,25 @@ MOST = 12_000
 
 def simulate(question: Race, chances: Chances, seed: int, *, is_race: bool, ahead: int = 16, most: int = MOST) -> Run:
     """Play until it is settled or given up. The same seed means the same results of any two, in either kind."""
-    seats = [Seat(number) for number in range(len(chances))]
-    games: list[Played] = []
+    seeds = [Seed(number) for number in range(len(chances))]
+    games: list[TournamentGame] = []
     results: dict[tuple[int, int], random.Random] = {}
     while True:
         if is_race:
-            found = race.step(question, most, seats, games, ahead)
-            meetings: Sequence[Meeting] = found.meetings
+            found = race.step(question, most, seeds, games, ahead)
+            matches: Sequence[PlannedMatch] = found.matches
         else:
-            is_over = race.state(question, seats, games).is_settled or len(games) >= most
-            meetings = () if is_over else [Meeting(1, *pair) for pair in combinations(range(len(seats)), 2)]
-        if not meetings:
-            return _result(race.state(question, seats, games), len(games), question.first, chances)
-        for game in planned(meetings, games):
+            is_over = race.state(question, seeds, games).is_settled or len(games) >= most
+            matches = () if is_over else [PlannedMatch(1, *pair) for pair in combinations(range(len(seeds)), 2)]
+        if not matches:
+            return _result(race.state(question, seeds, games), len(games), question.first, chances)
+        for game in planned(matches, games):
             low, high = min(game.first, game.second), max(game.first, game.second)
             rng = results.setdefault((low, high), random.Random(f"{seed} {low} {high}"))
             games.append(_played(rng, game, low, chances))
 
 
-def _played(rng: random.Random, game: Played, low: int, chances: Chances) -> Played:
+def _played(rng: random.Random, game: TournamentGame, low: int, chances: Chances) -> TournamentGame:
     """Its result, the lot drawn for the lower of the two whatever the order of the sides."""
     chance = chances[game.first][game.second]
     half = DRAWS * min(chance, 1 - chance)

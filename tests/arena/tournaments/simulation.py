@@ -5,23 +5,23 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from arena.tournaments.meeting import Meeting, Played, Step
+from arena.tournaments.match import NextStep, PlannedMatch, TournamentGame
 
-Stepper = Callable[[Sequence[Played]], Step]
-Judge = Callable[[Played], float | None]
+Stepper = Callable[[Sequence[TournamentGame]], NextStep]
+Judge = Callable[[TournamentGame], float | None]
 
 
-def planned(meetings: Sequence[Meeting], played: Sequence[Played]) -> list[Played]:
-    """The games of meetings as they are stored: numbered on, pairs of two with sides swapped."""
-    found: list[Played] = []
+def planned(matches: Sequence[PlannedMatch], played: Sequence[TournamentGame]) -> list[TournamentGame]:
+    """The games of matches as they are stored: numbered on, pairs of two with sides swapped."""
+    found: list[TournamentGame] = []
     sequence = max((game.sequence for game in played), default=0)
     pair = max((game.pair for game in played), default=0)
-    for meeting in meetings:
-        for number in range(meeting.games):
+    for match in matches:
+        for number in range(match.games):
             pair += number % 2 == 0
             sequence += 1
-            sides = (meeting.first, meeting.second) if number % 2 == 0 else (meeting.second, meeting.first)
-            found.append(Played(sequence, meeting.round, pair, *sides, "open"))
+            sides = (match.first, match.second) if number % 2 == 0 else (match.second, match.first)
+            found.append(TournamentGame(sequence, match.round, pair, *sides, "open"))
     return found
 
 
@@ -30,18 +30,18 @@ def drawn(rng: random.Random) -> Judge:
     return lambda game: rng.choice([0.0, 0.5, 1.0])
 
 
-def run(step: Stepper, judge: Judge, *, rng: random.Random | None = None, limit: int = 5000) -> list[Played]:
+def run(step: Stepper, judge: Judge, *, rng: random.Random | None = None, limit: int = 5000) -> list[TournamentGame]:
     """Every game, played one by one (in random order with `rng`) until the format is finished.
 
     Checks on the way that planning again asks for nothing, and that a format that waits has games open.
     """
-    games: list[Played] = []
+    games: list[TournamentGame] = []
     done = 0
     for _ in range(limit):
         found = step(games)
-        if found.meetings:
-            games += planned(found.meetings, games)
-            assert not step(games).meetings, "planning is not idempotent"
+        if found.matches:
+            games += planned(found.matches, games)
+            assert not step(games).matches, "planning is not idempotent"
             continue
         if found.calls_off:
             games = [game._replace(state="cancelled") if game.is_open else game for game in games]

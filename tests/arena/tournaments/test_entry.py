@@ -55,7 +55,7 @@ def test_queries(stage: Stage) -> None:
     stage.bot("tab", families=["tablut"])
     names, _ = entered(stage, stage.create(entries={"all": True}))
     assert names == ["ada v2", "ada v1", "bob v1", "cleo v1", "dan v1"]
-    names, _ = entered(stage, stage.create(entries={"newest": True, "without": ["cleo", "dan v1"]}))
+    names, _ = entered(stage, stage.create(entries={"newest": True, "exclude": ["cleo", "dan v1"]}))
     assert names == ["ada v2", "bob v1"]
 
 
@@ -100,15 +100,15 @@ def test_eligibility_is_negotiated_from_what_the_check_found(stage: Stage) -> No
     stage.bot("loafer", families=[family], capabilities={family: announced(families=("loa",))})
     stage.bot("nothing", families=[family], capabilities={"loa": announced()})
     stage.bot("able2", families=[family], capabilities=able)
-    number = stage.create(family=family, variant="ashton", entries={"newest": True}, starts=later(stage))
+    number = stage.create(family=family, variant="ashton", entries={"newest": True}, start_time=later(stage))
     names, refused = entered(stage, number)
     assert names == ["able v1", "able2 v1"]
     assert "announce: option name Variant type combo default bell var bell var ashton; submit" in refused["plain v1"]
     assert "plays loa only" in refused["loafer v1"]
-    assert "found nothing about tablut" in refused["nothing v1"]
+    assert "has no check report for tablut" in refused["nothing v1"]
     reasons = {line.name: line.eligibility for line in stage.store.tournaments.entries(number)}
-    assert "told Variant=ashton" in reasons["able v1"]
-    assert "knows no clocks" in reasons["able v1"]
+    assert "gets the options Variant=ashton" in reasons["able v1"]
+    assert "does not support clocks" in reasons["able v1"]
     with pytest.raises(SettingsError, match="announce: option name Variant"):
         stage.create(family=family, variant="ashton", entries={"bots": ["plain", "able"]})
 
@@ -124,15 +124,17 @@ def test_a_tournament_too_fast_for_a_bot_refuses_it_with_that_reason(stage: Stag
         ("0.9/move", True),
         ("depth:2", False),
     ):
-        names, refused = entered(stage, stage.create(time=time, entries={"newest": True}, starts=later(stage)))
+        names, refused = entered(
+            stage, stage.create(time_control=time, entries={"newest": True}, start_time=later(stage))
+        )
         assert "quick v1" in names
         assert ("human v1" in refused, "human v1" in names) == (is_refused, not is_refused), time
-    assert entered(stage, stage.create(time="10+0.1", entries={"newest": True}, starts=later(stage)))[1][
+    assert entered(stage, stage.create(time_control="10+0.1", entries={"newest": True}, start_time=later(stage)))[1][
         "human v1"
-    ] == ("its check found it fit from 1 s a move, and 10+0.1 leaves it 0.35 s a move in a game of 40")
-    waiting = stage.create(time="0.2/move", starts=later(stage))
+    ] == ("needs at least 1 s per move according to its check; 10+0.1 gives it 0.35 s per move in a game of 40 moves")
+    waiting = stage.create(time_control="0.2/move", start_time=later(stage))
     human = stage.store.versions.find("human").id or 0
-    with pytest.raises(SettingsError, match="fit from 1 s a move"):
+    with pytest.raises(SettingsError, match="needs at least 1 s per move"):
         tournaments.enter(stage.store, waiting, human)
 
 
@@ -146,19 +148,19 @@ def test_a_bot_that_cannot_set_up_positions_plays_where_none_must_be(stage: Stag
         ({"opening_lines": lines}, True),
         ({"variant": "scrambled-eggs"}, True),
     ):
-        names, refused = entered(stage, stage.create(entries={"newest": True}, starts=later(stage), **more))
+        names, refused = entered(stage, stage.create(entries={"newest": True}, start_time=later(stage), **more))
         assert ("origin v1" in names, "origin v1" in refused) == (not is_refused, is_refused), more
         assert "cannot set up positions" in refused.get("origin v1", "cannot set up positions")
 
 
 def test_a_variant_its_check_did_not_find_it_fit_for(stage: Stage) -> None:
     stage.bot("half", families=["tablut"], variants={"tablut": ["bell"]})
-    with pytest.raises(SettingsError, match="fit for bell, not for ashton"):
+    with pytest.raises(SettingsError, match="passed its check for bell, not for ashton"):
         stage.create(family="tablut", variant="ashton", entries={"bots": ["half", "half"]})
 
 
 def test_queries_are_asked_again_when_it_begins(stage: Stage) -> None:
-    number = stage.create(entries={"newest": True}, starts=later(stage))
+    number = stage.create(entries={"newest": True}, start_time=later(stage))
     stage.bot("ada")
     stage.bot("eve")
     stage.store.versions.retire(stage.ids["dan"])
@@ -168,9 +170,9 @@ def test_queries_are_asked_again_when_it_begins(stage: Stage) -> None:
 
 
 def test_entering_and_withdrawing_before_it_begins(stage: Stage) -> None:
-    number = stage.create(entries={"bots": ["ada", "bob"]}, starts=later(stage))
+    number = stage.create(entries={"bots": ["ada", "bob"]}, start_time=later(stage))
     reason = tournaments.enter(stage.store, number, stage.ids["cleo"])
-    assert reason == "loa standard: not checked, taken at its word"
+    assert reason == "loa standard: not checked, trusted"
     with pytest.raises(ConflictError, match="already"):
         tournaments.enter(stage.store, number, stage.ids["cleo"])
     tournaments.withdraw(stage.store, number, stage.ids["ada"])
@@ -179,14 +181,14 @@ def test_entering_and_withdrawing_before_it_begins(stage: Stage) -> None:
     stage.now += timedelta(hours=1)
     stage.play(number)
     assert entered(stage, number)[0] == ["bob v1", "cleo v1"]
-    with pytest.raises(ConflictError, match="too late"):
+    with pytest.raises(ConflictError, match="has already started"):
         tournaments.enter(stage.store, number, stage.ids["dan"])
 
 
 def test_too_few_bots(stage: Stage) -> None:
-    with pytest.raises(SettingsError, match="2 are needed"):
+    with pytest.raises(SettingsError, match="at least 2"):
         stage.create(entries={"bots": ["ada"]})
-    number = stage.create(entries={"bots": ["ada", "bob"]}, starts=later(stage))
+    number = stage.create(entries={"bots": ["ada", "bob"]}, start_time=later(stage))
     stage.store.versions.retire(stage.ids["bob"])
     stage.now += timedelta(hours=1)
     stage.play(number)
@@ -199,10 +201,10 @@ def test_an_option_of_a_handicap_that_the_bot_never_announced_is_told_at_once(st
     stage.bot("hal", capabilities={"loa": announced("option name Hash type spin default 16 min 1 max 99")})
     entries = {"bots": ["hal", "ada"]}
     with pytest.raises(SettingsError, match="hal v1 has no option 'Hsah'; it announced Hash"):
-        stage.create(entries=entries, handicaps=[{"bot": "hal", "options": {"Hsah": 1}}])
+        stage.create(entries=entries, handicaps=[{"bot": "hal", "engine_options": {"Hsah": 1}}])
     with pytest.raises(SettingsError, match="does not take '0' for its option 'Hash'"):
-        stage.create(entries=entries, handicaps=[{"bot": "hal", "options": {"Hash": 0}}])
-    number = stage.create(entries=entries, handicaps=[{"bot": "hal", "options": {"Hash": 1}}])
+        stage.create(entries=entries, handicaps=[{"bot": "hal", "engine_options": {"Hash": 0}}])
+    number = stage.create(entries=entries, handicaps=[{"bot": "hal", "engine_options": {"Hash": 1}}])
     assert not stage.tournament(number).is_rated
 
 
@@ -257,14 +259,18 @@ def test_who_has_not_announced_the_rules_of_a_handicap_is_refused(stage: Stage) 
     opener = "option name Rule.first_player type combo default attackers var attackers var defenders"
     for name, options in (("all", (step, opener)), ("step", (step,)), ("none", ())):
         stage.bot(name, families=["tablut"], capabilities={"tablut": announced(*options)})
-    rules = {"rules": {"king_max_step": 4}}
+    rules = {"rule_options": {"king_max_step": 4}}
     for named, more, out in (
         (["all"], {"handicaps": [{"bot": "all", **rules}]}, {"none v1": "with the handicap of all: "}),
         (["all", "step"], {"handicaps": [{"bot": "all", "against": "step", **rules}]}, {}),
-        (["all"], {"first": "lot"}, dict.fromkeys(("none v1", "step v1"), "when the lot has defenders move first: ")),
+        (
+            ["all"],
+            {"sides": "random"},
+            dict.fromkeys(("none v1", "step v1"), "if the draw lets defenders move first: "),
+        ),
     ):
-        entries = {"bots": named, "newest": True, "without": ["ada", "bob", "cleo", "dan"]}
-        number = stage.create(family="tablut", entries=entries, rated=False, starts=later(stage), **more)
+        entries = {"bots": named, "newest": True, "exclude": ["ada", "bob", "cleo", "dan"]}
+        number = stage.create(family="tablut", entries=entries, rated=False, start_time=later(stage), **more)
         _, refused = entered(stage, number)
         assert {name: reason[: len(out.get(name, ""))] for name, reason in refused.items()} == out
         assert all("announce: option name" in reason for reason in refused.values())

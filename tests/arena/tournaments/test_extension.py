@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from arena.tournaments.extension import Length, Plan, extended, length, planned
-from arena.tournaments.meeting import Played, Seat
+from arena.tournaments.extension import Length, PlannedSize, extended, length, planned
+from arena.tournaments.match import Seed, TournamentGame
 from arena.tournaments.settings import Document, SettingsError, read
 
-SEATS = [Seat(number) for number in range(4)]
+SEATS = [Seed(number) for number in range(4)]
 
 
 def document(format: str, **settings: Any) -> Document:
@@ -25,7 +25,7 @@ def document(format: str, **settings: Any) -> Document:
         (document("swiss", games=1), 3, "rounds"),
         (document("swiss", rounds=5), 5, "rounds"),
         (document("ladder"), 1000, "games in all"),
-        (document("ladder", ladder={"games": 0, "cap": 40}), 40, "games of each bot"),
+        (document("ladder", ladder={"games": 0, "max_games_per_bot": 40}), 40, "games of each bot"),
         (document("race", race={"games": 60}), 60, "games in all"),
         (document("sprt", sprt={"games": 80}), 80, "games in all"),
     ],
@@ -43,7 +43,7 @@ def test_length_counts_what_the_format_has(found: Document, count: int, unit: st
     [
         (document("knockout"), "ends with its final"),
         (document("ladder", ladder={"games": 0}), "no end"),
-        (document("round-robin", games=3), "an even number of games"),
+        (document("round-robin", games=3), "must be even to extend"),
     ],
 )
 def test_length_of_what_cannot_be_longer_says_why(found: Document, words: str) -> None:
@@ -54,8 +54,8 @@ def test_length_of_what_cannot_be_longer_says_why(found: Document, words: str) -
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ({"to": 4}, "it has 4 games of each pairing; write 6 or more"),
-        ({"to": 2}, "it has 4"),
+        ({"to": 4}, "more than its 4 games of each pairing; write 6 or more"),
+        ({"to": 2}, "more than its 4"),
         ({"to": 7}, "must be even"),
         ({"amount": 1}, "must be even"),
         ({"amount": 0}, "between 1 and"),
@@ -71,19 +71,19 @@ def test_extended_wrong_numbers_are_refused_in_words(how: dict[str, int], words:
 
 def test_planned_counts_what_is_to_be_played_and_no_cancelled_game() -> None:
     cup = document("round-robin", games=2)
-    assert planned(cup, SEATS, []) == Plan(12, games_per_pairing=2, rounds=3)
-    seats = [Seat(0), Seat(1), Seat(2, is_withdrawn=True), Seat(3)]
+    assert planned(cup, SEATS, []) == PlannedSize(12, games_per_pairing=2, rounds=3)
+    seeds = [Seed(0), Seed(1), Seed(2, is_withdrawn=True), Seed(3)]
     games = [
-        Played(1, 1, 1, 0, 3, "done", 1.0, 1),
-        Played(2, 1, 1, 3, 0, "open"),
-        Played(3, 1, 2, 1, 2, "cancelled"),
-        Played(4, 1, 2, 2, 1, "cancelled"),
+        TournamentGame(1, 1, 1, 0, 3, "done", 1.0, 1),
+        TournamentGame(2, 1, 1, 3, 0, "open"),
+        TournamentGame(3, 1, 2, 1, 2, "cancelled"),
+        TournamentGame(4, 1, 2, 2, 1, "cancelled"),
     ]
-    assert planned(cup, seats, games).games == 6
-    assert planned(document("swiss", rounds=3), seats, games) == Plan(2 + 2 * 2, games_per_pairing=2, rounds=3)
+    assert planned(cup, seeds, games).games == 6
+    assert planned(document("swiss", rounds=3), seeds, games) == PlannedSize(2 + 2 * 2, games_per_pairing=2, rounds=3)
 
 
 def test_planned_where_results_decide_is_the_most_there_can_be() -> None:
-    assert planned(document("sprt", sprt={"games": 80}), SEATS[:2], []) == Plan(80, is_most=True)
-    capped = document("ladder", ladder={"games": 0, "cap": 40})
-    assert planned(capped, SEATS, []) == Plan(80, is_most=True)
+    assert planned(document("sprt", sprt={"games": 80}), SEATS[:2], []) == PlannedSize(80, is_most=True)
+    capped = document("ladder", ladder={"games": 0, "max_games_per_bot": 40})
+    assert planned(capped, SEATS, []) == PlannedSize(80, is_most=True)

@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.tournaments import knockout, ladder, roundrobin, sequential, swiss
-from arena.tournaments.meeting import Meeting, Played, Seat, matches
+from arena.tournaments.match import PlannedMatch, Seed, TournamentGame, matches
 from referee.ratings.sprt import Sprt
 from tests.arena.tournaments.simulation import drawn, planned, run
 
 
-def seats(count: int, *gone: int) -> list[Seat]:
-    """So many seats, some of them withdrawn."""
-    return [Seat(number, number in gone) for number in range(count)]
+def seeds(count: int, *gone: int) -> list[Seed]:
+    """So many seeds, some of them withdrawn."""
+    return [Seed(number, number in gone) for number in range(count)]
 
 
 # -- round robin, gauntlet -------------------------------------------------------------------------------------------
@@ -28,7 +28,7 @@ def seats(count: int, *gone: int) -> list[Seat]:
 
 @given(st.integers(2, 9), st.integers(1, 6))
 def test_round_robin_everybody_plays_everybody_equally_often(players: int, games: int) -> None:
-    found = run(partial(roundrobin.step, "round-robin", games, seats(players)), drawn(random.Random(1)))
+    found = run(partial(roundrobin.step, "round-robin", games, seeds(players)), drawn(random.Random(1)))
     meetings = Counter(frozenset((game.first, game.second)) for game in found)
     assert meetings == {frozenset(pair): games for pair in itertools.combinations(range(players), 2)}
     firsts = Counter((game.first, game.second) for game in found)
@@ -36,34 +36,34 @@ def test_round_robin_everybody_plays_everybody_equally_often(players: int, games
 
 
 def test_a_gauntlet_is_one_against_all() -> None:
-    found = run(partial(roundrobin.step, "gauntlet", 4, seats(5)), drawn(random.Random(1)))
+    found = run(partial(roundrobin.step, "gauntlet", 4, seeds(5)), drawn(random.Random(1)))
     assert Counter(frozenset((game.first, game.second)) for game in found) == {
         frozenset((0, rival)): 4 for rival in range(1, 5)
     }
 
 
 def test_rounds_are_numbered_on_and_a_single_game_has_the_sides_of_its_cycle() -> None:
-    found = list(roundrobin.plan("round-robin", 3, seats(4)))
+    found = list(roundrobin.plan("round-robin", 3, seeds(4)))
     assert [meeting.round for meeting in found] == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]
     assert [(meeting.opening, meeting.games) for meeting in found] == [(0, 2)] * 6 + [(1, 1)] * 6
     pairs = [(meeting.first, meeting.second) for meeting in found]
     assert [(second, first) for first, second in pairs[:6]] == pairs[6:]
     for games, cycles in ((1, 1), (2, 1), (4, 2), (5, 3)):
-        sides = [(meeting.first, meeting.second) for meeting in roundrobin.plan("round-robin", games, seats(4))]
+        sides = [(meeting.first, meeting.second) for meeting in roundrobin.plan("round-robin", games, seeds(4))]
         assert sides == pairs[:6] * cycles
 
 
 def test_nobody_plays_the_withdrawn_any_more() -> None:
-    found = roundrobin.step("round-robin", 2, seats(4, 1), []).meetings
+    found = roundrobin.step("round-robin", 2, seeds(4, 1), []).matches
     assert {(min(one.first, one.second), max(one.first, one.second)) for one in found} == {(0, 2), (0, 3), (2, 3)}
-    assert roundrobin.step("gauntlet", 2, seats(4, 0), []).is_finished
+    assert roundrobin.step("gauntlet", 2, seeds(4, 0), []).is_finished
 
 
 def test_an_extended_round_robin_plays_the_new_cycles_only() -> None:
-    before = run(partial(roundrobin.step, "round-robin", 2, seats(4)), drawn(random.Random(1)))
-    longer = roundrobin.step("round-robin", 6, seats(4), before)
-    assert not {meeting.round for meeting in longer.meetings} & {game.round for game in before}
-    assert len(planned(longer.meetings, before)) == 2 * len(before)
+    before = run(partial(roundrobin.step, "round-robin", 2, seeds(4)), drawn(random.Random(1)))
+    longer = roundrobin.step("round-robin", 6, seeds(4), before)
+    assert not {meeting.round for meeting in longer.matches} & {game.round for game in before}
+    assert len(planned(longer.matches, before)) == 2 * len(before)
 
 
 # -- Swiss -----------------------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ def _can_pair(field: Sequence[int], met: set[frozenset[int]], byes: set[int]) ->
 @settings(max_examples=60, deadline=None)
 @given(st.integers(2, 9), st.integers(1, 9), st.integers(1, 2), st.integers(0, 10**6))
 def test_swiss_no_rematch_while_avoidable(players: int, rounds: int, games: int, seed: int) -> None:
-    found = run(partial(swiss.step, rounds, games, seats(players)), drawn(random.Random(seed)))
+    found = run(partial(swiss.step, rounds, games, seeds(players)), drawn(random.Random(seed)))
     by_round: dict[int, set[frozenset[int]]] = {}
     for game in found:
         by_round.setdefault(game.round, set()).add(frozenset((game.first, game.second)))
@@ -104,30 +104,30 @@ def test_swiss_no_rematch_while_avoidable(players: int, rounds: int, games: int,
 
 
 def test_swiss_first_round_folds_the_seeding_and_the_last_rests() -> None:
-    step = swiss.step(3, 2, seats(9), [])
-    assert {frozenset((meeting.first, meeting.second)) for meeting in step.meetings} == {
+    step = swiss.step(3, 2, seeds(9), [])
+    assert {frozenset((meeting.first, meeting.second)) for meeting in step.matches} == {
         frozenset((seat, seat + 4)) for seat in range(4)
     }
 
 
 def test_swiss_leaders_meet_and_a_bye_is_a_won_match() -> None:
-    def stronger_wins(game: Played) -> float:
+    def stronger_wins(game: TournamentGame) -> float:
         return 1.0 if game.first < game.second else 0.0
 
-    found = run(partial(swiss.step, 3, 2, seats(8)), stronger_wins)
+    found = run(partial(swiss.step, 3, 2, seeds(8)), stronger_wins)
     assert (0, 1) in [(low, high) for _, low, high in matches(found)]
-    table = swiss.lines(seats(8), found, 2)
+    table = swiss.lines(seeds(8), found, 2)
     assert [line.points for line in table] == sorted((line.points for line in table), reverse=True)
     assert table[0].points == 6
-    odd = swiss.lines(seats(5), run(partial(swiss.step, 3, 2, seats(5)), stronger_wins), 2)
+    odd = swiss.lines(seeds(5), run(partial(swiss.step, 3, 2, seeds(5)), stronger_wins), 2)
     assert sum(line.byes for line in odd) == 3
     assert all(points == 2 for line in odd for rival, points in line.rivals if rival is None)
     assert sum(line.points for line in odd) == 3 * 6
 
 
 def test_swiss_colours_are_balanced_in_matches_of_one_game() -> None:
-    found = run(partial(swiss.step, 6, 1, seats(12)), drawn(random.Random(5)))
-    assert all(abs(line.balance) <= 2 for line in swiss.lines(seats(12), found, 1))
+    found = run(partial(swiss.step, 6, 1, seeds(12)), drawn(random.Random(5)))
+    assert all(abs(line.balance) <= 2 for line in swiss.lines(seeds(12), found, 1))
 
 
 @pytest.mark.parametrize(("is_odd", "pairs"), [(True, {(0, 1), (2, 3)}), (False, {(0, 2), (1, 3)})])
@@ -149,55 +149,55 @@ def test_swiss_tie_breaks_by_hand() -> None:
     # 0 beats 1 and 2, 1 beats 3, 2 draws 3; one game each.
     rows = [(1, 0, 1, 1.0), (1, 2, 3, 0.5), (2, 0, 2, 1.0), (2, 1, 3, 1.0)]
     games = [
-        Played(number, round, number, first, second, "done", points, number)
+        TournamentGame(number, round, number, first, second, "done", points, number)
         for number, (round, first, second, points) in enumerate(rows, 1)
     ]
-    table = swiss.lines(seats(4), games, 1)
+    table = swiss.lines(seeds(4), games, 1)
     assert [line.points for line in table] == [2, 1, 0.5, 0.5]
     breaks = swiss.tie_breaks(table)
     assert [one.buchholz for one in breaks] == [1.5, 2.5, 2.5, 1.5]
     assert [one.cut for one in breaks] == [1.0, 2.0, 2.0, 1.0]
     assert [one.sonneborn_berger for one in breaks] == [1.5, 0.5, 0.25, 0.25]
-    unplayed = swiss.tie_breaks(swiss.lines(seats(2), [], 1))
+    unplayed = swiss.tie_breaks(swiss.lines(seeds(2), [], 1))
     assert unplayed == [swiss.TieBreaks(0.0, 0.0, 0.0)] * 2
 
 
 def test_swiss_void_games_hurt_nobody_and_the_withdrawn_are_not_paired() -> None:
-    found = run(partial(swiss.step, 2, 2, seats(4)), lambda game: None)
-    assert [line.points for line in swiss.lines(seats(4), found, 2)] == [2, 2, 2, 2]
-    first = planned(swiss.step(3, 2, seats(6), []).meetings, [])
+    found = run(partial(swiss.step, 2, 2, seeds(4)), lambda game: None)
+    assert [line.points for line in swiss.lines(seeds(4), found, 2)] == [2, 2, 2, 2]
+    first = planned(swiss.step(3, 2, seeds(6), []).matches, [])
     first = [game._replace(state="done", points=0.5, order=game.sequence) for game in first]
-    second = swiss.step(3, 2, seats(6, 2), first)
-    assert len(second.meetings) == 2
-    assert 2 not in {seat for meeting in second.meetings for seat in (meeting.first, meeting.second)}
+    second = swiss.step(3, 2, seeds(6, 2), first)
+    assert len(second.matches) == 2
+    assert 2 not in {seat for meeting in second.matches for seat in (meeting.first, meeting.second)}
 
 
 def test_swiss_byes_of_the_withdrawn_count_while_they_were_there() -> None:
-    # Five seats: 4 rests in round 1, 3 in round 2, 4 withdraws before round 3 and misses two.
+    # Five seeds: 4 rests in round 1, 3 in round 2, 4 withdraws before round 3 and misses two.
     pairings = [(1, 0, 2), (1, 1, 3), (2, 0, 1), (2, 2, 4), (3, 0, 3), (3, 1, 2), (4, 0, 2), (4, 1, 3)]
     games = [
-        Played(number, round, number, first, second, "done", 0.5, number)
+        TournamentGame(number, round, number, first, second, "done", 0.5, number)
         for number, (round, first, second) in enumerate(pairings, 1)
     ]
-    early = swiss.lines(seats(5), games[:4], 1)
+    early = swiss.lines(seeds(5), games[:4], 1)
     assert [(line.points, line.byes) for line in early] == [(1, 0), (1, 0), (1, 0), (1.5, 1), (1.5, 1)]
-    late = swiss.lines(seats(5, 4), games, 1)
+    late = swiss.lines(seeds(5, 4), games, 1)
     assert [(line.points, line.byes) for line in late] == [(2, 0), (2, 0), (2, 0), (2.5, 1), (1.5, 1)]
-    never = swiss.lines(seats(5, 4), games[4:], 1)
+    never = swiss.lines(seeds(5, 4), games[4:], 1)
     assert (never[4].points, never[4].byes) == (0, 0)
 
 
 def test_swiss_games_called_off_are_a_walkover_or_half_a_point_each() -> None:
-    games = [Played(1, 1, 1, 0, 1, "cancelled"), Played(2, 1, 1, 1, 0, "done", 1.0, 1)]
-    assert [line.points for line in swiss.lines(seats(2), games, 2)] == [0.5, 1.5]
-    assert [line.points for line in swiss.lines(seats(2, 1), games, 2)] == [1, 1]
-    assert [line.points for line in swiss.lines(seats(2, 0, 1), games, 2)] == [0, 1]
+    games = [TournamentGame(1, 1, 1, 0, 1, "cancelled"), TournamentGame(2, 1, 1, 1, 0, "done", 1.0, 1)]
+    assert [line.points for line in swiss.lines(seeds(2), games, 2)] == [0.5, 1.5]
+    assert [line.points for line in swiss.lines(seeds(2, 1), games, 2)] == [1, 1]
+    assert [line.points for line in swiss.lines(seeds(2, 0, 1), games, 2)] == [0, 1]
 
 
 def test_swiss_pairs_a_big_field_without_rematches() -> None:
     rng = random.Random(1)
     found = run(
-        partial(swiss.step, 4, 2, seats(101)),
+        partial(swiss.step, 4, 2, seeds(101)),
         lambda game: float(game.first < game.second) if rng.random() < 0.8 else 0.5,
     )
     assert len(matches(found)) == 4 * 50
@@ -217,8 +217,8 @@ def test_the_bracket_keeps_the_best_apart() -> None:
 @given(st.integers(2, 17), st.booleans(), st.sampled_from([2, 4]), st.integers(0, 10**6))
 def test_knockout_every_loser_is_out_and_one_is_left(players: int, third: bool, games: int, seed: int) -> None:
     rng = random.Random(seed)
-    found = run(partial(knockout.step, games, 2, third, seats(players)), drawn(rng), rng=rng)
-    bracket = knockout.Bracket(seats(players), found, games, 2, third_place=third)
+    found = run(partial(knockout.step, games, 2, third, seeds(players)), drawn(rng), rng=rng)
+    bracket = knockout.Bracket(seeds(players), found, games, 2, third_place=third)
     assert bracket.is_decided
     assert not bracket.due
     ties = [tie for round in bracket.rounds for tie in round]
@@ -235,27 +235,27 @@ def test_knockout_every_loser_is_out_and_one_is_left(players: int, third: bool, 
 
 
 def test_knockout_tied_for_ever_goes_to_the_better_seed() -> None:
-    found = run(partial(knockout.step, 2, 3, False, seats(4)), lambda game: 0.5)
-    bracket = knockout.Bracket(seats(4), found, 2, 3)
+    found = run(partial(knockout.step, 2, 3, False, seeds(4)), lambda game: 0.5)
+    bracket = knockout.Bracket(seeds(4), found, 2, 3)
     assert bracket.rounds[-1][0].winner == 0
     assert "seeding" in bracket.rounds[-1][0].reason
     assert len(found) == 3 * (2 + 6)
-    void = run(partial(knockout.step, 2, 3, False, seats(4)), lambda game: None)
-    assert knockout.Bracket(seats(4), void, 2, 3).rounds[-1][0].winner == 0
+    void = run(partial(knockout.step, 2, 3, False, seeds(4)), lambda game: None)
+    assert knockout.Bracket(seeds(4), void, 2, 3).rounds[-1][0].winner == 0
 
 
 def test_knockout_a_withdrawn_bot_loses_by_walkover() -> None:
-    field = seats(4, 0)
+    field = seeds(4, 0)
     found = run(partial(knockout.step, 2, 1, False, field), lambda game: float(game.first < game.second))
     bracket = knockout.Bracket(field, found, 2, 1)
     assert bracket.rounds[-1][0].winner == 1
     assert {tie.reason for tie in bracket.rounds[0]} == {"walkover", "points"}
-    everybody = seats(2, 0, 1)
+    everybody = seeds(2, 0, 1)
     assert knockout.step(2, 1, False, everybody, []).is_finished
 
 
 def test_further_pairs_swap_sides_and_take_new_openings() -> None:
-    found = run(partial(knockout.step, 2, 2, False, seats(4)), lambda game: 0.5)
+    found = run(partial(knockout.step, 2, 2, False, seeds(4)), lambda game: 0.5)
     by_match: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
     for game in found:
         by_match.setdefault(game.match, []).append((game.first, game.second))
@@ -263,29 +263,29 @@ def test_further_pairs_swap_sides_and_take_new_openings() -> None:
     openings = [
         (one.round, one.opening)
         for count in (0, 2, 4)
-        for one in knockout.step(2, 2, False, seats(2), drawn_games(count)).meetings
+        for one in knockout.step(2, 2, False, seeds(2), drawn_games(count)).matches
     ]
     assert openings == [(1, 0), (1, 1), (1, 2)]
     final = [game for game in found if game.round == 1]
-    assert {one.opening for one in knockout.step(2, 2, False, seats(4), final).meetings} == {3}
+    assert {one.opening for one in knockout.step(2, 2, False, seeds(4), final).matches} == {3}
 
 
-def drawn_games(count: int) -> list[Played]:
-    """So many drawn games of seats 0 and 1, in pairs."""
+def drawn_games(count: int) -> list[TournamentGame]:
+    """So many drawn games of seeds 0 and 1, in pairs."""
     return [
-        Played(number + 1, 1, number // 2 + 1, number % 2, 1 - number % 2, "done", 0.5, number + 1)
+        TournamentGame(number + 1, 1, number // 2 + 1, number % 2, 1 - number % 2, "done", 0.5, number + 1)
         for number in range(count)
     ]
 
 
 def test_knockout_a_match_that_was_played_out_stands_and_one_that_was_not_does_not() -> None:
     lost = [game._replace(points=float(game.first == 0)) for game in drawn_games(2)]
-    whole = knockout.Bracket(seats(2, 0), lost, 2, 1).rounds[0][0]
+    whole = knockout.Bracket(seeds(2, 0), lost, 2, 1).rounds[0][0]
     assert (whole.winner, whole.loser, whole.reason) == (0, 1, "points")
     broken = [lost[0], lost[1]._replace(state="cancelled", points=None)]
-    half = knockout.Bracket(seats(2, 0), broken, 2, 1).rounds[0][0]
+    half = knockout.Bracket(seeds(2, 0), broken, 2, 1).rounds[0][0]
     assert (half.winner, half.reason) == (1, "walkover")
-    bye = knockout.Bracket(seats(3), [], 2, 1).rounds[0][0]
+    bye = knockout.Bracket(seeds(3), [], 2, 1).rounds[0][0]
     assert (bye.winner, bye.loser, bye.reason) == (0, None, "bye")
 
 
@@ -293,13 +293,13 @@ def test_knockout_a_match_that_was_played_out_stands_and_one_that_was_not_does_n
 
 
 def test_a_ladder_prefers_games_that_tell_more() -> None:
-    close, far, sure = Seat(0, mu=25, sigma=4), Seat(1, mu=45, sigma=4), Seat(2, mu=25, sigma=1)
-    unsure = Seat(3, mu=26, sigma=4)
+    close, far, sure = Seed(0, mu=25, sigma=4), Seed(1, mu=45, sigma=4), Seed(2, mu=25, sigma=1)
+    unsure = Seed(3, mu=26, sigma=4)
     assert ladder.information(close, unsure) > ladder.information(far, unsure) > 0
     assert ladder.information(close, unsure) > ladder.information(close, sure)
-    assert ladder.information(Seat(0, mu=0, sigma=0.1), Seat(1, mu=1e6, sigma=0.1)) == 0
-    field = [Seat(0, mu=25, sigma=1), Seat(1, mu=25, sigma=1), Seat(2, mu=25, sigma=8), Seat(3, mu=40, sigma=1)]
-    first = ladder.step(100, 0, field, [], 1).meetings[0]
+    assert ladder.information(Seed(0, mu=0, sigma=0.1), Seed(1, mu=1e6, sigma=0.1)) == 0
+    field = [Seed(0, mu=25, sigma=1), Seed(1, mu=25, sigma=1), Seed(2, mu=25, sigma=8), Seed(3, mu=40, sigma=1)]
+    first = ladder.step(100, 0, field, [], 1).matches[0]
     assert 2 in (first.first, first.second)
     assert 3 not in (first.first, first.second)
 
@@ -308,7 +308,7 @@ def test_a_ladder_prefers_games_that_tell_more() -> None:
 @given(st.integers(2, 12), st.integers(1, 6), st.integers(0, 10**6))
 def test_a_ladder_starves_nobody_and_keeps_its_bounds(players: int, ahead: int, seed: int) -> None:
     rng = random.Random(seed)
-    field = [Seat(number, mu=rng.uniform(0, 50), sigma=rng.choice([0.5, 2, 8])) for number in range(players)]
+    field = [Seed(number, mu=rng.uniform(0, 50), sigma=rng.choice([0.5, 2, 8])) for number in range(players)]
     found = run(
         lambda played: ladder.step(20 * players, 0, field, played, ahead), drawn(rng), rng=rng, limit=100 * players
     )
@@ -323,22 +323,22 @@ def test_a_ladder_starves_nobody_and_keeps_its_bounds(players: int, ahead: int, 
 
 @given(st.integers(2, 7), st.sampled_from([2, 6, 10]))
 def test_a_ladder_caps_the_games_of_a_bot(players: int, cap: int) -> None:
-    found = run(lambda played: ladder.step(0, cap, seats(players), played, 3), drawn(random.Random(1)))
+    found = run(lambda played: ladder.step(0, cap, seeds(players), played, 3), drawn(random.Random(1)))
     counts = Counter(seat for game in found for seat in (game.first, game.second))
     assert max(counts.values()) <= cap
     assert sum(counts[seat] < cap for seat in range(players)) <= 1
 
 
 def test_a_newcomer_gets_games_at_once_and_a_ladder_waits_for_company() -> None:
-    field = [Seat(number, sigma=1) for number in range(5)]
-    games: list[Played] = []
+    field = [Seed(number, sigma=1) for number in range(5)]
+    games: list[TournamentGame] = []
     for _ in range(20):
-        games += planned(ladder.step(0, 0, field, games, 1).meetings, games)
+        games += planned(ladder.step(0, 0, field, games, 1).matches, games)
         games = [game._replace(state="done", points=0.5, order=game.sequence) for game in games]
-    fresh = ladder.step(0, 0, [*field, Seat(5)], games, 1).meetings[0]
+    fresh = ladder.step(0, 0, [*field, Seed(5)], games, 1).matches[0]
     assert 5 in (fresh.first, fresh.second)
-    alone = ladder.step(0, 0, seats(1), [], 4)
-    assert (alone.meetings, alone.is_finished) == ((), False)
+    alone = ladder.step(0, 0, seeds(1), [], 4)
+    assert (alone.matches, alone.is_finished) == ((), False)
 
 
 # -- SPRT ------------------------------------------------------------------------------------------------------------
@@ -349,27 +349,27 @@ def test_a_test_stops_when_decided_and_calls_the_rest_off(chance: float, state: 
     rng = random.Random(3)
     test = Sprt(0, 20)
 
-    def judge(game: Played) -> float:
+    def judge(game: TournamentGame) -> float:
         is_won = rng.random() < chance
         return float(is_won) if game.first == 0 else float(not is_won)
 
-    found = run(lambda played: sequential.step(test, 4000, seats(2), played, 5), judge, rng=rng)
+    found = run(lambda played: sequential.step(test, 4000, seeds(2), played, 5), judge, rng=rng)
     verdict = sequential.verdict(test, found)
     assert verdict.state == state
     assert len(found) < 4000
-    assert sequential.step(test, 4000, seats(2), found, 5).reason.startswith(state)
+    assert sequential.step(test, 4000, seeds(2), found, 5).reason.startswith(state)
 
 
 def test_the_first_decision_stands_whatever_comes_later() -> None:
     test = Sprt(0, 50)
 
-    def pair(number: int, points: float) -> list[Played]:
+    def pair(number: int, points: float) -> list[TournamentGame]:
         return [
-            Played(2 * number, 1, number, 0, 1, "done", points, 2 * number),
-            Played(2 * number + 1, 1, number, 1, 0, "done", 1 - points, 2 * number + 1),
+            TournamentGame(2 * number, 1, number, 0, 1, "done", points, 2 * number),
+            TournamentGame(2 * number + 1, 1, number, 1, 0, "done", 1 - points, 2 * number + 1),
         ]
 
-    games: list[Played] = []
+    games: list[TournamentGame] = []
     number = 0
     while sequential.verdict(test, games).state == "continue":
         games += pair(number, 1.0)
@@ -382,27 +382,27 @@ def test_the_first_decision_stands_whatever_comes_later() -> None:
 
 def test_an_undecided_test_ends_with_its_games_and_void_pairs_do_not_count() -> None:
     test = Sprt(0, 5)
-    found = run(lambda played: sequential.step(test, 20, seats(2), played, 3), lambda game: 0.5)
+    found = run(lambda played: sequential.step(test, 20, seeds(2), played, 3), lambda game: 0.5)
     assert len(found) == 20
-    void = run(lambda played: sequential.step(test, 20, seats(2), played, 3), lambda game: None)
+    void = run(lambda played: sequential.step(test, 20, seeds(2), played, 3), lambda game: None)
     assert sequential.verdict(test, void).pairs == 0
 
 
 def test_pairs_that_are_on_their_way_at_once_have_openings_of_their_own() -> None:
     test = Sprt(0, 5)
-    begun = sequential.step(test, 20, seats(2), [], 3)
-    assert begun.meetings == (Meeting(1, 0, 1, 0), Meeting(1, 0, 1, 1), Meeting(1, 0, 1, 2))
-    more = sequential.step(test, 20, seats(2), planned(begun.meetings, []), 5)
-    assert more.meetings == (Meeting(1, 0, 1, 3), Meeting(1, 0, 1, 4))
+    begun = sequential.step(test, 20, seeds(2), [], 3)
+    assert begun.matches == (PlannedMatch(1, 0, 1, 0), PlannedMatch(1, 0, 1, 1), PlannedMatch(1, 0, 1, 2))
+    more = sequential.step(test, 20, seeds(2), planned(begun.matches, []), 5)
+    assert more.matches == (PlannedMatch(1, 0, 1, 3), PlannedMatch(1, 0, 1, 4))
 
 
 def test_half_a_pair_says_nothing_and_a_withdrawal_ends_a_test() -> None:
     test = Sprt(0, 5)
-    pair = planned(sequential.step(test, 20, seats(2), [], 1).meetings, [])
+    pair = planned(sequential.step(test, 20, seeds(2), [], 1).matches, [])
     assert [(game.round, game.first) for game in pair] == [(1, 0), (1, 1)]
     half = [pair[0]._replace(state="done", points=1.0, order=1), pair[1]._replace(state="void")]
     assert sequential.completed_pairs(half) == []
-    gone = sequential.step(test, 20, seats(2, 1), half, 1)
-    assert (gone.meetings, gone.is_finished, gone.reason) == ((), True, "a bot was withdrawn")
-    waits = sequential.step(test, 20, seats(2, 1), pair, 1)
-    assert (waits.meetings, waits.is_finished) == ((), False)
+    gone = sequential.step(test, 20, seeds(2, 1), half, 1)
+    assert (gone.matches, gone.is_finished, gone.reason) == ((), True, "a bot was withdrawn")
+    waits = sequential.step(test, 20, seeds(2, 1), pair, 1)
+    assert (waits.matches, waits.is_finished) == ((), False)

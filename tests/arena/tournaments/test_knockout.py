@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from arena.tournaments.knockout import Bracket, Tie, bracket, step
-from arena.tournaments.meeting import Meeting, Played, Seat, Step
+from arena.tournaments.match import NextStep, PlannedMatch, Seed, TournamentGame
 
 
-def seats(count: int, *gone: int) -> list[Seat]:
-    """So many seats, some of them withdrawn."""
-    return [Seat(number, number in gone) for number in range(count)]
+def seeds(count: int, *gone: int) -> list[Seed]:
+    """So many seeds, some of them withdrawn."""
+    return [Seed(number, number in gone) for number in range(count)]
 
 
-def match(round: int, one: int, two: int, *points: float | None) -> list[Played]:
+def match(round: int, one: int, two: int, *points: float | None) -> list[TournamentGame]:
     """The games of a match, sides swapped in turn; `points` are those of `one`, None is an open game."""
     found = []
     for number, scored in enumerate(points):
@@ -21,7 +21,7 @@ def match(round: int, one: int, two: int, *points: float | None) -> list[Played]
         of_first = scored if scored is None or sides[0] == one else 1 - scored
         sequence = 100 * round + 10 * min(one, two) + number
         state = "open" if scored is None else "done"
-        found.append(Played(sequence, round, sequence - number % 2, *sides, state, of_first, sequence))  # type: ignore[arg-type]
+        found.append(TournamentGame(sequence, round, sequence - number % 2, *sides, state, of_first, sequence))  # type: ignore[arg-type]
     return found
 
 
@@ -40,8 +40,8 @@ def test_the_best_meet_the_worst_and_the_byes_are_theirs(players: int, order: li
 
 
 def test_the_first_round_is_planned_and_a_bye_waits_for_its_rival() -> None:
-    assert step(4, 1, False, seats(4), []).meetings == (Meeting(1, 0, 3, 0, 4), Meeting(1, 1, 2, 0, 4))
-    found = Bracket(seats(3), [], 2, 1)
+    assert step(4, 1, False, seeds(4), []).matches == (PlannedMatch(1, 0, 3, 0, 4), PlannedMatch(1, 1, 2, 0, 4))
+    found = Bracket(seeds(3), [], 2, 1)
     assert found.rounds[0][0] == Tie(1, 0, 0, None, 0, is_decided=True, reason="bye")
     assert found.rounds[0][1] == Tie(1, 1, 1, 2, None, is_decided=False)
     assert found.rounds[1] == [Tie(2, 0, 0, None, None, is_decided=False)]
@@ -51,61 +51,61 @@ def test_the_first_round_is_planned_and_a_bye_waits_for_its_rival() -> None:
 
 def test_an_open_match_is_neither_decided_nor_planned_again() -> None:
     games = match(1, 0, 3, 1.0, None)
-    found = Bracket(seats(4), [*games, *match(1, 1, 2, 1.0, 1.0)], 2, 1)
+    found = Bracket(seeds(4), [*games, *match(1, 1, 2, 1.0, 1.0)], 2, 1)
     assert found.rounds[0] == [
         Tie(1, 0, 0, 3, None, is_decided=False),
         Tie(1, 1, 1, 2, 1, is_decided=True, reason="points"),
     ]
     assert found.due == []
-    assert step(2, 1, False, seats(4), [*games, *match(1, 1, 2, 1.0, 1.0)]) == Step()
+    assert step(2, 1, False, seeds(4), [*games, *match(1, 1, 2, 1.0, 1.0)]) == NextStep()
 
 
 def test_the_winners_meet_with_openings_of_their_own() -> None:
     first = [*match(1, 0, 3, 0.0, 0.5), *match(1, 1, 2, 1.0, 1.0)]
     # Two openings are kept for each round: the pair of the match and one further pair.
-    assert step(2, 1, False, seats(4), first).meetings == (Meeting(2, 3, 1, 2, 2),)
-    assert step(4, 1, False, seats(4), first).meetings == (Meeting(2, 3, 1, 3, 4),)
+    assert step(2, 1, False, seeds(4), first).matches == (PlannedMatch(2, 3, 1, 2, 2),)
+    assert step(4, 1, False, seeds(4), first).matches == (PlannedMatch(2, 3, 1, 3, 4),)
 
 
 @pytest.mark.parametrize(("points", "winner"), [((1.0, 1.0), 0), ((1.0, 0.5), 0), ((0.5, 0.0), 1), ((0.0, 0.0), 1)])
 def test_points_decide(points: tuple[float, float], winner: int) -> None:
-    found = Bracket(seats(2), match(1, 0, 1, *points), 2, 3).rounds[0][0]
+    found = Bracket(seeds(2), match(1, 0, 1, *points), 2, 3).rounds[0][0]
     assert (found.winner, found.loser, found.reason) == (winner, 1 - winner, "points")
 
 
 def test_further_pairs_come_one_by_one_and_after_the_last_the_seeding_decides() -> None:
     level = match(1, 0, 1, *[1.0, 0.0] * 4)
-    assert step(4, 2, False, seats(2), level[:4]).meetings == (Meeting(1, 0, 1, 2, 2),)
-    assert step(4, 2, False, seats(2), level[:6]).meetings == (Meeting(1, 1, 0, 3, 2),)
-    assert step(4, 2, False, seats(2), level) == Step(is_finished=True, reason="1 rounds played")
-    found = Bracket(seats(2), level, 4, 2).rounds[0][0]
-    assert (found.winner, found.reason) == (0, "seeding, after 2 further pairs")
-    assert Bracket(seats(2), level[:4], 4, 0).rounds[0][0].reason == "seeding, after 0 further pairs"
+    assert step(4, 2, False, seeds(2), level[:4]).matches == (PlannedMatch(1, 0, 1, 2, 2),)
+    assert step(4, 2, False, seeds(2), level[:6]).matches == (PlannedMatch(1, 1, 0, 3, 2),)
+    assert step(4, 2, False, seeds(2), level) == NextStep(is_finished=True, reason="1 rounds played")
+    found = Bracket(seeds(2), level, 4, 2).rounds[0][0]
+    assert (found.winner, found.reason) == (0, "seeding, after 2 extra pairs")
+    assert Bracket(seeds(2), level[:4], 4, 0).rounds[0][0].reason == "seeding, after 0 extra pairs"
 
 
 def test_a_walkover_is_for_whoever_stayed() -> None:
     for gone in (0, 1):
-        unplayed = Bracket(seats(2, gone), [], 2, 1)
+        unplayed = Bracket(seeds(2, gone), [], 2, 1)
         tie = unplayed.rounds[0][0]
         assert (tie.winner, tie.loser, tie.reason, unplayed.due) == (1 - gone, gone, "walkover", [])
-        level = Bracket(seats(2, gone), match(1, 0, 1, 1.0, 0.0), 2, 1).rounds[0][0]
+        level = Bracket(seeds(2, gone), match(1, 0, 1, 1.0, 0.0), 2, 1).rounds[0][0]
         assert (level.winner, level.reason) == (1 - gone, "walkover")
-        won = Bracket(seats(2, gone), match(1, 0, 1, 1.0, 1.0), 2, 1).rounds[0][0]
+        won = Bracket(seeds(2, gone), match(1, 0, 1, 1.0, 1.0), 2, 1).rounds[0][0]
         assert (won.winner, won.reason) == (0, "points")
-    elsewhere = Bracket(seats(4, 2), [], 2, 1)
+    elsewhere = Bracket(seeds(4, 2), [], 2, 1)
     assert [tie.reason for tie in elsewhere.rounds[0]] == ["", "walkover"]
-    assert elsewhere.due == [Meeting(1, 0, 3, 0, 2)]
+    assert elsewhere.due == [PlannedMatch(1, 0, 3, 0, 2)]
 
 
 def test_a_match_called_off_half_way_is_a_walkover_even_for_who_was_behind() -> None:
     half = match(1, 0, 1, 1.0, 1.0)
     half[1] = half[1]._replace(state="cancelled", points=None)
-    found = Bracket(seats(2, 0), half, 2, 1).rounds[0][0]
+    found = Bracket(seeds(2, 0), half, 2, 1).rounds[0][0]
     assert (found.winner, found.reason) == (1, "walkover")
 
 
 def test_where_both_withdrew_nobody_comes_and_the_next_has_a_bye() -> None:
-    found = Bracket(seats(4, 1, 2), match(1, 0, 3, 1.0, 1.0), 2, 1)
+    found = Bracket(seeds(4, 1, 2), match(1, 0, 3, 1.0, 1.0), 2, 1)
     assert found.rounds[0][1] == Tie(1, 1, 1, 2, None, is_decided=True, reason="both withdrew")
     assert found.rounds[1] == [Tie(2, 0, 0, None, 0, is_decided=True, reason="bye")]
     assert found.is_decided
@@ -114,24 +114,24 @@ def test_where_both_withdrew_nobody_comes_and_the_next_has_a_bye() -> None:
 
 def test_the_losers_before_the_final_play_for_the_third_place() -> None:
     first = [*match(1, 0, 3, 1.0, 1.0), *match(1, 1, 2, 0.0, 0.0)]
-    assert step(2, 1, True, seats(4), first).meetings == (Meeting(2, 0, 2, 2, 2), Meeting(2, 3, 1, 2, 2))
+    assert step(2, 1, True, seeds(4), first).matches == (PlannedMatch(2, 0, 2, 2, 2), PlannedMatch(2, 3, 1, 2, 2))
     final = [*first, *match(2, 0, 2, 1.0, 1.0)]
     open_third = [*final, *match(2, 3, 1, None, None)]
-    assert step(2, 1, True, seats(4), open_third) == Step(), "the third place is open"
-    found = Bracket(seats(4), [*final, *match(2, 3, 1, 1.0, 1.0)], 2, 1, third_place=True)
+    assert step(2, 1, True, seeds(4), open_third) == NextStep(), "the third place is open"
+    found = Bracket(seeds(4), [*final, *match(2, 3, 1, 1.0, 1.0)], 2, 1, third_place=True)
     assert found.third == Tie(2, 1, 3, 1, 3, is_decided=True, reason="points")
     assert found.is_decided
-    only_third = Bracket(seats(4), [*first, *match(2, 3, 1, 1.0, 1.0)], 2, 1, third_place=True)
+    only_third = Bracket(seeds(4), [*first, *match(2, 3, 1, 1.0, 1.0)], 2, 1, third_place=True)
     assert not only_third.is_decided, "the final is open"
-    assert Bracket(seats(4), final, 2, 1).third is None
-    assert Bracket(seats(2), [], 2, 1, third_place=True).third is None
+    assert Bracket(seeds(4), final, 2, 1).third is None
+    assert Bracket(seeds(2), [], 2, 1, third_place=True).third is None
 
 
 def test_the_third_place_comes_from_the_round_before_the_final_in_bigger_brackets_too() -> None:
     games = [game for low in range(4) for game in match(1, low, 7 - low, 1.0, 1.0)]
     games += [*match(2, 0, 3, 1.0, 1.0), *match(2, 1, 2, 1.0, 1.0)]
-    assert step(2, 1, True, seats(8), games).meetings == (Meeting(3, 0, 1, 4, 2), Meeting(3, 3, 2, 4, 2))
-    found = Bracket(seats(8), games, 2, 1)
+    assert step(2, 1, True, seeds(8), games).matches == (PlannedMatch(3, 0, 1, 4, 2), PlannedMatch(3, 3, 2, 4, 2))
+    found = Bracket(seeds(8), games, 2, 1)
     assert [[(tie.number, tie.one, tie.two) for tie in ties] for ties in found.rounds] == [
         [(0, 0, 7), (1, 3, 4), (2, 1, 6), (3, 2, 5)],
         [(0, 0, 3), (1, 1, 2)],
@@ -141,6 +141,6 @@ def test_the_third_place_comes_from_the_round_before_the_final_in_bigger_bracket
 
 def test_a_knockout_is_over_with_its_final() -> None:
     first = [*match(1, 0, 3, 1.0, 1.0), *match(1, 1, 2, 1.0, 1.0)]
-    assert step(2, 1, False, seats(4), [*first, *match(2, 0, 1, 0.5, None)]) == Step()
+    assert step(2, 1, False, seeds(4), [*first, *match(2, 0, 1, 0.5, None)]) == NextStep()
     whole = [*first, *match(2, 0, 1, 0.5, 1.0)]
-    assert step(2, 1, False, seats(4), whole) == Step(is_finished=True, reason="2 rounds played")
+    assert step(2, 1, False, seeds(4), whole) == NextStep(is_finished=True, reason="2 rounds played")

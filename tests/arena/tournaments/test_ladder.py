@@ -7,20 +7,20 @@ import random
 import pytest
 
 from arena.tournaments.ladder import information, step
-from arena.tournaments.meeting import Meeting, Played, Seat, State, Step
+from arena.tournaments.match import NextStep, PlannedMatch, Seed, State, TournamentGame
 from referee.ratings.trueskill import Rating, update
 
 
-def seats(*sigmas: float) -> list[Seat]:
+def seeds(*sigmas: float) -> list[Seed]:
     """Seats of equal strength, as uncertain as told."""
-    return [Seat(number, sigma=sigma) for number, sigma in enumerate(sigmas)]
+    return [Seed(number, sigma=sigma) for number, sigma in enumerate(sigmas)]
 
 
-def played(*pairs: tuple[int, int], state: State = "done") -> list[Played]:
+def played(*pairs: tuple[int, int], state: State = "done") -> list[TournamentGame]:
     """Both games of every pair, drawn if they are over."""
     points = 0.5 if state == "done" else None
     return [
-        Played(
+        TournamentGame(
             2 * number + half, 1, number + 1, *(sides if half == 0 else sides[::-1]), state, points, 2 * number + half
         )
         for number, sides in enumerate(pairs)
@@ -28,10 +28,10 @@ def played(*pairs: tuple[int, int], state: State = "done") -> list[Played]:
     ]
 
 
-def chosen(field: list[Seat], games: list[Played], count: int = 1) -> list[tuple[int, int]]:
+def chosen(field: list[Seed], games: list[TournamentGame], count: int = 1) -> list[tuple[int, int]]:
     """Who meets in the next so many pairs of an endless ladder, the lower seat first."""
     waiting = len({game.pair for game in games if game.is_open})
-    found = step(0, 0, field, games, waiting + count).meetings
+    found = step(0, 0, field, games, waiting + count).matches
     return [(min(one.first, one.second), max(one.first, one.second)) for one in found]
 
 
@@ -39,7 +39,7 @@ def test_what_a_game_tells_is_the_variance_trueskill_then_takes_away() -> None:
     rng = random.Random(1)
     for _ in range(20):
         one, two = Rating(rng.uniform(15, 35), rng.uniform(1, 8)), Rating(rng.uniform(15, 35), rng.uniform(1, 8))
-        seat_one, seat_two = Seat(0, mu=one.mu, sigma=one.sigma), Seat(1, mu=two.mu, sigma=two.sigma)
+        seat_one, seat_two = Seed(0, mu=one.mu, sigma=one.sigma), Seed(1, mu=two.mu, sigma=two.sigma)
         before = one.sigma**2 + two.sigma**2
         after = [sum(each.sigma**2 for each in update(one, two, points, 1e-9)) for points in (1.0, 0.0)]
         won = chance_of(one, two)
@@ -56,22 +56,22 @@ def chance_of(one: Rating, two: Rating) -> float:
 
 
 def test_sides_and_openings_go_on_from_one_meeting_of_two_bots_to_the_next() -> None:
-    field = seats(8, 8)
-    assert step(8, 0, field, [], 8).meetings == (
-        Meeting(1, 0, 1, 0),
-        Meeting(1, 1, 0, 1),
-        Meeting(1, 0, 1, 2),
-        Meeting(1, 1, 0, 3),
+    field = seeds(8, 8)
+    assert step(8, 0, field, [], 8).matches == (
+        PlannedMatch(1, 0, 1, 0),
+        PlannedMatch(1, 1, 0, 1),
+        PlannedMatch(1, 0, 1, 2),
+        PlannedMatch(1, 1, 0, 3),
     )
     once, twice = played((0, 1)), played((0, 1), (1, 0))
-    assert step(0, 0, field, once, 1).meetings == (Meeting(1, 1, 0, 1),)
-    assert step(0, 0, field, twice, 1).meetings == (Meeting(1, 0, 1, 2),)
+    assert step(0, 0, field, once, 1).matches == (PlannedMatch(1, 1, 0, 1),)
+    assert step(0, 0, field, twice, 1).matches == (PlannedMatch(1, 0, 1, 2),)
     called_off = played((0, 1), state="cancelled")
-    assert step(0, 0, field, called_off, 1).meetings == (Meeting(1, 0, 1, 0),)
+    assert step(0, 0, field, called_off, 1).matches == (PlannedMatch(1, 0, 1, 0),)
 
 
 def test_the_withdrawn_are_not_paired_and_their_open_games_hurt_nobody() -> None:
-    field = [Seat(0), Seat(1), Seat(2, is_withdrawn=True)]
+    field = [Seed(0), Seed(1), Seed(2, is_withdrawn=True)]
     assert chosen(field, [], 3) == [(0, 1)] * 3
     for pair in ((0, 2), (2, 0)):
         assert chosen(field, played(pair, state="open")) == [(0, 1)]
@@ -88,7 +88,7 @@ def test_the_withdrawn_are_not_paired_and_their_open_games_hurt_nobody() -> None
     ],
 )
 def test_open_games_count_as_if_played(sigma: float, count: int, expected: tuple[int, int]) -> None:
-    field = seats(8, 8, sigma, sigma)
+    field = seeds(8, 8, sigma, sigma)
     assert chosen(field, played((0, 1), state="open")[:count]) == [expected]
     assert chosen(field, played((0, 1))[:count]) == [(0, 1)], "the ratings know of games that are over"
     if count == 2:
@@ -96,17 +96,17 @@ def test_open_games_count_as_if_played(sigma: float, count: int, expected: tuple
 
 
 def test_games_on_their_way_make_nobody_less_certain_and_hopeless_ones_tell_nothing() -> None:
-    sure = seats(0.9, 0.9, 0.9, 0.9)
+    sure = seeds(0.9, 0.9, 0.9, 0.9)
     assert chosen(sure, played((0, 1), state="open")) == [(2, 3)]
     assert chosen(sure, [], 2) == [(0, 1), (2, 3)]
-    assert information(Seat(0, mu=0.0, sigma=1), Seat(1, mu=1e6, sigma=1)) == 0
-    assert information(Seat(1, mu=1e6, sigma=1), Seat(0, mu=0.0, sigma=1)) == 0
+    assert information(Seed(0, mu=0.0, sigma=1), Seed(1, mu=1e6, sigma=1)) == 0
+    assert information(Seed(1, mu=1e6, sigma=1), Seed(0, mu=0.0, sigma=1)) == 0
 
 
 def test_among_meetings_that_tell_as_much_the_rarer_and_then_the_rested_come_first() -> None:
-    field = seats(4, 4, 4, 4)
+    field = seeds(4, 4, 4, 4)
     assert chosen(field, []) == [(0, 1)]
-    assert chosen(seats(4, 4, 4), played((0, 1))) == [(0, 2)]
+    assert chosen(seeds(4, 4, 4), played((0, 1))) == [(0, 2)]
     assert chosen(field, played((0, 1))) == [(2, 3)]
     assert chosen(field, played((0, 1), (2, 3), (0, 2))) == [(1, 3)]
     # All have met once but 1 and 2, who played the most.
@@ -114,7 +114,7 @@ def test_among_meetings_that_tell_as_much_the_rarer_and_then_the_rested_come_fir
 
 
 def test_nobody_waits_longer_than_two_pairs_per_bot() -> None:
-    field = seats(8, 8, 0.1)
+    field = seeds(8, 8, 0.1)
     assert chosen(field, [], 8) == [(0, 1)] * 6 + [(0, 2), (0, 1)]
     assert chosen(field, played(*[(0, 1)] * 5)) == [(0, 1)]
     assert chosen(field, played(*[(0, 1)] * 6)) == [(0, 2)]
@@ -125,41 +125,43 @@ def test_nobody_waits_longer_than_two_pairs_per_bot() -> None:
 
 def test_who_waited_too_long_meets_whom_it_learns_most_from_and_then_the_rested() -> None:
     waited = [(0, 1)] * 8
-    assert chosen(seats(7, 8, 0.1, 6), played(*waited[:7], (1, 3))) == [(1, 2)]
-    assert chosen(seats(8, 8, 0.1, 8), played(*waited[:7], (1, 3))) == [(2, 3)]
-    assert chosen(seats(8, 8, 0.1, 0.1), played(*waited)) == [(0, 2)]
+    assert chosen(seeds(7, 8, 0.1, 6), played(*waited[:7], (1, 3))) == [(1, 2)]
+    assert chosen(seeds(8, 8, 0.1, 8), played(*waited[:7], (1, 3))) == [(2, 3)]
+    assert chosen(seeds(8, 8, 0.1, 0.1), played(*waited)) == [(0, 2)]
     # 2 and 3 wait since the same pair, and 3 played less before it; of 0 and 1, 1 did.
-    assert chosen(seats(8, 8, 0.1, 0.1), played((0, 2), (2, 3), *waited)) == [(1, 3)]
+    assert chosen(seeds(8, 8, 0.1, 0.1), played((0, 2), (2, 3), *waited)) == [(1, 3)]
 
 
 def test_a_ladder_ends_with_its_games() -> None:
-    field = seats(8, 8)
-    assert len(step(6, 0, field, [], 8).meetings) == 3
-    assert len(step(6, 0, field, [], 2).meetings) == 2
-    assert len(step(4, 0, field, played((0, 1)), 8).meetings) == 1
-    assert len(step(4, 0, field, played((0, 1), (1, 0), state="cancelled"), 8).meetings) == 2
-    assert step(4, 0, field, played((0, 1), (1, 0)), 8) == Step(is_finished=True, reason="4 games played")
+    field = seeds(8, 8)
+    assert len(step(6, 0, field, [], 8).matches) == 3
+    assert len(step(6, 0, field, [], 2).matches) == 2
+    assert len(step(4, 0, field, played((0, 1)), 8).matches) == 1
+    assert len(step(4, 0, field, played((0, 1), (1, 0), state="cancelled"), 8).matches) == 2
+    assert step(4, 0, field, played((0, 1), (1, 0)), 8) == NextStep(is_finished=True, reason="4 games played")
     assert step(5, 0, field, played((0, 1), (1, 0)), 8).is_finished, "half a pair is not played"
     assert not step(4, 0, field, played((0, 1), (1, 0), state="open"), 8).is_finished
 
 
 def test_a_ladder_ends_when_everybody_has_its_games() -> None:
-    field = seats(8, 8)
-    assert len(step(0, 4, field, played((0, 1)), 8).meetings) == 1
-    assert len(step(0, 4, field, [], 8).meetings) == 2
-    assert step(0, 4, field, played((0, 1), (1, 0)), 1) == Step(is_finished=True, reason="everybody has played 4 games")
+    field = seeds(8, 8)
+    assert len(step(0, 4, field, played((0, 1)), 8).matches) == 1
+    assert len(step(0, 4, field, [], 8).matches) == 2
+    assert step(0, 4, field, played((0, 1), (1, 0)), 1) == NextStep(
+        is_finished=True, reason="all bots have played 4 games"
+    )
     assert not step(0, 4, field, played((0, 1), (1, 0), state="open"), 8).is_finished
     # 1 has its four games, so 0 and 2 meet whatever their meeting tells.
-    assert chosen_with_cap(4, seats(8, 8, 0.1), played((0, 1), (1, 2))) == [(0, 2)]
+    assert chosen_with_cap(4, seeds(8, 8, 0.1), played((0, 1), (1, 2))) == [(0, 2)]
 
 
-def chosen_with_cap(cap: int, field: list[Seat], games: list[Played]) -> list[tuple[int, int]]:
+def chosen_with_cap(cap: int, field: list[Seed], games: list[TournamentGame]) -> list[tuple[int, int]]:
     """Who meets in all pairs that are left of a ladder with so many games of each bot."""
-    return [(min(one.first, one.second), max(one.first, one.second)) for one in step(0, cap, field, games, 8).meetings]
+    return [(min(one.first, one.second), max(one.first, one.second)) for one in step(0, cap, field, games, 8).matches]
 
 
 def test_a_ladder_plans_so_many_pairs_ahead_and_no_more() -> None:
-    field = seats(8, 8)
-    assert len(step(0, 100, field, played((0, 1), state="open"), 3).meetings) == 2
-    assert step(0, 100, field, played((0, 1), state="open"), 1) == Step()
-    assert len(step(0, 100, field, played((0, 1)), 1).meetings) == 1
+    field = seeds(8, 8)
+    assert len(step(0, 100, field, played((0, 1), state="open"), 3).matches) == 2
+    assert step(0, 100, field, played((0, 1), state="open"), 1) == NextStep()
+    assert len(step(0, 100, field, played((0, 1)), 1).matches) == 1

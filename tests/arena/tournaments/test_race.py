@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from functools import partial
 
-from arena.tournaments.meeting import Meeting, Played, Seat, Step
+from arena.tournaments.match import NextStep, PlannedMatch, Seed, TournamentGame
 from arena.tournaments.race import state, step
 from referee.ratings.race import Race
 from tests.arena.tournaments.race import of_elo, simulate
@@ -14,34 +14,34 @@ from tests.arena.tournaments.simulation import planned, run
 RACE = Race(1, 0.05)
 
 
-def seats(count: int, *gone: int) -> list[Seat]:
-    """So many seats, some of them withdrawn."""
-    return [Seat(number, number in gone) for number in range(count)]
+def seeds(count: int, *gone: int) -> list[Seed]:
+    """So many seeds, some of them withdrawn."""
+    return [Seed(number, number in gone) for number in range(count)]
 
 
-def better_wins(game: Played) -> float:
+def better_wins(game: TournamentGame) -> float:
     """The lower number wins, but 1 and 2 draw."""
     if {game.first, game.second} == {1, 2}:
         return 0.5
     return float(game.first < game.second)
 
 
-def played(games: list[Played]) -> list[Played]:
+def played(games: list[TournamentGame]) -> list[TournamentGame]:
     """These games with their results."""
     return [game._replace(state="done", points=better_wins(game), order=game.sequence) for game in games]
 
 
-def after(cycles: int, race: Race, count: int = 4) -> list[Played]:
+def after(cycles: int, race: Race, count: int = 4) -> list[TournamentGame]:
     """All games of a race of four after so many pairs against each."""
-    games: list[Played] = []
+    games: list[TournamentGame] = []
     for _ in range(cycles):
-        games += played(planned(step(race, 4000, seats(count), games, 6).meetings, games))
+        games += played(planned(step(race, 4000, seeds(count), games, 6).matches, games))
     return games
 
 
 def test_first_everybody_meets_everybody_with_an_opening_of_each_pair() -> None:
-    found = step(RACE, 4000, seats(3), [], 8).meetings
-    assert found[:3] == (Meeting(1, 0, 1, 0), Meeting(1, 0, 2, 1), Meeting(1, 1, 2, 2))
+    found = step(RACE, 4000, seeds(3), [], 8).matches
+    assert found[:3] == (PlannedMatch(1, 0, 1, 0), PlannedMatch(1, 0, 2, 1), PlannedMatch(1, 1, 2, 2))
     assert [(one.round, one.first > one.second, one.opening) for one in found[3:6]] == [
         (2, True, 3),
         (2, True, 4),
@@ -53,9 +53,9 @@ def test_first_everybody_meets_everybody_with_an_opening_of_each_pair() -> None:
 def test_who_is_settled_plays_only_as_an_opponent_of_the_undecided() -> None:
     race = Race(2, 0.05)
     games = after(12, race)
-    found = state(race, seats(4), games)
+    found = state(race, seeds(4), games)
     assert (found.leaders, found.undecided, found.others) == ((0,), (1, 2), (3,))
-    meetings = step(race, 4000, seats(4), games, 5).meetings
+    meetings = step(race, 4000, seeds(4), games, 5).matches
     pairs = [(min(one.first, one.second), max(one.first, one.second)) for one in meetings]
     assert pairs[0] == (1, 2), "what is in doubt comes first"
     assert sorted(pairs) == [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)]
@@ -65,45 +65,47 @@ def test_what_comes_next_depends_on_the_games_alone() -> None:
     race = Race(2, 0.05)
     games = after(12, race)
     shuffled = random.Random(1).sample(games, len(games))
-    assert step(race, 4000, seats(4), shuffled, 5) == step(race, 4000, seats(4), games, 5)
-    whole = step(race, 4000, seats(4), games, 5).meetings
+    assert step(race, 4000, seeds(4), shuffled, 5) == step(race, 4000, seeds(4), games, 5)
+    whole = step(race, 4000, seeds(4), games, 5).matches
     begun = games + planned(whole[:3], games)
-    assert step(race, 4000, seats(4), begun, 5).meetings == whole[3:], "what is on its way counts as played"
+    assert step(race, 4000, seeds(4), begun, 5).matches == whole[3:], "what is on its way counts as played"
 
 
 def test_a_settled_race_calls_off_what_is_on_its_way() -> None:
     games = after(12, RACE)
-    assert state(RACE, seats(4), games).leaders == (0,)
-    assert step(RACE, 4000, seats(4), games, 8) == Step(is_finished=True, reason=f"settled after {len(games)} games")
-    more = [*games, Played(999, 20, 999, 0, 1, "open"), Played(1000, 20, 999, 1, 0, "open")]
-    found = step(RACE, 4000, seats(4), more, 8)
-    assert (found.meetings, found.is_finished, found.calls_off) == ((), False, True)
+    assert state(RACE, seeds(4), games).leaders == (0,)
+    assert step(RACE, 4000, seeds(4), games, 8) == NextStep(
+        is_finished=True, reason=f"decided after {len(games)} games"
+    )
+    more = [*games, TournamentGame(999, 20, 999, 0, 1, "open"), TournamentGame(1000, 20, 999, 1, 0, "open")]
+    found = step(RACE, 4000, seeds(4), more, 8)
+    assert (found.matches, found.is_finished, found.calls_off) == ((), False, True)
 
 
 def test_a_quick_pair_waits_for_the_one_planned_before_it() -> None:
-    games = planned(step(RACE, 4000, seats(2), [], 2).meetings, [])
+    games = planned(step(RACE, 4000, seeds(2), [], 2).matches, [])
     late = [*games[:2], *played(games[2:])]
-    assert state(RACE, seats(2), late).cycles == {0: 0, 1: 0}
-    assert state(RACE, seats(2), played(games)).cycles == {0: 2, 1: 2}
+    assert state(RACE, seeds(2), late).cycles == {0: 0, 1: 0}
+    assert state(RACE, seeds(2), played(games)).cycles == {0: 2, 1: 2}
     void = [games[0]._replace(state="void"), *played(games[1:])]
-    assert state(RACE, seats(2), void).cycles == {0: 1, 1: 1}, "half a pair says nothing, and does not hold up"
+    assert state(RACE, seeds(2), void).cycles == {0: 1, 1: 1}, "half a pair says nothing, and does not hold up"
 
 
 def test_it_gives_up_after_its_games() -> None:
-    found = run(partial(step, RACE, 20, seats(3), ahead=4), lambda game: 0.5)
+    found = run(partial(step, RACE, 20, seeds(3), ahead=4), lambda game: 0.5)
     assert len(found) == 20
-    assert step(RACE, 20, seats(3), found, 4).reason == "not settled: all games played"
-    void = run(partial(step, RACE, 20, seats(3), ahead=4), lambda game: None)
+    assert step(RACE, 20, seeds(3), found, 4).reason == "undecided: all games played"
+    void = run(partial(step, RACE, 20, seeds(3), ahead=4), lambda game: None)
     assert len(void) == 20
 
 
 def test_the_withdrawn_leave_the_race_to_the_others() -> None:
     race = Race(2, 0.05)
     games = after(12, race)
-    assert set(state(race, seats(4, 1), games).shares) == {0, 2, 3}
-    asked = step(race, 4000, seats(4, 1), games, 12).meetings
+    assert set(state(race, seeds(4, 1), games).shares) == {0, 2, 3}
+    asked = step(race, 4000, seeds(4, 1), games, 12).matches
     assert {seat for one in asked for seat in (one.first, one.second)} == {0, 2, 3}
-    assert step(race, 4000, seats(4, 1, 2), games, 4).is_finished
+    assert step(race, 4000, seeds(4, 1, 2), games, 4).is_finished
 
 
 def test_a_race_needs_a_third_fewer_games_than_a_round_robin_and_settles_what_is_so() -> None:

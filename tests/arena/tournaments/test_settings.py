@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.tournaments import SettingsError, read, read_toml
-from arena.tournaments.settings import FORMATS
+from arena.tournaments.handicap import Handicap
+from arena.tournaments.settings import FORMATS, Document, SettingsError, problems, read, read_toml
+from arena.validation import keys
 
 PLAIN: dict[str, Any] = {"name": "Cup", "family": "loa", "entries": {"bots": ["a", "b"]}}
 
@@ -23,12 +24,12 @@ def test_a_toml_document_with_everything() -> None:
         format = "swiss"
         games = 4
         rounds = 5
-        time = "1+0.01"
+        time_control = "1+0.01"
         pondering = "pinned"
         openings = "random:4:7"
         seed = 3
         rated = false
-        [rulings]
+        [adjudication]
         draw = "after=40,moves=8,score=10"
         resign = "moves=4,score=600,both=1"
         max_plies = 300
@@ -37,19 +38,23 @@ def test_a_toml_document_with_everything() -> None:
         [entries]
         bots = ["zeta v3"]
         top = 8
-        without = ["eta"]
+        exclude = ["eta"]
         [schedule]
         cron = "0 20 * * 5"
-        zone = "Europe/Paris"
-        missed = "skip"
+        timezone = "Europe/Paris"
+        catch_up = "skip"
     """)
     assert found.control.base_ms == 1000
-    assert (found.adjudication.draw_moves, found.adjudication.resign_score, found.adjudication.max_plies) == (
+    assert (
+        found.game_adjudication.draw_moves,
+        found.game_adjudication.resign_score,
+        found.game_adjudication.max_plies,
+    ) == (
         8,
         600,
         300,
     )
-    assert found.bounds.margin_ms == 50
+    assert found.game_limits.margin_ms == 50
     assert (found.pondering, read(PLAIN).pondering) == ("pinned", "frozen")
     assert found.ruleset.variant.name == "belgian-daisy"
     assert read(found.as_json()) == found
@@ -57,7 +62,7 @@ def test_a_toml_document_with_everything() -> None:
 
 def test_defaults_are_those_of_the_arena() -> None:
     found = read(PLAIN)
-    assert (found.format, found.games, found.time, found.rated, found.starts) == (
+    assert (found.format, found.games, found.time_control, found.rated, found.start_time) == (
         "round-robin",
         2,
         "10+0.1",
@@ -75,11 +80,11 @@ def test_defaults_are_those_of_the_arena() -> None:
         ({"name": "a\nb"}, "name"),
         ({"family": "chess"}, "family"),
         ({"variant": "nope"}, "variant"),
-        ({"options": {"nope": 1}}, "options"),
+        ({"rule_options": {"nope": 1}}, "rule_options"),
         ({"format": "royal"}, "format"),
         ({"games": 0}, "games"),
         ({"games": "two"}, "games"),
-        ({"time": "fast"}, "time"),
+        ({"time_control": "fast"}, "time_control"),
         ({"rounds": 3}, "rounds"),
         ({"format": "knockout", "games": 3}, "games"),
         ({"format": "ladder", "games": 4}, "games"),
@@ -92,13 +97,13 @@ def test_defaults_are_those_of_the_arena() -> None:
         ({"format": "sprt", "entries": {"bots": ["a"]}}, "entries.bots"),
         ({"format": "sprt", "sprt": {"elo0": 5, "elo1": 5}}, "sprt"),
         ({"format": "ladder", "ladder": {"games": 3}}, "ladder.games"),
-        ({"rulings": {"draw": "nonsense"}}, "rulings"),
+        ({"adjudication": {"draw": "nonsense"}}, "adjudication"),
         ({"pondering": "sometimes"}, "pondering"),
-        ({"scale_clocks": True, "time": "nodes:1000"}, "scale_clocks"),
-        ({"scale_clocks": True, "pool": "remote"}, "scale_clocks"),
-        ({"scale_clocks": True, "time": "fast"}, "time"),
-        ({"starts": "2027-01-01T20:00:00"}, "starts"),
-        ({"schedule": {"cron": "* * * * *"}, "starts": "2027-01-01T20:00:00Z"}, "starts"),
+        ({"scale_time_control": True, "time_control": "nodes:1000"}, "scale_time_control"),
+        ({"scale_time_control": True, "pool": "remote"}, "scale_time_control"),
+        ({"scale_time_control": True, "time_control": "fast"}, "time_control"),
+        ({"start_time": "2027-01-01T20:00:00"}, "start_time"),
+        ({"schedule": {"cron": "* * * * *"}, "start_time": "2027-01-01T20:00:00Z"}, "start_time"),
         ({"surprise": 1}, "surprise"),
         ({"seed": 2**40}, "seed"),
     ],
@@ -108,6 +113,34 @@ def test_what_is_wrong_is_named(change: dict[str, Any], field: str) -> None:
         read(PLAIN | change)
     assert caught.value.field == field
     assert str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "name"),
+    [
+        ({"options": {}}, "options", "rule_options"),
+        ({"rulings": {}}, "rulings", "adjudication"),
+        ({"first": "swap"}, "first", "sides"),
+        ({"race": {"first": 1}}, "race.first", "race.top"),
+        ({"starts": "2027-01-01T20:00:00Z"}, "starts", "start_time"),
+        ({"time": "10+0.1"}, "time", "time_control"),
+        ({"wait_for_remote": 3}, "wait_for_remote", "remote_join_timeout_s"),
+        ({"mixes_remote": True}, "mixes_remote", "allow_remote"),
+        ({"entries": {"all": True, "without": ["a"]}}, "entries.without", "entries.exclude"),
+        ({"ladder": {"cap": 4}}, "ladder.cap", "ladder.max_games_per_bot"),
+        ({"schedule": {"cron": "* * * * *", "zone": "UTC"}}, "schedule.zone", "schedule.timezone"),
+        ({"schedule": {"cron": "* * * * *", "missed": "all"}}, "schedule.missed", "schedule.catch_up"),
+        ({"scale_clocks": True}, "scale_clocks", "scale_time_control"),
+        ({"handicaps": [{"bot": "a", "options": {}}]}, "handicaps.0.options", "handicaps.engine_options"),
+        ({"handicaps": [{"bot": "a", "rules": {}}]}, "handicaps.0.rules", "handicaps.rule_options"),
+        ({"handicaps": [{"bot": "a", "time": "1+0"}]}, "handicaps.0.time", "handicaps.time_control"),
+    ],
+)
+def test_a_former_key_is_refused_with_the_present_one(change: dict[str, Any], field: str, name: str) -> None:
+    assert (field, f"no such key; did you mean {name}?") in [
+        (fault.field, fault.sentence) for fault in problems(PLAIN | change)
+    ]
+    assert name in [*keys(Document), *(f"handicaps.{key}" for key in Handicap.model_fields)]
 
 
 def test_not_toml() -> None:
@@ -121,7 +154,18 @@ _JSON = st.recursive(
     max_leaves=6,
 )
 _KEYS = st.sampled_from(
-    [*PLAIN, "format", "options", "entries", "rulings", "limits", "sprt", "ladder", "starts", "time"]
+    [
+        *PLAIN,
+        "format",
+        "rule_options",
+        "entries",
+        "adjudication",
+        "limits",
+        "sprt",
+        "ladder",
+        "start_time",
+        "time_control",
+    ]
 )
 
 

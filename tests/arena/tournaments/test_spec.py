@@ -12,7 +12,7 @@ import pytest
 from arena.store.base.models import Tournament, Version
 from arena.tournaments import openings
 from arena.tournaments.handicap import Handicap, fastest, seat_of
-from arena.tournaments.meeting import Meeting
+from arena.tournaments.match import PlannedMatch
 from arena.tournaments.settings import Document, SettingsError, read, read_toml
 from arena.tournaments.spec import planned_games
 from referee.game.spec import GameSpec, read_time_control
@@ -25,7 +25,7 @@ def document(**changes: Any) -> Document:
     return read({"name": "cup", "family": "pijersi", "entries": {"bots": list(NAMES)}, **changes})
 
 
-def games_of(found: Document, *meetings: Meeting) -> list[GameSpec]:
+def games_of(found: Document, *meetings: PlannedMatch) -> list[GameSpec]:
     """The games of the meetings."""
     versions = {
         seat: Version(bot_id=seat + 1, number=1, name=f"{name} v1", command=["./bot"], options={"Hash": "16"})
@@ -49,16 +49,16 @@ def games_of(found: Document, *meetings: Meeting) -> list[GameSpec]:
 def test_games_ponder_as_the_tournament_says() -> None:
     for pondering in ("frozen", "allowed"):
         found = document(variant="standard", games=2).model_copy(update={"pondering": pondering})
-        assert {spec.pondering for spec in games_of(found, Meeting(1, 0, 1))} == {pondering}
+        assert {spec.pondering for spec in games_of(found, PlannedMatch(1, 0, 1))} == {pondering}
 
 
 def test_clocks_are_scaled_where_the_tournament_says_so() -> None:
     for scales in (False, True):
-        found = document(variant="standard", games=2).model_copy(update={"scale_clocks": scales})
-        assert {spec.scale_clocks for spec in games_of(found, Meeting(1, 0, 1))} == {scales}
+        found = document(variant="standard", games=2).model_copy(update={"scale_time_control": scales})
+        assert {spec.scale_clocks for spec in games_of(found, PlannedMatch(1, 0, 1))} == {scales}
 
 
-ALL = (Meeting(1, 0, 1), Meeting(2, 2, 0), Meeting(3, 1, 2))
+ALL = (PlannedMatch(1, 0, 1), PlannedMatch(2, 2, 0), PlannedMatch(3, 1, 2))
 
 
 def test_every_pair_of_games_gets_a_deal_of_its_own() -> None:
@@ -91,12 +91,12 @@ def seen(specs: list[GameSpec]) -> list[tuple[str, str, dict[str, str], dict[str
 def test_handicaps_hold_in_all_games_or_in_one_pairing() -> None:
     usual = {"Hash": "16"}
     found = document(
-        time="10+0.1",
+        time_control="10+0.1",
         openings="none",
         handicaps=[
-            {"bot": "ada", "against": "bob", "time": "1+0", "options": {"Threads": 1, "Own": True}},
-            {"bot": "ada", "time": "5+0", "options": {"Hash": 8}},
-            {"bot": "cleo", "against": "bob", "options": {"Style": "bold"}},
+            {"bot": "ada", "against": "bob", "time_control": "1+0", "engine_options": {"Threads": 1, "Own": True}},
+            {"bot": "ada", "time_control": "5+0", "engine_options": {"Hash": 8}},
+            {"bot": "cleo", "against": "bob", "engine_options": {"Style": "bold"}},
         ],
     )
     assert not found.rated
@@ -123,14 +123,14 @@ def test_without_handicaps_games_are_those_of_before() -> None:
 @pytest.mark.parametrize(
     ("handicap", "more", "message"),
     [
-        ({"bot": "ada"}, {}, "set a time or options"),
-        ({"bot": "ada", "time": "soon"}, {}, "10+0.1"),
-        ({"bot": "dan", "time": "1+0"}, {}, "dan is not among entries.bots"),
-        ({"bot": "ada", "against": "dan", "time": "1+0"}, {}, "dan is not among entries.bots"),
-        ({"bot": "ada", "against": "ada", "time": "1+0"}, {}, "does not play against itself"),
-        ({"bot": "ada", "options": {"Hash": "1\nquit"}}, {}, "one printable line"),
-        ({"bot": "ada", "odds": 1, "time": "1+0"}, {}, "handicaps.0.odds"),
-        ({"bot": "ada", "time": "1+0"}, {"rated": True}, "write rated = false"),
+        ({"bot": "ada"}, {}, "set time_control, engine_options"),
+        ({"bot": "ada", "time_control": "soon"}, {}, "10+0.1"),
+        ({"bot": "dan", "time_control": "1+0"}, {}, "dan is not in entries.bots"),
+        ({"bot": "ada", "against": "dan", "time_control": "1+0"}, {}, "dan is not in entries.bots"),
+        ({"bot": "ada", "against": "ada", "time_control": "1+0"}, {}, "does not play against itself"),
+        ({"bot": "ada", "engine_options": {"Hash": "1\nquit"}}, {}, "one printable line"),
+        ({"bot": "ada", "odds": 1, "time_control": "1+0"}, {}, "handicaps.0.odds"),
+        ({"bot": "ada", "time_control": "1+0"}, {"rated": True}, "write rated = false"),
     ],
 )
 def test_a_handicap_that_cannot_be_is_refused(handicap: dict[str, Any], more: dict[str, Any], message: str) -> None:
@@ -144,12 +144,12 @@ def test_a_bot_must_keep_the_fastest_of_its_times() -> None:
     def time(version: str, *handicaps: dict[str, Any]) -> str:
         return str(fastest(version, usual, [Handicap(**one) for one in handicaps]))
 
-    slow, fast = {"bot": "ada", "time": "60+1"}, {"bot": "ada", "against": "bob", "time": "1/move"}
+    slow, fast = {"bot": "ada", "time_control": "60+1"}, {"bot": "ada", "against": "bob", "time_control": "1/move"}
     assert time("ada v1") == time("bob v1", slow, fast) == "10+0.1"
     assert (time("ada v1", slow), time("ada v1", fast, slow)) == ("60+1", "1/move")
-    assert time("ada v1", {"bot": "ada v1", "against": "bob", "time": "60+1"}) == "10+0.1"
-    assert time("ada v1", {"bot": "ada", "time": "depth:3"}) == "depth:3"
-    assert time("ada v1", {"bot": "ada", "against": "bob", "time": "depth:3"}) == "10+0.1"
+    assert time("ada v1", {"bot": "ada v1", "against": "bob", "time_control": "60+1"}) == "10+0.1"
+    assert time("ada v1", {"bot": "ada", "time_control": "depth:3"}) == "depth:3"
+    assert time("ada v1", {"bot": "ada", "against": "bob", "time_control": "depth:3"}) == "10+0.1"
 
 
 def test_an_entry_is_named_as_in_the_document() -> None:
@@ -172,26 +172,28 @@ def tablut(**changes: Any) -> Document:
 
 def test_the_lot_decides_which_side_moves_first() -> None:
     """Both games of a pair have the same side first, with bots swapped; over many pairs both sides are drawn."""
-    found = tablut(first="lot", games=40, seed=3)
-    specs = games_of(found, Meeting(1, 0, 1, games=40))
+    found = tablut(sides="random", games=40, seed=3)
+    specs = games_of(found, PlannedMatch(1, 0, 1, games=40))
     drawn = [spec.options["first_player"] for spec in specs]
     assert drawn[::2] == drawn[1::2]
     assert {"attackers", "defenders"} == set(drawn)
     assert [spec.first.name for spec in specs[:4]] == ["ada v1", "bob v1", "ada v1", "bob v1"]
     assert {spec.opening for spec in specs} == {()}
-    assert [spec.options for spec in games_of(found, Meeting(1, 0, 1, games=40))] == [spec.options for spec in specs]
-    assert "first_player" not in games_of(tablut(), Meeting(1, 0, 1))[0].options
+    assert [spec.options for spec in games_of(found, PlannedMatch(1, 0, 1, games=40))] == [
+        spec.options for spec in specs
+    ]
+    assert "first_player" not in games_of(tablut(), PlannedMatch(1, 0, 1))[0].options
 
 
 def test_the_lot_decides_who_has_the_first_side_of_a_single_game() -> None:
-    meetings = [Meeting(number, 0, 1, games=1) for number in range(1, 21)]
-    drawn = {spec.first.name for spec in games_of(document(first="lot", games=1), *meetings)}
+    meetings = [PlannedMatch(number, 0, 1, games=1) for number in range(1, 21)]
+    drawn = {spec.first.name for spec in games_of(document(sides="random", games=1), *meetings)}
     assert drawn == {"ada v1", "bob v1"}
     assert {spec.first.name for spec in games_of(document(games=1), *meetings)} == {"ada v1"}
 
 
 def test_an_opening_with_moves_says_itself_who_begins() -> None:
-    specs = games_of(tablut(first="lot", opening_lines=["d1d3 c5c4"]), Meeting(1, 0, 1))
+    specs = games_of(tablut(sides="random", opening_lines=["d1d3 c5c4"]), PlannedMatch(1, 0, 1))
     assert [spec.opening for spec in specs] == [("d1d3", "c5c4")] * 2
     assert all("first_player" not in spec.options for spec in specs)
 
@@ -199,8 +201,8 @@ def test_an_opening_with_moves_says_itself_who_begins() -> None:
 def test_a_handicap_of_rules_holds_for_a_side_or_a_pairing() -> None:
     found = tablut(
         handicaps=[
-            {"bot": "ada", "side": "défenseurs", "rules": {"goal": "edge_no_bases"}},
-            {"bot": "bob", "against": "cleo", "rules": {"king_max_step": 4}},
+            {"bot": "ada", "side": "défenseurs", "rule_options": {"goal": "edge_no_bases"}},
+            {"bot": "bob", "against": "cleo", "rule_options": {"king_max_step": 4}},
         ]
     )
     assert not found.rated
@@ -216,12 +218,12 @@ def test_a_handicap_of_rules_holds_for_a_side_or_a_pairing() -> None:
 @pytest.mark.parametrize(
     ("handicap", "more", "said"),
     [
-        ({"rules": {"gaol": "edge"}}, {}, "did you mean goal"),
-        ({"rules": {"goal": "moon"}}, {}, "known: edge, edge_no_bases"),
-        ({"rules": {"goal": "edge"}, "side": "white"}, {}, "write attackers or defenders"),
-        ({"side": "defenders"}, {}, "a side is for rules"),
-        ({"rules": {"goal": "edge_no_bases"}}, {"opening_lines": ["d1d3"]}, 'write openings = "none"'),
-        ({"rules": {"goal": "edge_no_bases"}}, {"openings": "random:4:1"}, 'write openings = "none"'),
+        ({"rule_options": {"gaol": "edge"}}, {}, "did you mean goal"),
+        ({"rule_options": {"goal": "moon"}}, {}, "known: edge, edge_no_bases"),
+        ({"rule_options": {"goal": "edge"}, "side": "white"}, {}, "write attackers or defenders"),
+        ({"side": "defenders"}, {}, "side applies to rule_options"),
+        ({"rule_options": {"goal": "edge_no_bases"}}, {"opening_lines": ["d1d3"]}, 'write openings = "none"'),
+        ({"rule_options": {"goal": "edge_no_bases"}}, {"openings": "random:4:1"}, 'write openings = "none"'),
     ],
 )
 def test_handicaps_of_rules_that_make_no_sense(handicap: dict[str, Any], more: dict[str, Any], said: str) -> None:

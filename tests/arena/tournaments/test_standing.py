@@ -6,7 +6,7 @@ from typing import Any
 
 from arena.store import Store
 from arena.store.base.models import Tournament
-from arena.tournaments.meeting import Played, Seat
+from arena.tournaments.match import Seed, TournamentGame
 from arena.tournaments.settings import read
 from arena.tournaments.standing import StandingLine, by_points, rank, standing
 from tests.arena.field import START, Field, record_of
@@ -17,14 +17,14 @@ def document(format: str, games: int = 2) -> dict[str, Any]:
     return {"name": "cup", "family": "loa", "format": format, "games": games, "entries": {"all": True}}
 
 
-def table(format: str, seats: int, *results: tuple[int, int, int, float | None], games: int = 2) -> list[StandingLine]:
+def table(format: str, seeds: int, *results: tuple[int, int, int, float | None], games: int = 2) -> list[StandingLine]:
     """The lines after games `(round, first, second, points of first)`, one to a pair; None is a void one."""
     settings = read(document(format, games))
     played = [
-        Played(number, round, number, one, two, "void" if points is None else "done", points, number)
+        TournamentGame(number, round, number, one, two, "void" if points is None else "done", points, number)
         for number, (round, one, two, points) in enumerate(results, 1)
     ]
-    field = [Seat(number) for number in range(seats)]
+    field = [Seed(number) for number in range(seeds)]
     return rank(settings, field, played, dict(enumerate("abcdef")), dict(enumerate(range(10, 16))))
 
 
@@ -71,18 +71,18 @@ def test_a_ladder_is_ranked_by_the_score_not_by_the_number_of_points() -> None:
 
 
 def test_a_race_is_ranked_by_shares_of_points_against_all_alike() -> None:
-    games: list[Played] = []
+    games: list[TournamentGame] = []
     # b has the most points, as it met d so often; a has done better against the others.
     for one, two, points, pairs in ((0, 1, 0.5, 1), (0, 2, 1.0, 1), (1, 2, 0.5, 1), (0, 3, 1.0, 1), (1, 3, 1.0, 3)):
         for _ in range(pairs):
             pair, order = len(games) // 2 + 1, len(games) + 1
-            games.append(Played(order, 1, pair, one, two, "done", points, order))
-            games.append(Played(order + 1, 1, pair, two, one, "done", 1 - points, order + 1))
-    field = [Seat(0), Seat(1), Seat(2), Seat(3)]
-    settings = read({**document("race"), "race": {"first": 1}})
+            games.append(TournamentGame(order, 1, pair, one, two, "done", points, order))
+            games.append(TournamentGame(order + 1, 1, pair, two, one, "done", 1 - points, order + 1))
+    field = [Seed(0), Seed(1), Seed(2), Seed(3)]
+    settings = read({**document("race"), "race": {"top": 1}})
     found = rank(settings, field, games, dict(enumerate("abcd")), dict(enumerate(range(10, 14))))
     assert [(line.name, line.points) for line in found] == [("a", 5), ("b", 8), ("c", 1), ("d", 0)]
-    gone = [Seat(0, is_withdrawn=True), *field[1:]]
+    gone = [Seed(0, is_withdrawn=True), *field[1:]]
     assert [line.name for line in rank(settings, gone, games, dict(enumerate("abcd")), dict(enumerate(range(4))))] == [
         "b",
         "c",
@@ -124,12 +124,12 @@ def test_where_nothing_decides_the_seats_do() -> None:
 
 
 def swiss(
-    seats: int, *results: tuple[int, int, int, float | None]
+    seeds: int, *results: tuple[int, int, int, float | None]
 ) -> list[tuple[str, float, float, float, float, int]]:
     """Name, points, Buchholz, Buchholz cut, Sonneborn-Berger and wins of each line after matches of one game."""
     return [
         (line.name, line.points, line.buchholz, line.buchholz_cut, line.sonneborn_berger, line.wins)
-        for line in table("swiss", seats, *results, games=1)
+        for line in table("swiss", seeds, *results, games=1)
     ]
 
 
@@ -199,12 +199,12 @@ def test_a_final_of_two_is_a_knockout_of_one_round() -> None:
 
 def test_an_estimate_is_of_whole_pairs_and_of_single_games_beside_them() -> None:
     games = [
-        Played(1, 1, 1, 0, 1, "done", 1.0, 1),
-        Played(2, 1, 1, 1, 0, "done", 0.5, 2),
-        Played(3, 1, 2, 0, 1, "done", 0.0, 3),
-        Played(4, 1, 2, 1, 0, "void", None, 4),
+        TournamentGame(1, 1, 1, 0, 1, "done", 1.0, 1),
+        TournamentGame(2, 1, 1, 1, 0, "done", 0.5, 2),
+        TournamentGame(3, 1, 2, 0, 1, "done", 0.0, 3),
+        TournamentGame(4, 1, 2, 1, 0, "void", None, 4),
     ]
-    line = rank(read(document("round-robin")), [Seat(0), Seat(1)], games, {0: "a", 1: "b"}, {0: 1, 1: 2})[0]
+    line = rank(read(document("round-robin")), [Seed(0), Seed(1)], games, {0: "a", 1: "b"}, {0: 1, 1: 2})[0]
     assert (line.estimate.games, line.estimate.pairs, line.estimate.pentanomial) == (3, 1, (0, 0, 0, 1, 0))
     assert line.estimate.score == 0.5
 

@@ -135,10 +135,10 @@ class Contest:
             f"""name = "Drill {seed}, {len(self.numbers) + 1}"
 family = "loa"
 games = {each}
-time = "{self.time_control}"
+time_control = "{self.time_control}"
 openings = "random:6:{seed}"
 seed = {seed}
-rulings = {{ max_plies = {MAX_PLIES} }}
+adjudication = {{ max_plies = {MAX_PLIES} }}
 entries = {{ bots = {json.dumps(list(BOTS))} }}
 """,
             encoding="utf-8",

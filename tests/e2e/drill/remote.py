@@ -181,7 +181,7 @@ class RemoteDrill:
         self.data, self.games, self.at_once = folder / "data", games + games % 2, at_once
         self.folder = folder
         clean = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
-        self.environment = {**clean, "ARENA_LEASE_SECONDS": "2"}
+        self.environment = {**clean, "ARENA_LEASE_TTL_SECONDS": "2"}
         self.supervisor = Supervisor()
         self.port, self.door = free_port(), free_port()
         self.proxy = Proxy(self.port, delay_ms=100 * scale, jitter_ms=50 * scale, cuts=cuts, seed=seed)
@@ -240,9 +240,9 @@ class RemoteDrill:
             "name": "Far away",
             "family": "loa",
             "games": min(1000, self.games),
-            "time": time_control,
+            "time_control": time_control,
             "pool": "remote",
-            "rulings": {"max_plies": PLIES},
+            "adjudication": {"max_plies": PLIES},
             "entries": {"bots": list(BOTS)},
         }
         number = int(client.ask("POST", "/tournaments", body=document).data["id"])

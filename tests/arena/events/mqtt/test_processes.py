@@ -54,7 +54,7 @@ class Arena:
         line += ["--data", str(self.folder / "data"), "--mqtt", self.broker.url]
         line += ["--database", self.store.engine.url.render_as_string(hide_password=False)]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
-        environment |= {"ARENA_SANDBOX": "none", "ARENA_ALLOW_WEAK_SANDBOX": "true", "ARENA_LEASE_SECONDS": "5"}
+        environment |= {"ARENA_SANDBOX": "none", "ARENA_ALLOW_WEAK_SANDBOX": "true", "ARENA_LEASE_TTL_SECONDS": "5"}
         environment |= {"ARENA_METRICS_FROM": '["127.0.0.1"]', **INTERPRETED}
         with open(self.folder / f"{command}.log", "ab") as log:
             process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=log, env=environment)
@@ -158,7 +158,9 @@ class Stream:
 def test_a_game_is_live_in_another_process_whoever_dies_meanwhile(arena: Arena) -> None:
     with arena.process("referee", "--executor", "local:1") as referee:
         with arena.server() as (server, url):
-            number = arena.order(url, name="patience", games=1, entries={"bots": ["ann", "bea"]}, time="1000+10")
+            number = arena.order(
+                url, name="patience", games=1, entries={"bots": ["ann", "bea"]}, time_control="1000+10"
+            )
             game = arena.running()
             first = Stream(url, game)
             first.read(4)

@@ -1,4 +1,4 @@
-"""The entries of a tournament and its games, as formats see them: by seat."""
+"""Entries and games of a tournament as its format takes them: by seat."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from arena.store.base.models import Tournament
 from arena.store.tournaments.queue import Outline
 from arena.store.tournaments.tournaments import EntryLine
 from arena.tournaments import format
-from arena.tournaments.meeting import Played, Seat, State
+from arena.tournaments.match import Seed, State, TournamentGame
 from referee.ratings.trueskill import Rating
 
 
-def seated(store: Store, tournament: Tournament) -> list[EntryLine]:
-    """The entries that have a seat: those refused before it began, or withdrawn by then, have none."""
+def participants(store: Store, tournament: Tournament) -> list[EntryLine]:
+    """Return the entries that take part: not those refused or withdrawn before the start."""
     assert tournament.id is not None
-    return with_seat(tournament, store.tournaments.entries(tournament.id))
+    return participating(tournament, store.tournaments.entries(tournament.id))
 
 
-def with_seat(tournament: Tournament, entries: Sequence[EntryLine]) -> list[EntryLine]:
-    """Return those entries of a tournament that have a seat."""
+def participating(tournament: Tournament, entries: Sequence[EntryLine]) -> list[EntryLine]:
+    """Select the entries of a tournament that take part."""
     begun = tournament.started
     return [entry for entry in entries if entry.withdrawn is None or (begun is not None and entry.withdrawn > begun)]
 
 
-def seats_of(store: Store, tournament: Tournament, entries: list[EntryLine]) -> list[Seat]:
-    """The entries as formats see them, with their present ratings where the format looks at them."""
+def seeds_of(store: Store, tournament: Tournament, entries: list[EntryLine]) -> list[Seed]:
+    """Return the entries as seeds, with their current ratings if the format uses them."""
     if not format.looks_at_ratings(tournament.format):
-        return [Seat(entry.seat, entry.withdrawn is not None) for entry in entries]
+        return [Seed(entry.seat, entry.withdrawn is not None) for entry in entries]
     strengths = store.ratings.strengths(tournament.pool, [entry.version_id for entry in entries])
     unknown = Rating()
     found = []
     for entry in entries:
         rating = strengths.get(entry.version_id, unknown)
-        found.append(Seat(entry.seat, entry.withdrawn is not None, rating.mu, rating.sigma))
+        found.append(Seed(entry.seat, entry.withdrawn is not None, rating.mu, rating.sigma))
     return found
 
 
-def played(outlines: Sequence[Outline], entries: Sequence[EntryLine]) -> list[Played]:
-    """The games as formats see them."""
+def played(outlines: Sequence[Outline], entries: Sequence[EntryLine]) -> list[TournamentGame]:
+    """Return the stored games as formats take them."""
     seat_of = {entry.version_id: entry.seat for entry in entries}
     return [
-        Played(
+        TournamentGame(
             game.sequence,
             game.round,
             game.pair,

@@ -16,14 +16,16 @@ FULL: dict[str, Any] = {
     "variant": "scrambled-eggs",
     "format": "knockout",
     "games": 4,
-    "time": "5+0.05",
+    "time_control": "5+0.05",
     "opening_lines": [f"line {number} of a book that is long enough" for number in range(4)],
     "rated": False,
-    "entries": {"bots": ["ada", "bob v2"], "top": 3, "without": ["cleo"]},
-    "handicaps": [{"bot": "ada", "against": "bob v2", "time": "1+0", "options": {"Hash size": 64, "Book": True}}],
-    "rulings": {"draw": "after=40,moves=8,score=10", "draw_agreement": False},
+    "entries": {"bots": ["ada", "bob v2"], "top": 3, "exclude": ["cleo"]},
+    "handicaps": [
+        {"bot": "ada", "against": "bob v2", "time_control": "1+0", "engine_options": {"Hash size": 64, "Book": True}}
+    ],
+    "adjudication": {"draw": "after=40,moves=8,score=10", "draw_agreement": False},
     "knockout": {"third_place": True},
-    "schedule": {"cron": "0 20 * * 5", "zone": "Europe/Paris"},
+    "schedule": {"cron": "0 20 * * 5", "timezone": "Europe/Paris"},
 }
 
 
@@ -46,8 +48,8 @@ def test_everything_is_written_and_nothing_else() -> None:
 
 
 def test_a_start_is_written_with_its_zone() -> None:
-    document = read({"name": "c", "family": "loa", "entries": {"all": True}, "starts": "2100-01-31T20:00:00Z"})
-    assert read_toml(as_toml(document)).starts == document.starts
+    document = read({"name": "c", "family": "loa", "entries": {"all": True}, "start_time": "2100-01-31T20:00:00Z"})
+    assert read_toml(as_toml(document)).start_time == document.start_time
 
 
 @pytest.mark.parametrize(
@@ -61,7 +63,7 @@ def test_a_start_is_written_with_its_zone() -> None:
         ("knockout", 4, {"knockout": {"tiebreak_pairs": 0, "third_place": True}}, 8, 8),
         ("knockout", 3, {"knockout": {"tiebreak_pairs": 0, "third_place": True}}, 4, 4),
         ("ladder", 5, {"ladder": {"games": 100}}, 100, 100),
-        ("ladder", 5, {"ladder": {"games": 100, "cap": 10}}, 25, 25),
+        ("ladder", 5, {"ladder": {"games": 100, "max_games_per_bot": 10}}, 25, 25),
         ("ladder", 5, {"ladder": {"games": 0}}, 0, None),
         ("race", 4, {"race": {"games": 400}}, 12, 400),
         ("race", 4, {"race": {"games": 10}}, 10, 10),
@@ -80,7 +82,7 @@ def test_games_are_counted_before_they_are_planned(
 
 def test_how_long_it_takes_depends_on_slots_and_clocks() -> None:
     def of(time: str) -> float | None:
-        document = read({"name": "c", "family": "loa", "time": time, "entries": {"all": True}})
+        document = read({"name": "c", "family": "loa", "time_control": time, "entries": {"all": True}})
         return extent(document, 3).seconds(2)
 
     assert of("10+0.5") == 6 * 2 * (10 + 40 * 0.5) / 2

@@ -1,4 +1,4 @@
-"""A settings document as TOML: what was chosen, without the defaults, fit to be read back."""
+"""Settings documents written as TOML: keys that differ from their defaults, valid to be read again."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 from arena.tournaments.settings import Document
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_ALWAYS = ("name", "family", "format", "time")
-"""Keys that are written even where they are as they would be anyway."""
+_ALWAYS = ("name", "family", "format", "time_control")
+"""Keys that are written even with their default."""
 
 
 def as_toml(document: Document) -> str:
-    """The document as organisers write it."""
+    """Return the document as organisers would write it."""
     chosen = document.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
     whole = document.as_json()
     chosen |= {name: whole[name] for name in _ALWAYS}
@@ -58,5 +58,5 @@ def _value(value: Any) -> str:
 
 
 def _text(text: str) -> str:
-    """A basic string: the escapes of JSON are TOML's too, but for what JSON leaves as it is."""
+    """Quote a string. TOML allows every escape of JSON, and needs one more: U+007F."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")

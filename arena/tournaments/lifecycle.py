@@ -1,7 +1,6 @@
-"""Tournaments are planned when their time has come, and carried on after results.
+"""Start of tournaments at their time, and planning after results.
 
-Everything here may be repeated: planning asks the games that are stored what is still missing. Only the coordinator
-does it.
+Every function here may be repeated: it compares the plan with the stored games. Only the coordinator calls them.
 """
 
 from __future__ import annotations
@@ -14,28 +13,28 @@ from arena.store.tournaments.queue import Outline
 from arena.store.tournaments.tournaments import EntryLine
 from arena.tournaments import findings, format, openings
 from arena.tournaments.creation import shortage
-from arena.tournaments.entry import Field, resolve
-from arena.tournaments.meeting import Step
-from arena.tournaments.seating import played, seated, seats_of
+from arena.tournaments.entry import ResolvedEntries, resolve
+from arena.tournaments.match import NextStep
+from arena.tournaments.participants import participants, played, seeds_of
 from arena.tournaments.settings import Document, SettingsError, read
 from arena.tournaments.spec import planned_games
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """What `plan` or `advance` did: how many games it planned, and the state the tournament is in now."""
+class PlanningResult:
+    """Number of games that `plan` or `advance` planned, and the state of the tournament afterwards."""
 
     planned: int
     state: str
     reason: str = ""
     calls_off: bool = False
-    """The games that are being played are not needed any more."""
+    """Whether running games are no longer needed."""
 
 
-def plan(store: Store, tournament_id: int, draw: openings.Draw = openings.draw) -> Progress:
-    """Begin a scheduled tournament: choose its entries, draw its openings, plan what is known in advance.
+def plan(store: Store, tournament_id: int, draw: openings.Draw = openings.draw) -> PlanningResult:
+    """Start a scheduled tournament: resolve its entries, draw its openings, plan its first games.
 
-    A tournament that cannot begin is cancelled, with the reason in `problem`.
+    A tournament that cannot start is cancelled, with the reason in `problem`.
     """
     tournament = store.tournaments.get(tournament_id)
     if tournament.state != "scheduled":
@@ -48,11 +47,11 @@ def plan(store: Store, tournament_id: int, draw: openings.Draw = openings.draw) 
             draw(document, openings.size(document, len(field.entries)))
     except SettingsError as error:
         problem = str(error)
-        field = Field((), (), ())
+        field = ResolvedEntries((), (), ())
     problems = "; ".join([problem, *field.problems] if problem else field.problems)
     if problem:
         store.tournaments.move(tournament_id, "cancelled", problem=problems)
-        return Progress(0, "cancelled", problems)
+        return PlanningResult(0, "cancelled", problems)
     store.tournaments.seat(tournament_id, field.entries, field.refused)
     store.tournaments.move(tournament_id, "running", only_from=("scheduled",), problem=problems)
     return advance(store, tournament_id, draw)
@@ -60,34 +59,34 @@ def plan(store: Store, tournament_id: int, draw: openings.Draw = openings.draw) 
 
 def advance(
     store: Store, tournament_id: int, draw: openings.Draw = openings.draw, ahead: int = format.AHEAD
-) -> Progress:
-    """Carry a running tournament on: plan what its results ask for, call off what nobody needs, or finish it.
+) -> PlanningResult:
+    """Plan the next games of a running tournament, cancel games that are no longer needed, or finish it.
 
-    Asks for nothing new when called again. A tournament that is draining plans nothing, but may finish.
+    Plans nothing new when called again. A draining tournament plans nothing, but may finish.
     """
     tournament = store.tournaments.get(tournament_id)
     if tournament.state not in ("running", "draining"):
-        return Progress(0, tournament.state)
+        return PlanningResult(0, tournament.state)
     document = read(tournament.settings)
-    entries = seated(store, tournament)
+    entries = participants(store, tournament)
     if format.is_open(document.format) and document.entries.has_query:
         entries = _welcome(store, tournament, document, entries)
     for entry in entries:
         if entry.withdrawn:
             store.queue.cancel(tournament_id, states=("planned",), version_id=entry.version_id)
     outlines = store.queue.outline(tournament_id)
-    seats = seats_of(store, tournament, entries)
-    found = format.step(document, seats, played(outlines, entries), ahead)
+    seeds = seeds_of(store, tournament, entries)
+    found = format.step(document, seeds, played(outlines, entries), ahead)
     if found.calls_off and store.queue.cancel(tournament_id, states=("planned",)):
         outlines = store.queue.outline(tournament_id)
-        found = format.step(document, seats, played(outlines, entries), ahead)
+        found = format.step(document, seeds, played(outlines, entries), ahead)
     if found.is_finished:
         findings.keep(store, tournament_id)
         store.tournaments.move(tournament_id, "finished", problem=tournament.problem)
-        return Progress(0, "finished", found.reason)
-    if not found.meetings or tournament.state != "running":
-        return Progress(0, tournament.state, calls_off=found.calls_off)
-    return Progress(_store(store, tournament, document, entries, outlines, found=found, draw=draw), "running")
+        return PlanningResult(0, "finished", found.reason)
+    if not found.matches or tournament.state != "running":
+        return PlanningResult(0, tournament.state, calls_off=found.calls_off)
+    return PlanningResult(_store(store, tournament, document, entries, outlines, found=found, draw=draw), "running")
 
 
 def _store(
@@ -97,7 +96,7 @@ def _store(
     entries: list[EntryLine],
     outlines: list[Outline],
     *,
-    found: Step,
+    found: NextStep,
     draw: openings.Draw,
 ) -> int:
     versions = store.versions.by_ids([entry.version_id for entry in entries])
@@ -106,7 +105,7 @@ def _store(
         document,
         draw(document, openings.size(document, len(entries))),
         {entry.seat: versions[entry.version_id] for entry in entries},
-        found.meetings,
+        found.matches,
         sequence=max((game.sequence for game in outlines), default=0),
         pair=max((game.pair for game in outlines), default=0),
     )
@@ -115,7 +114,7 @@ def _store(
 
 
 def _welcome(store: Store, tournament: Tournament, document: Document, entries: list[EntryLine]) -> list[EntryLine]:
-    """A ladder follows its query: new versions are entered, retired ones withdrawn."""
+    """Follow the query of a ladder: enter new versions, withdraw retired ones."""
     assert tournament.id is not None
     field = resolve(store, document)
     present = {entry.version_id for entry in store.tournaments.entries(tournament.id)}
@@ -126,4 +125,4 @@ def _welcome(store: Store, tournament: Tournament, document: Document, entries: 
         store.tournaments.enter(tournament.id, version_id, reason)
     for version_id in gone:
         store.tournaments.withdraw(tournament.id, version_id)
-    return seated(store, tournament) if fresh or gone else entries
+    return participants(store, tournament) if fresh or gone else entries

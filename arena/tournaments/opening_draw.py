@@ -1,4 +1,4 @@
-"""Draws openings in a process of its own: compiling the rules' kernel would hold up a server for seconds."""
+"""Drawing of openings in a helper process: compiling the rules' kernel would block the server for seconds."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from referee.machine.pool import JobError
 
 
 def draw_json(document: Mapping[str, Any], count: int) -> tuple[Opening, ...]:
-    """`openings.draw` for a document as plain data: the job given to the process."""
+    """Draw openings for a document as plain data: the job sent to the process."""
     return openings.draw(read(document), count)
 
 
 class OpeningDrawer:
-    """Draws openings in a process. One thread at a time."""
+    """Draws openings in a process, for one thread at a time."""
 
     def __init__(self) -> None:
         self._process = HelperProcess()
@@ -26,10 +26,10 @@ class OpeningDrawer:
         self._drawn: dict[str, tuple[Opening, ...]] = {}
 
     def draw(self, document: Document, count: int) -> Sequence[Opening]:
-        """The first `count` openings; remembered. Raises SettingsError."""
+        """Return the first `count` openings; they are cached. Raises SettingsError."""
         if not openings.needs_kernel(document, count):
             return openings.draw(document, count)
-        fields = {"family", "variant", "options", "openings", "opening_lines", "seed"}
+        fields = {"family", "variant", "rule_options", "openings", "opening_lines", "seed"}
         key = f"{count} {document.model_dump_json(include=fields)}"
         if key not in self._drawn:
             if len(self._drawn) >= 64:
@@ -41,4 +41,4 @@ class OpeningDrawer:
         try:
             return self._process.ask(draw_json, document.as_json(), count)
         except JobError as error:
-            raise SettingsError(f"the openings cannot be drawn: {error}", "openings") from None
+            raise SettingsError(f"could not be drawn: {error}", "openings") from None

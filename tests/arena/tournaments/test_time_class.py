@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from arena.tournaments.pace import NAMES, PACES, UNTIMED, pace_in, pace_of
+from arena.tournaments.time_class import NAMES, TIME_CLASSES, UNTIMED, time_class_in, time_class_of
 from referee.game.spec import read_time_control
 
 
@@ -28,18 +28,18 @@ from referee.game.spec import read_time_control
     ],
 )
 def test_every_time_control_has_a_class(text: str, name: str) -> None:
-    assert pace_of(read_time_control(text)) == name
-    assert pace_in({"time": text}) == name
+    assert time_class_of(read_time_control(text)) == name
+    assert time_class_in({"time_control": text}) == name
 
 
 def test_a_bound_belongs_to_the_longer_class() -> None:
-    for pace, longer in pairwise(PACES):
+    for pace, longer in pairwise(TIME_CLASSES):
         assert pace.below_s is not None
-        assert pace_of(read_time_control(f"{pace.below_s / 2:g}")) == longer.name
+        assert time_class_of(read_time_control(f"{pace.below_s / 2:g}")) == longer.name
         assert pace.words.startswith("below")
-    assert len(set(NAMES)) == len(PACES) + 1
+    assert len(set(NAMES)) == len(TIME_CLASSES) + 1
 
 
 def test_settings_without_a_time_have_none() -> None:
-    assert pace_in({}) == ""
-    assert pace_in({"time": "soon"}) == ""
+    assert time_class_in({}) == ""
+    assert time_class_in({"time_control": "soon"}) == ""

@@ -1,4 +1,4 @@
-"""Tournaments are steered by people: begun at once, paused, drained, resumed, cancelled, made longer."""
+"""Commands of organisers: start at once, pause, drain, resume, cancel, extend."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from datetime import datetime
 from arena.store import ConflictError, Store
 from arena.store.base.models import Tournament
 from arena.tournaments import format
-from arena.tournaments.extension import Plan, extended, planned
-from arena.tournaments.seating import played, seated, seats_of
+from arena.tournaments.extension import PlannedSize, extended, planned
+from arena.tournaments.participants import participants, played, seeds_of
 from arena.tournaments.settings import read
 
 
 def start(store: Store, tournament_id: int, at: datetime) -> Tournament:
-    """Let a scheduled tournament begin now, whatever time it was announced for."""
+    """Start a scheduled tournament now instead of at its start time."""
     return store.tournaments.reschedule(tournament_id, at)
 
 
 def pause(store: Store, tournament_id: int, at: datetime) -> Tournament:
-    """Stop at once: running games are called off, and played anew after the resumption."""
+    """Stop at once: running games are aborted, and replayed after `resume`."""
     return store.tournaments.move(tournament_id, "paused")
 
 
@@ -28,34 +28,34 @@ def drain(store: Store, tournament_id: int, at: datetime) -> Tournament:
 
 
 def resume(store: Store, tournament_id: int, at: datetime) -> Tournament:
-    """Go on after a pause; one that had not begun waits for its time again."""
+    """Continue after a pause; a tournament that had not started waits for its start time again."""
     tournament = store.tournaments.get(tournament_id)
     state = "running" if tournament.started or tournament.state == "draining" else "scheduled"
     return store.tournaments.move(tournament_id, state, only_from=("paused", "draining"), problem=tournament.problem)
 
 
 def cancel(store: Store, tournament_id: int, at: datetime) -> Tournament:
-    """End it for good: games without a result never get one; those with one stand."""
+    """Cancel a tournament for good: results stand, all other games are cancelled."""
     tournament = store.tournaments.move(tournament_id, "cancelled")
     store.queue.cancel(tournament_id)
     return tournament
 
 
-def extend(store: Store, tournament_id: int, *, to: int | None = None, amount: int | None = None) -> Plan:
-    """Make a tournament longer, up to `to` or by `amount` of what its format counts; return the plan that follows.
+def extend(store: Store, tournament_id: int, *, to: int | None = None, amount: int | None = None) -> PlannedSize:
+    """Extend a tournament up to `to` or by `amount` of the unit that its format counts; return its new size.
 
-    A finished one goes on. Raises SettingsError, and ConflictError where more games would change nothing.
+    A finished tournament resumes. Raises SettingsError, and ConflictError if more games would change nothing.
     """
     tournament = store.tournaments.get(tournament_id)
     if tournament.state == "cancelled":
-        raise ConflictError(f"tournament {tournament_id} is cancelled; create it anew", tournament.state)
-    entries = seated(store, tournament)
+        raise ConflictError(f"tournament {tournament_id} is cancelled; create a new one", tournament.state)
+    entries = participants(store, tournament)
     document = read(extended(read(tournament.settings), len(entries), to=to, amount=amount))
-    seats, games = seats_of(store, tournament, entries), played(store.queue.outline(tournament_id), entries)
-    found = format.step(document, seats, games)
+    seeds, games = seeds_of(store, tournament, entries), played(store.queue.outline(tournament_id), entries)
+    found = format.step(document, seeds, games)
     if tournament.started and (found.is_finished or found.calls_off):
         raise ConflictError(f"more games would change nothing: {found.reason}", tournament.state)
     store.tournaments.extend(tournament_id, document.as_json())
     if tournament.state == "finished":
         store.tournaments.move(tournament_id, "running", only_from=("finished",))
-    return planned(document, seats, games)
+    return planned(document, seeds, games)

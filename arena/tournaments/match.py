@@ -1,0 +1,123 @@
+"""Data types of all formats: seeds, games played, matches to plan.
+
+A format is a function `step(document, seeds, played, ahead) -> NextStep` of these. Called again with the same games it
+plans nothing new, so planning may be repeated at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Literal, NamedTuple, TypeAlias
+
+State: TypeAlias = Literal["open", "done", "void", "cancelled"]
+
+
+class PlanAfter(Enum):
+    """The event after which a format may plan more games; each format has one as its `PLAN_AFTER`."""
+
+    EACH_RESULT = "after each result"
+    ALL_HANDED_OUT = "when every planned game is with a slot or over"
+    ALL_OVER = "when every planned game is over"
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """An entry: its seat number (0 is the best seed, or the challenger), and its current rating."""
+
+    number: int
+    is_withdrawn: bool = False
+    mu: float = 25.0
+    sigma: float = 25.0 / 3
+
+
+class TournamentGame(NamedTuple):  # not a dataclass: a tournament has 10,000 of them
+    """One game of the tournament in any state; `first` and `second` are seats. `points` are those of `first` once it is
+    done.
+
+    `order` is its commit number, which orders all results; 0 without a result.
+    """
+
+    sequence: int
+    round: int
+    pair: int
+    first: int
+    second: int
+    state: State
+    points: float | None = None
+    order: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """True if the game is planned or running."""
+        return self.state == "open"
+
+    @property
+    def match(self) -> tuple[int, int, int]:
+        """(round, lower seat, higher seat): the key shared by the games of one match."""
+        return self.round, min(self.first, self.second), max(self.first, self.second)
+
+    def points_of(self, seat: int) -> float:
+        """Return the points of a seat; 0 unless the game is done."""
+        if self.points is None or seat not in (self.first, self.second):
+            return 0.0
+        return self.points if seat == self.first else 1 - self.points
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedMatch:
+    """A match to plan: `games` games, in pairs with one opening and sides swapped.
+
+    `opening` is the index of the first opening in the tournament's book.
+    """
+
+    round: int
+    first: int
+    second: int
+    opening: int = 0
+    games: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """Result of a format's `step`. `calls_off`: open games are no longer needed. `reason`: why it is finished."""
+
+    matches: tuple[PlannedMatch, ...] = ()
+    is_finished: bool = False
+    calls_off: bool = False
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Match:
+    """All games between two seats in one round."""
+
+    round: int
+    low: int
+    high: int
+    games: list[TournamentGame] = field(default_factory=list)
+
+    @property
+    def is_open(self) -> bool:
+        """True if any game is still open."""
+        return any(game.is_open for game in self.games)
+
+    def points(self, seat: int) -> float:
+        """Return the points of one of the two seats; void and cancelled games count 0."""
+        return sum(game.points_of(seat) for game in self.games)
+
+
+def matches(played: Iterable[TournamentGame]) -> dict[tuple[int, int, int], Match]:
+    """Group games by match, in the order of planning."""
+    found: dict[tuple[int, int, int], Match] = {}
+    for game in sorted(played, key=lambda game: game.sequence):
+        if game.match not in found:
+            found[game.match] = Match(*game.match)
+        found[game.match].games.append(game)
+    return found
+
+
+def finish(played: Sequence[TournamentGame], reason: str = "all games played") -> NextStep:
+    """Return the step of a format that has nothing more to plan: finished once no game is open."""
+    return NextStep(is_finished=not any(game.is_open for game in played), reason=reason)
