@@ -36,11 +36,11 @@ async def act(
 
     `open_door`: has remote bots come to the lobby, as long as it is there.
     """
+    from arena.cluster.spool import Spool
     from arena.coordinator.coordinator import Coordinator
     from arena.coordinator.executors import open_executor
     from arena.coordinator.lobby import Lobby
     from arena.metrics import RefereeMetrics
-    from arena.spool import Spool
     from referee.remote.link import Terms
 
     spool = Spool(settings.spool_folder)

@@ -139,10 +139,10 @@ def opened(arguments: argparse.Namespace, bot: BotSpec) -> Iterator[tuple[Execut
 @contextmanager
 def cluster(address: str) -> Iterator[tuple[Executor, Callable[[], int]]]:
     """The slots of a cluster, and how many jobs to give it at once. Raises CommandError."""
+    from arena.cluster.spool import Spool
     from arena.config import read_settings
     from arena.coordinator.executors import open_executor, slots_of
     from arena.events.bus import Bus
-    from arena.spool import Spool
 
     try:
         settings = read_settings(None, executor=address)

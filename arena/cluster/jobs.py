@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from arena.cluster.answer import packed
+from arena.cluster.game_runner import BundlePlace
 from arena.cluster.link import FINISH, TAKEN
 from arena.cluster.reports import Reports
-from arena.worker import BundlePlace
 from referee.pool import SlotPool
 
 T = TypeVar("T")

@@ -15,8 +15,8 @@ from arena.analysis.budget import MOST_PLIES
 from arena.analysis.judge import Answers, Spot, ask_aside
 from arena.analysis.keeping import curve_of, keep, read_game
 from arena.analysis.work import analyse, ask_position
-from arena.helper_process import HelperProcess
 from arena.log import logger
+from arena.offload import OffloadProcess
 from arena.store import NotFoundError, Store
 from arena.store.analyses import AnalysisTask, today
 from referee.pool import JobError, WorkerLostError
@@ -57,7 +57,7 @@ class Analyst:
         self._budget, self._nodes = budget, nodes
         self._ask = ask or self._ask_aside
         self._calm_since = clock()
-        self.process = HelperProcess()
+        self.process = OffloadProcess()
         self._log = logger("analysis")
 
     def work(self, stop: threading.Event) -> bool:
@@ -117,4 +117,4 @@ class Analyst:
         return Answers(judge, scored)
 
     def _ask_aside(self, record: GameRecord, spots: Sequence[Spot], nodes: int) -> Answers:
-        return self.process.ask(ask_aside, record.line().encode(), spots, nodes, MOST_PLIES)
+        return self.process.call(ask_aside, record.line().encode(), spots, nodes, MOST_PLIES)

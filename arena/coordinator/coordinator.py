@@ -17,6 +17,8 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from arena.cluster.game_runner import BundlePlace
+from arena.cluster.spool import Spool
 from arena.coordinator import background, cron
 from arena.coordinator.analyst import Analyst
 from arena.coordinator.background import Background, Conditions
@@ -39,11 +41,9 @@ from arena.events.bus import EventBus
 from arena.events.messages import PersonDecided, RefereeChanged, RefereeState, RefereeWoken, SlotFinished, SlotStarted
 from arena.log import logger
 from arena.metrics import RefereeMetrics
-from arena.spool import Spool
 from arena.store import LeaseLostError, SchemaError, Store, StoreError, StoreUnavailableError
 from arena.store.models import now
 from arena.store.presences import SAID_S
-from arena.worker import BundlePlace
 
 if TYPE_CHECKING:
     from arena.config import Settings

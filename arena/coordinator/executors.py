@@ -14,11 +14,11 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
 
+from arena.cluster.spool import Spool
 from arena.errors import ArenaError
 from arena.events.bus import EventBus
 from arena.events.messages import GamePly, PlyNews, RefereeWorkers, SlotFinished, SlotStarted, WorkerNews
 from arena.log import logger
-from arena.spool import Spool
 from referee.pool import SlotPool
 from referee.record import RecordError
 from referee.sandbox import open_sandbox, refusal

@@ -12,8 +12,8 @@ import threading
 from collections.abc import Sequence
 
 from arena.collections import following
-from arena.helper_process import HelperProcess
 from arena.log import logger
+from arena.offload import OffloadProcess
 from arena.store import Store
 from arena.store.archive_entry import NewGame
 
@@ -33,7 +33,7 @@ class Follower:
     def __init__(self, store: Store, *, prepare: following.Prepare | None = None) -> None:
         self._store = store
         self._prepare = prepare or self._prepare_aside
-        self.process = HelperProcess()
+        self.process = OffloadProcess()
         self._log = logger("archive")
 
     def work(self, stop: threading.Event) -> int:
@@ -44,4 +44,4 @@ class Follower:
         return count
 
     def _prepare_aside(self, records: Sequence[bytes]) -> list[NewGame]:
-        return self.process.ask(prepared_aside, records)
+        return self.process.call(prepared_aside, records)

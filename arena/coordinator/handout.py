@@ -14,13 +14,13 @@ from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 
+from arena.cluster.game_runner import BundlePlace, play_bundled
 from arena.coordinator.executors import slots_of
 from arena.coordinator.memory import Job, Memory
 from arena.coordinator.remote_games import RemoteGames
 from arena.store import Store, StoreUnavailableError
 from arena.store.queue import Waiting
 from arena.store.tournaments import LiveTournament
-from arena.worker import BundlePlace, play_bundled
 
 Pair = list[Waiting]
 """The games of one opening that are still to be played."""

@@ -17,9 +17,9 @@ from dataclasses import replace
 from arena.coordinator.throttle import ThrottleWatch, speeds_of
 from arena.events.bus import EventBus
 from arena.events.messages import GameGone
-from arena.helper_process import HelperProcess
 from arena.log import logger
 from arena.metrics import RefereeMetrics
+from arena.offload import OffloadProcess
 from arena.store import Store
 from arena.store.audit import SHUT_OUT, THROTTLED, VERIFIED
 from referee.pool import JobError, WorkerLostError
@@ -37,14 +37,14 @@ class Verifier:
     """Verifies records in a process: the rules' kernels would hold up a server."""
 
     def __init__(self) -> None:
-        self._process = HelperProcess()
+        self._process = OffloadProcess()
         self.close = self._process.close
         self._log = logger("coordinator")
 
     def problem(self, line: str | bytes, spec: GameSpec, game_id: str) -> str:
         """What is wrong with a record; empty also where that cannot be found out here."""
         try:
-            return self._process.ask(problem_of, line, spec, game_id)
+            return self._process.call(problem_of, line, spec, game_id)
         except (JobError, WorkerLostError) as error:
             self._log.error("not verified", game=game_id, error=str(error))
             return ""

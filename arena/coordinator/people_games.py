@@ -16,15 +16,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from arena.cluster.game_runner import BundlePlace
+from arena.cluster.spool import Spool
 from arena.coordinator import background
 from arena.coordinator.background import Background, Conditions
 from arena.events.bus import EventBus
 from arena.events.messages import GameGone, GamePly, GameStarted, PlyNews
 from arena.log import logger
-from arena.spool import Spool
 from arena.store import ConflictError, Store
 from arena.store.people import DRAW, MOST_TAKEN_BACK, PersonLine, is_draw_offered
-from arena.worker import BundlePlace
 from referee.person import Decision, Hand, PersonSeat
 from referee.play import play
 from referee.record import GameRecord, Ply

@@ -16,13 +16,13 @@ from datetime import datetime, timedelta
 from itertools import islice, takewhile
 from typing import TypeVar
 
+from arena.cluster.spool import Spool
 from arena.coordinator.inspection import Inspection
 from arena.coordinator.memory import Job, Memory
 from arena.events.bus import EventBus
 from arena.events.messages import EndState, GameGone, GameStarted, RatingsChanged, TournamentGameEnded
 from arena.log import logger
 from arena.metrics import RefereeMetrics
-from arena.spool import Spool
 from arena.store import BadValueError, ConflictError, NotFoundError, Store, StoreUnavailableError
 from arena.store.commit import Committed
 from referee.pool import JobError, WorkerLostError

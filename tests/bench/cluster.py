@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from arena.worker import BundlePlace, play_bundled
+from arena.cluster.game_runner import BundlePlace, play_bundled
 from referee.pool import SlotPool
 from referee.record import read_record
 from referee.spec import Adjudication, PlannedGame

@@ -13,8 +13,8 @@ import pytest
 
 from arena.cluster.answer import packed, unpacked
 from arena.cluster.executor import ClusterExecutor, _settle, _settle_packed
+from arena.cluster.game_runner import play_bundled
 from arena.cluster.link import ClusterError
-from arena.worker import play_bundled
 from referee.pool import JobError, WorkerLostError
 from referee.record import GameRecord, read_record
 from referee.spec import PlannedGame

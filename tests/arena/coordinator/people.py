@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from arena.cluster.game_runner import BundlePlace
+from arena.cluster.spool import Spool
 from arena.config import Settings, read_settings
 from arena.coordinator.background import Conditions
 from arena.coordinator.lease import LEASE
@@ -17,10 +19,8 @@ from arena.events.messages import Event, GamePly, PersonDecided
 from arena.services import people
 from arena.services.arena import Arena
 from arena.services.people import Decided, Visitor, Wish
-from arena.spool import Spool
 from arena.store import Identity, Store
 from arena.store.people import PersonLine
-from arena.worker import BundlePlace
 from protocol.messages import Info
 from referee.person import Hand, PersonSeat
 from referee.rules import families, load

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from arena import tournaments
+from arena.cluster.spool import Spool
 from arena.config import Settings
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.lease import LEASE
 from arena.coordinator.maintenance import Maintenance
 from arena.events.bus import Bus
-from arena.spool import Spool
 from arena.store import Store
 from arena.store.models import Tournament
 from referee.record import GameRecord

@@ -15,6 +15,7 @@ import pytest
 
 from arena.cli.exit import Exit
 from arena.cli.run import run
+from arena.cluster.spool import Spool
 from arena.coordinator import coordinator as coordinator_module
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.executors import publisher
@@ -22,7 +23,6 @@ from arena.coordinator.lease import LEASE
 from arena.coordinator.maintenance import Maintenance
 from arena.coordinator.outage import AGAIN_S, Outage
 from arena.events.messages import GameEnded, RefereeChanged
-from arena.spool import Spool
 from arena.store import BadValueError, DamagedDatabaseError, LeaseLostError, Store, StoreUnavailableError, url_in
 from arena.store.tournaments import LiveTournament
 from arena.submission.bundle_store import BundleStore

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
+from arena.cluster.game_runner import BundlePlace
+from arena.cluster.spool import Spool
 from arena.coordinator import people_games
 from arena.coordinator.background import Conditions
 from arena.coordinator.lease import LEASE
 from arena.coordinator.outage import Outage
 from arena.coordinator.people_games import PeopleGames
-from arena.spool import Spool
 from arena.store import Store
-from arena.worker import BundlePlace
 from referee.rules import load
 from referee.rules.clicks import ways_of
 from referee.rules.position import Position

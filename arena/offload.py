@@ -11,7 +11,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class HelperProcess:
+class OffloadProcess:
     """Answers one question after another, of one thread; it is started again after `close`."""
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class HelperProcess:
         """Whether there is a process."""
         return self._pool is not None
 
-    def ask(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a module-level function there and wait for its answer. Raises JobError, WorkerLostError."""
         if self._pool is None:
             self._pool = SlotPool(1)

@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.cluster.spool import Spool
 from arena.errors import StoreUnavailableError
-from arena.spool import Spool
 from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.unpack import BundleBounds
 from referee.record import GameRecord

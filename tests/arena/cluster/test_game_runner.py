@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from arena import worker
-from arena.spool import Spool
-from arena.worker import BundlePlace, play_bundled
+from arena.cluster.game_runner import BundlePlace, play_bundled
+from arena.cluster.spool import Spool
 from referee.record import GameRecord, RecordError, read_record
 from referee.rules.core import Termination
 from referee.spec import BotSpec, GameSpec, PlannedGame
