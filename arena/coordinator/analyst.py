@@ -32,7 +32,7 @@ LOOK_S = 0.25
 AskAside = Callable[[GameRecord, Sequence[Spot], int], Answers]
 
 
-class Interrupted(Exception):  # noqa: N818 - nobody erred
+class AnalysisInterrupted(Exception):  # noqa: N818 - nobody erred
     """The order to stop came: what was being done is done another time."""
 
 
@@ -70,7 +70,7 @@ class Analyst:
             return False
         try:
             self._finish(task, stop)
-        except Interrupted:
+        except AnalysisInterrupted:
             pass
         except (JobError, WorkerLostError, NotFoundError, RecordError, KeyError) as error:
             if not stop.is_set():  # it would come to the same every time
@@ -110,7 +110,7 @@ class Analyst:
             while self._is_busy() and not stop.wait(LOOK_S):
                 self._calm_since = self._clock()
             if stop.is_set():
-                raise Interrupted
+                raise AnalysisInterrupted
             answers = self._ask(record, list(spots[start : start + PORTION]), nodes)
             judge = answers.judge
             scored += answers.scored

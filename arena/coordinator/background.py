@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from arena.coordinator.outage import Outage
+from arena.coordinator.outage_log import OutageLog
 from arena.log import logger
 from arena.store import LeaseLostError, StoreUnavailableError
 
@@ -35,7 +35,7 @@ class Conditions:
     """
 
     fenced: Callable[[], AbstractContextManager[None]]
-    outage: Outage
+    outage: OutageLog
     count_failure: Callable[[str], None]
 
 

@@ -1,4 +1,4 @@
-"""Checks uploaded versions, one at a time, beside the coordinator's turns.
+"""SubmissionChecks uploaded versions, one at a time, beside the coordinator's turns.
 
 An interrupted check starts anew after the next start.
 """
@@ -17,7 +17,7 @@ from arena.store import ConflictError, Store, StoreError
 from arena.submission.bundle_store import BundleStore
 
 
-class Checks:
+class SubmissionChecks:
     """`check` checks one claimed version."""
 
     def __init__(self, store: Store, bus: EventBus, check: Callable[[int], object], *, metrics: RefereeMetrics) -> None:

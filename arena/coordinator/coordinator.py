@@ -21,22 +21,22 @@ from arena.cluster.game_runner import BundlePlace
 from arena.cluster.spool import Spool
 from arena.coordinator import background, cron
 from arena.coordinator.analyst import Analyst
+from arena.coordinator.archive_indexer import LOOK_S, ArchiveIndexer
+from arena.coordinator.auditor import RecordVerifier, ResultAuditor
 from arena.coordinator.background import Background, Conditions
-from arena.coordinator.checks import Checks, check_in_sandbox
+from arena.coordinator.checks import SubmissionChecks, check_in_sandbox
+from arena.coordinator.control import TournamentControl
+from arena.coordinator.dispatcher import JobDispatcher
+from arena.coordinator.entry_suspension import EntrySuspender
 from arena.coordinator.executors import remote_pool, slots_of, workers_of
-from arena.coordinator.follower import LOOK_S, Follower
-from arena.coordinator.handout import Handout
-from arena.coordinator.inspection import Inspection, Verifier
-from arena.coordinator.lease import LEASE, LeaseOwner
+from arena.coordinator.human_games import HumanGames
+from arena.coordinator.in_flight import InFlightJobs
+from arena.coordinator.leadership import LEASE, Leadership
 from arena.coordinator.lobby import Lobby
 from arena.coordinator.maintenance import Maintenance
-from arena.coordinator.memory import Memory
-from arena.coordinator.outage import Outage
-from arena.coordinator.people_games import PeopleGames
+from arena.coordinator.outage_log import OutageLog
 from arena.coordinator.recorder import Recorder, drained
 from arena.coordinator.remote_games import RemoteGames
-from arena.coordinator.steering import Steering
-from arena.coordinator.suspension import Suspensions
 from arena.events.bus import EventBus
 from arena.events.messages import PersonDecided, RefereeChanged, RefereeState, RefereeWoken, SlotFinished, SlotStarted
 from arena.log import logger
@@ -83,7 +83,7 @@ class Coordinator:
         clock: Callable[[], datetime] = now,
         check: Callable[[int], object] | None = None,
         maintenance: Maintenance | None = None,
-        verifier: Verifier | None = None,
+        verifier: RecordVerifier | None = None,
         lobby: Lobby | None = None,
         spool: Spool | None = None,
         metrics: RefereeMetrics | None = None,
@@ -92,14 +92,14 @@ class Coordinator:
         self.state: RefereeState = "stopped"
         """`stopped`, `standing by`, `acting` or `stopping`."""
         self.spool = Spool(settings.spool_folder) if spool is None else spool
-        self.outage = Outage(lambda: len(self.spool))
-        self.lease_owner = LeaseOwner(store, settings.lease_seconds, self.outage)
-        self.memory = Memory()
+        self.outage = OutageLog(lambda: len(self.spool))
+        self.leadership = Leadership(store, settings.lease_seconds, self.outage)
+        self.in_flight = InFlightJobs()
         self.metrics = metrics or RefereeMetrics()
         self.metrics.waiting.set_function(lambda: len(self.spool))
         self._store, self._bus, self._executor, self._clock, self._grace_s = store, bus, executor, clock, grace_s
-        place, owner = BundlePlace.of(settings), self.lease_owner.name
-        self._inspection = Inspection(
+        place, owner = BundlePlace.of(settings), self.leadership.name
+        self._auditor = ResultAuditor(
             store,
             bus,
             executor,
@@ -112,20 +112,20 @@ class Coordinator:
         self.recorder = Recorder(
             store,
             bus,
-            self.memory,
+            self.in_flight,
             self.spool,
             owner=owner,
-            inspection=self._inspection,
+            auditor=self._auditor,
             metrics=self.metrics,
             clock=clock,
             wake=self._wake_up,
         )
         open_pool = partial(remote_pool, settings, bus, self.spool) if settings.is_clustered else None
         self._remote = RemoteGames(store, lobby, open_pool)
-        self._handout = Handout(
+        self._dispatcher = JobDispatcher(
             store,
             executor,
-            self.memory,
+            self.in_flight,
             owner=owner,
             place=BundlePlace.of_workers(settings),
             spool=None if settings.is_clustered else self.spool.folder,
@@ -134,10 +134,10 @@ class Coordinator:
             on_done=self.recorder.job_done,
             wake=self._wake_up,
         )
-        self._suspensions = Suspensions(store, bus, self.memory, self._handout, self.recorder)
-        self._steering = Steering(store, bus, self.memory, self._handout)
+        self._entry_suspender = EntrySuspender(store, bus, self.in_flight, self._dispatcher, self.recorder)
+        self._control = TournamentControl(store, bus, self.in_flight, self._dispatcher)
         conditions = Conditions(self._fenced, self.outage, lambda name: self.metrics.failures.labels(name).inc())
-        self.people = PeopleGames(
+        self.human_games = HumanGames(
             store,
             bus,
             settings,
@@ -147,7 +147,7 @@ class Coordinator:
             conditions=conditions,
             on_done=self.recorder.game_ended,
         )
-        checks = Checks(
+        checks = SubmissionChecks(
             store, bus, check or check_in_sandbox(store, bus, place.open, settings.sandbox), metrics=self.metrics
         )
         self._checks = Background("checks", TICK_S, checks.work, conditions)
@@ -166,13 +166,13 @@ class Coordinator:
         self._wake = asyncio.Event()
 
     def _following(self, conditions: Conditions) -> Background:
-        follower = Follower(self._store)
+        follower = ArchiveIndexer(self._store)
         return Background("archive", LOOK_S, follower.work, conditions, close=follower.process.close)
 
     def _analysing(self, settings: Settings, conditions: Conditions) -> Background:
         budget, nodes = settings.analysis_games_per_day, settings.analysis_nodes
         plays_here = not settings.is_clustered
-        analyst = Analyst(self._store, lambda: plays_here and bool(self.memory.jobs), budget=budget, nodes=nodes)
+        analyst = Analyst(self._store, lambda: plays_here and bool(self.in_flight.jobs), budget=budget, nodes=nodes)
         process = analyst.process
         return Background(
             "analysis", TICK_S, analyst.work, conditions, interrupt=process.interrupt, close=process.close
@@ -182,7 +182,11 @@ class Coordinator:
         maintenance.on_done = lambda name, at: self.metrics.task_done(name, at.timestamp())
         # Its transactions are long, and a fence keeps the lease from being renewed; done twice they do no harm.
         unfenced = replace(conditions, fenced=contextlib.nullcontext)
-        return Background("maintenance", TASKS_S, lambda stop: maintenance.see_to(self._clock(), stop.is_set), unfenced)
+
+        def work(stop: threading.Event) -> None:
+            maintenance.run_due(self._clock(), stop.is_set)
+
+        return Background("maintenance", TASKS_S, work, unfenced)
 
     def _presence(self, lobby: Lobby, conditions: Conditions) -> Background:
         """Have the database say which remote bots are connected: when that changes, and now and then."""
@@ -218,13 +222,13 @@ class Coordinator:
                     else:
                         self._become("standing by")
                         await self._in(work, self._review)
-                        await self._rest(stop, self.lease_owner.look_s)
+                        await self._rest(stop, self.leadership.look_s)
             finally:
                 news.cancel()
                 stopping.cancel()
                 await asyncio.gather(news, stopping, return_exceptions=True)
-                await self._in(work, self._steering.close)
-                await self._in(work, self._inspection.close)
+                await self._in(work, self._control.close)
+                await self._in(work, self._auditor.close)
                 await self._in(work, self._remote.close)
                 self._become("stopped")
 
@@ -242,11 +246,11 @@ class Coordinator:
     async def _act(self, stop: asyncio.Event, work: Executor, lease: Executor) -> None:
         """Coordinate until the order to stop or the loss of the lease."""
         lost = asyncio.Event()
-        renewing = asyncio.create_task(self.lease_owner.renew(lease, lost))
+        renewing = asyncio.create_task(self.leadership.renew(lease, lost))
         losing = asyncio.create_task(self._wake_on(lost))
         try:
             await self._in(work, self.take_over)
-            self.people.begin()
+            self.human_games.begin()
             for work_aside in (self._checks, *self._background):
                 work_aside.begin()
             self._become("acting")
@@ -272,38 +276,38 @@ class Coordinator:
             await self._rest(stop, RETRY_S)
         finally:
             self._checks.end()  # and nobody waits: its bots die with this process, and whoever acts next does it anew
-            await self._in(work, self.people.stop)
+            await self._in(work, self.human_games.stop)
             await self._in(work, background.stop, self._background)
             renewing.cancel()
             losing.cancel()
             await asyncio.gather(renewing, losing, return_exceptions=True)
             if lost.is_set():
-                self._log.warning("lease lost", owner=self.lease_owner.name)
+                self._log.warning("lease lost", owner=self.leadership.name)
                 await self._in(work, self._abandon)
             elif stop.is_set():
                 with contextlib.suppress(StoreError):
-                    await self._in(lease, self.lease_owner.release)
+                    await self._in(lease, self.leadership.release)
 
     async def _leave(self, work: Executor, lost: asyncio.Event) -> None:
         """Running games finish, or are called off when that takes too long; what has no result waits again."""
         self._become("stopping")
         for work_aside in (self._checks, *self._background):
             work_aside.end()
-        await self._in(work, self._handout.recall)
-        memory, deadline = self.memory, asyncio.get_running_loop().time() + self._grace_s
-        while memory.jobs or memory.unrecorded:
+        await self._in(work, self._dispatcher.recall)
+        in_flight, deadline = self.in_flight, asyncio.get_running_loop().time() + self._grace_s
+        while in_flight.jobs or in_flight.unrecorded:
             left = deadline - asyncio.get_running_loop().time()
             if self._is_aborting or left <= 0:
-                await self._in(work, self._handout.call_off_all)
+                await self._in(work, self._dispatcher.call_off_all)
             if lost.is_set() or left <= -self._grace_s:
                 break
             self._wake.clear()
             try:
                 await self._in(work, self._collect)
             except StoreUnavailableError:
-                if not memory.jobs and left < self._grace_s - OFFER_S:
+                if not in_flight.jobs and left < self._grace_s - OFFER_S:
                     break  # what has finished is in the spool
-            if memory.jobs or memory.unrecorded:
+            if in_flight.jobs or in_flight.unrecorded:
                 await self._nap(min(TICK_S, max(left, 0.05)))
         await self._in(work, self.recorder.hand_back)
 
@@ -322,17 +326,17 @@ class Coordinator:
             return False
         self.outage.over(LEASE)
         if not is_taken:
-            self.metrics.set_lease(is_mine=False, is_anothers=self.lease_owner.is_anothers)
+            self.metrics.set_lease(is_mine=False, is_anothers=self.leadership.is_anothers)
         return is_taken
 
     def _take(self) -> bool:
         self._store.require()
-        is_taken = self.lease_owner.take()
+        is_taken = self.leadership.take()
         if is_taken:
             try:
                 self._store.require()  # an upgrade until here was seen; one from here on takes the lease away
             except SchemaError:
-                self.lease_owner.release()
+                self.leadership.release()
                 raise
         return is_taken
 
@@ -349,7 +353,7 @@ class Coordinator:
                         case RefereeWoken():
                             self.order(event.tournament)
                         case PersonDecided():
-                            self.people.wake()
+                            self.human_games.wake()
 
     async def _wake_on(self, event: asyncio.Event) -> None:
         await event.wait()
@@ -378,8 +382,8 @@ class Coordinator:
             self.state = state
             if state != "standing by":  # then what the look at the lease has found stands
                 self.metrics.set_lease(is_mine=state != "stopped")
-            self._log.info("coordinator", state=state, owner=self.lease_owner.name)
-            self._bus.publish(RefereeChanged(state=state, lease_owner=self.lease_owner.name))
+            self._log.info("coordinator", state=state, owner=self.leadership.name)
+            self._bus.publish(RefereeChanged(state=state, lease_owner=self.leadership.name))
 
     # -- one turn, all of it in one thread -----------------------------------------------------------------------------
 
@@ -390,9 +394,9 @@ class Coordinator:
         """
         with self._fenced():
             games, checks = self._store.queue.give_back(), self._store.checks.give_back()
-            self._inspection.resume()
+            self._auditor.resume()
             self.recorder.restore()
-        self._steering.look_at_all()
+        self._control.recheck_all()
         if games or checks:
             self._log.info("taken back", games=games, checks=checks)
 
@@ -405,17 +409,17 @@ class Coordinator:
         self._store.health.require_sound()
         with self._fenced():
             self.recorder.collect()
-            for tournament in self._inspection.go_on():
-                self._steering.reopen(tournament)
-            self._suspensions.see_to()
+            for tournament in self._auditor.reverify():
+                self._control.reopen(tournament)
+            self._entry_suspender.process_failures()
             at, orders = self._clock(), set(drained(self._ordered))
             if orders or self._ticked is None or abs((at - self._ticked).total_seconds()) >= TICK_S:
                 self._tick(at)
-            self._handout.hand_out(self._steering.steer(at, orders))
+            self._dispatcher.dispatch(self._control.steer(at, orders))
 
     def _fenced(self) -> contextlib.AbstractContextManager[None]:
         """What is written within is written only by the owner of the lease."""
-        return self._store.leases.fencing(LEASE, self.lease_owner.name)
+        return self._store.leases.fencing(LEASE, self.leadership.name)
 
     def _collect(self) -> None:
         with self._fenced():
@@ -430,19 +434,19 @@ class Coordinator:
         """What is not looked at in every turn: schedules, workers, results that others have left."""
         self._ticked = at
         self._ticks += 1
-        self._steering.tick()
+        self._control.tick()
         for tournament in cron.tick(self._store, at):
-            self._steering.tell_state(tournament.id or 0, tournament.state)
+            self._control.publish_state(tournament.id or 0, tournament.state)
         if self._ticks % WORKERS_TICKS == 0:
             self._tell_workers()
         self.recorder.restore()
 
     def _tell_workers(self) -> None:
         """Say what there is to play on, and how busy it is."""
-        busy = sum(future.running() for future in self.memory.jobs)
-        self._bus.publish(workers_of(self._executor, busy, self.lease_owner.name))
+        busy = sum(future.running() for future in self.in_flight.jobs)
+        self._bus.publish(workers_of(self._executor, busy, self.leadership.name))
 
     def _abandon(self) -> None:
         """Somebody else coordinates now: call everything off, touch nothing of theirs. Results stay in the spool."""
-        self._handout.call_off_all()
-        self.memory.forget()
+        self._dispatcher.call_off_all()
+        self.in_flight.forget()

@@ -73,7 +73,7 @@ class Maintenance:
     def _is_due(self, task: Task, at: datetime) -> bool:
         return at.toordinal() >= task.next_look and at.hour >= task.hour and time.monotonic() >= task.not_before
 
-    def see_to(self, at: datetime, must_stop: MustStop) -> None:
+    def run_due(self, at: datetime, must_stop: MustStop) -> None:
         """Do what is due at this time of day."""
         log = logger("maintenance")
         day = at.toordinal()

@@ -17,8 +17,8 @@ from itertools import islice, takewhile
 from typing import TypeVar
 
 from arena.cluster.spool import Spool
-from arena.coordinator.inspection import Inspection
-from arena.coordinator.memory import Job, Memory
+from arena.coordinator.auditor import ResultAuditor
+from arena.coordinator.in_flight import InFlightJobs, Job
 from arena.events.bus import EventBus
 from arena.events.messages import EndState, GameGone, GameStarted, RatingsChanged, TournamentGameEnded
 from arena.log import logger
@@ -48,18 +48,18 @@ class Recorder:
         self,
         store: Store,
         bus: EventBus,
-        memory: Memory,
+        in_flight: InFlightJobs,
         spool: Spool,
         *,
         owner: str,
-        inspection: Inspection,
+        auditor: ResultAuditor,
         metrics: RefereeMetrics,
         clock: Callable[[], datetime],
         wake: Callable[[], None],
     ) -> None:
-        self._store, self._bus, self._memory, self._spool = store, bus, memory, spool
+        self._store, self._bus, self._in_flight, self._spool = store, bus, in_flight, spool
         self._owner, self._metrics, self._clock, self._wake = owner, metrics, clock, wake
-        self._inspection = inspection
+        self._auditor = auditor
         self._done: queue.SimpleQueue[Future[list[str]]] = queue.SimpleQueue()
         self._begun: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -88,30 +88,30 @@ class Recorder:
 
     def collect(self) -> None:
         """Mark games that began, and record the results that have come in. Raises StoreUnavailableError."""
-        memory = self._memory
+        in_flight = self._in_flight
         self._take_news()
         for future in drained(self._done):
-            if job := memory.jobs.pop(future, None):
+            if job := in_flight.jobs.pop(future, None):
                 self._take_in(future, job)
                 for game in job.games:
-                    if memory.by_game.get(game.id) is job:  # not handed out again meanwhile
-                        del memory.by_game[game.id]
-        playing = [game_id for game_id in memory.begun if game_id in memory.by_game]
+                    if in_flight.by_game.get(game.id) is job:  # not handed out again meanwhile
+                        del in_flight.by_game[game.id]
+        playing = [game_id for game_id in in_flight.started if game_id in in_flight.by_game]
         if playing:
             self._store.queue.start(*playing)
-        memory.begun.clear()
-        self._metrics.busy.set(sum(bool(job.playing) for job in memory.jobs.values()))
+        in_flight.started.clear()
+        self._metrics.busy.set(sum(bool(job.playing) for job in in_flight.jobs.values()))
         try:
-            while memory.unrecorded:
+            while in_flight.unrecorded:
                 self._record_next()
         except StoreUnavailableError:
             self._spool.sync()  # it may take long: even the end of this machine is to lose none
             raise
-        if memory.given_back:
-            self._store.queue.give_back(lease_owner=self._owner, ids=sorted(memory.given_back))
-            for game_id in memory.given_back:
+        if in_flight.to_requeue:
+            self._store.queue.give_back(lease_owner=self._owner, ids=sorted(in_flight.to_requeue))
+            for game_id in in_flight.to_requeue:
                 self._bus.publish(GameGone(game=game_id))
-            memory.given_back.clear()
+            in_flight.to_requeue.clear()
 
     def restore(self) -> None:
         """Take up the results that wait: of games of jobs that are not over yet, of this process's past, of others.
@@ -119,12 +119,12 @@ class Recorder:
         To be called by the owner of the lease, before it hands out games. Raises StoreUnavailableError.
         """
         for game_id in self._look(self._spool.ids()):
-            if game_id not in self._memory.by_game:
+            if game_id not in self._in_flight.by_game:
                 self._log.info("result restored", game=game_id)
 
     def _look(self, game_ids: Iterable[str]) -> list[str]:
         """Take up the results of these games that are in the spool and were not taken up yet; whose there were."""
-        known = {record.id for record, _ in self._memory.unrecorded}
+        known = {record.id for record, _ in self._in_flight.unrecorded}
         return [
             game_id
             for game_id in game_ids
@@ -133,16 +133,16 @@ class Recorder:
 
     def _take_up(self, record: GameRecord) -> bool:
         """Have a result that waits recorded, whoever left it; False where its game awaits none."""
-        job = self._memory.by_game.get(record.id)
+        job = self._in_flight.by_game.get(record.id)
         tournament = job.tournament_id if job else self._awaits(record)
         if tournament is None:
             return False
         if job:
-            job.brought.add(record.id)
+            job.delivered.add(record.id)
             if job.is_over:
-                self._memory.changed.add(tournament)
+                self._in_flight.changed.add(tournament)
         inspected = self._inspected(record.worker, [record], job.games if job else None)
-        self._memory.unrecorded.extend((one, tournament) for one in inspected)
+        self._in_flight.unrecorded.extend((one, tournament) for one in inspected)
         return True
 
     def review(self) -> None:
@@ -177,28 +177,28 @@ class Recorder:
         """What slots have told of games."""
         self._look(drained(self._ended))
         for game_id in drained(self._begun):
-            if job := self._memory.by_game.get(game_id):
+            if job := self._in_flight.by_game.get(game_id):
                 self._note_begun(game_id, job)
 
     def _note_begun(self, game_id: str, job: Job) -> None:
         job.playing = game_id
-        self._memory.begun.append(game_id)
+        self._in_flight.started.append(game_id)
         attempt = next(one.attempt for one in job.waiting if one.game.id == game_id) + 1
         self._bus.publish(GameStarted(game=game_id, tournament=job.tournament_id, attempt=attempt))
 
     def _take_in(self, future: Future[list[str]], job: Job) -> None:
         """What became of the games of a job that is over: those without a result are handed out again."""
-        memory = self._memory
-        self._look(game.id for game in job.games if game.id not in job.brought)
-        left = [game for game in job.games if game.id not in job.brought]
+        in_flight = self._in_flight
+        self._look(game.id for game in job.games if game.id not in job.delivered)
+        left = [game for game in job.games if game.id not in job.delivered]
         voids = self._inspected(getattr(future, "worker", ""), self._voids(future, job, left), left)
         stand = [record for record in voids if record.termination is not Termination.STOPPED]
-        memory.unrecorded.extend((record, job.tournament_id) for record in stand)
+        in_flight.unrecorded.extend((record, job.tournament_id) for record in stand)
         again = {game.id for game in left} - {record.id for record in stand}
-        memory.given_back |= again
-        memory.changed.add(job.tournament_id)
+        in_flight.to_requeue |= again
+        in_flight.changed.add(job.tournament_id)
         if again:
-            memory.dry.discard(job.tournament_id)
+            in_flight.exhausted.discard(job.tournament_id)
 
     def _voids(self, future: Future[list[str]], job: Job, left: Sequence[PlannedGame]) -> list[GameRecord]:
         """The attempts that came to nothing, of the games of a job that are `left` without a result."""
@@ -228,7 +228,7 @@ class Recorder:
             return records
         if games is None:
             games = [PlannedGame(record.id, self._store.games.spec(record.id)) for record in records]
-        found = self._inspection.passed(worker, games, records)
+        found = self._auditor.audit(worker, games, records)
         for record in found:
             if record.kind is Kind.VOID:
                 self._spool.forget(record.id)
@@ -236,7 +236,7 @@ class Recorder:
 
     def _record_next(self) -> None:
         """Record what is first in the line, with the results behind it that can go into the same transaction."""
-        waiting = self._memory.unrecorded
+        waiting = self._in_flight.unrecorded
         together = list(takewhile(lambda one: one[0].kind is not Kind.VOID, islice(waiting, TOGETHER)))
         found = self._commit_together([record for record, _ in together]) if len(together) > 1 else []
         for (record, tournament_id), committed in zip(together, found, strict=False):
@@ -274,7 +274,7 @@ class Recorder:
             self._tell_end(record, tournament_id, *found)
             if record.at_start and record.termination is not Termination.SUSPENDED:
                 loser = record.first if record.loser == "first" else record.second
-                self._memory.failed.append((tournament_id, loser))
+                self._in_flight.failed_starts.append((tournament_id, loser))
 
     def _void(self, record: GameRecord, tournament_id: int) -> tuple[EndState, None] | None:
         """Note an attempt that came to nothing; the state of its game now, None when that was over already."""
@@ -285,8 +285,8 @@ class Recorder:
         self._metrics.voids.labels(record.termination.value).inc()
         if not is_last and tries > 1:
             rest = timedelta(seconds=min(LONGEST_REST_S, 2.0 ** (tries - 2)))
-            self._memory.resting[record.id] = self._clock() + rest
-        self._memory.dry.discard(tournament_id)
+            self._in_flight.backing_off[record.id] = self._clock() + rest
+        self._in_flight.exhausted.discard(tournament_id)
         self._log.warning(
             "void", game=record.id, attempt=tries, termination=record.termination.value, detail=record.detail
         )
@@ -327,12 +327,12 @@ class Recorder:
 
     def hand_back(self) -> None:
         """Whatever is still out waits again: this process will not bring it. What is in the spool stays there."""
-        memory = self._memory
-        left = [game.id for job in memory.jobs.values() for game in job.games]
+        in_flight = self._in_flight
+        left = [game.id for job in in_flight.jobs.values() for game in job.games]
         with contextlib.suppress(StoreUnavailableError):  # whoever takes over does it then
-            self._store.queue.give_back(lease_owner=self._owner, ids=[*left, *memory.given_back])
+            self._store.queue.give_back(lease_owner=self._owner, ids=[*left, *in_flight.to_requeue])
             self._store.checks.give_back()
-        memory.forget()
+        in_flight.forget()
 
 
 def drained(waiting: queue.SimpleQueue[T]) -> list[T]:

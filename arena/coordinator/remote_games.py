@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 
+from arena.coordinator.in_flight import Job
 from arena.coordinator.lobby import Lobby
-from arena.coordinator.memory import Job
 from arena.store import Store
 from arena.store.queue import Waiting
 from arena.tournaments.settings import Document

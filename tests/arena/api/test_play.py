@@ -12,7 +12,7 @@ from arena.events.messages import PersonDecided
 from arena.http.address import PREFIX
 from arena.store import Store
 from tests.arena.api.server import Server, settings_in
-from tests.arena.coordinator.people import Hall
+from tests.arena.coordinator.humans import Hall
 
 
 @pytest.fixture

@@ -252,7 +252,7 @@ def test_what_somebody_else_has_by_now_is_not_given_back(stage: Stage) -> None:
         future.cancel()
     first.recorder.collect()
     assert stage.store.games.of_tournament(number).items == before
-    assert {game.lease_owner for game in before if game.state == "queued"} != {first.lease_owner.name}
+    assert {game.lease_owner for game in before if game.state == "queued"} != {first.leadership.name}
 
 
 def test_the_game_that_killed_its_worker_is_charged_and_its_partner_is_not(stage: Stage) -> None:
@@ -268,7 +268,7 @@ def test_the_game_that_killed_its_worker_is_charged_and_its_partner_is_not(stage
     coordinator = stage.coordinator(dice)
     coordinator.turn()
     for _ in range(40):  # nobody listens to the bus here: say who is being played as the listener would
-        for game in coordinator.memory.by_game:
+        for game in coordinator.in_flight.by_game:
             if stage.store.games.get(game).sequence == 2:
                 coordinator.recorder.game_began(game)
         coordinator.turn()
@@ -375,7 +375,7 @@ def test_draining_lets_running_games_finish_then_pauses(stage: Stage) -> None:
     coordinator.turn()
     first = dice.held[0][0]
     first.set_running_or_notify_cancel()
-    for game in coordinator.memory.jobs[first].games:
+    for game in coordinator.in_flight.jobs[first].games:
         coordinator.recorder.game_began(game.id)
     tournaments.drain(stage.store, number, stage.now)
     coordinator.turn()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from arena.coordinator.in_flight import Job
 from arena.coordinator.lobby import Presence
-from arena.coordinator.memory import Job
 from arena.coordinator.remote_games import RemoteGames
 from arena.store.queue import Waiting
 from referee.spec import BotSpec, GameSpec, PlannedGame

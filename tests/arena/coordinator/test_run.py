@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from arena.coordinator.coordinator import Coordinator
-from arena.coordinator.lease import LEASE
+from arena.coordinator.leadership import LEASE
 from arena.coordinator.lobby import Presence
 from arena.events.bus import Subscription
 from arena.events.messages import Event, GameEnded, RefereeChanged, VersionChanged
@@ -61,7 +61,7 @@ def test_it_acts_records_and_gives_the_lease_up(stage: Stage) -> None:
         await heard(events, RefereeChanged, state="acting")
         lease = stage.store.leases.get(LEASE)
         assert lease is not None
-        assert lease.owner == coordinator.lease_owner.name
+        assert lease.owner == coordinator.leadership.name
         for _ in range(2):
             await heard(events, GameEnded, state="finished")
 
@@ -136,13 +136,13 @@ def test_an_upgrade_under_a_coordinator_ends_it_and_it_writes_nothing(
 def test_a_lease_taken_while_the_database_was_upgraded_is_given_back(own_store: Store, tmp_path: Path) -> None:
     stage = Stage(own_store, tmp_path)
     coordinator = stage.apart(Dice())
-    take = coordinator.lease_owner.take
+    take = coordinator.leadership.take
 
     def late() -> bool:
         upgrade(stage)
         return take()
 
-    coordinator.lease_owner.take = late  # type: ignore[method-assign]
+    coordinator.leadership.take = late  # type: ignore[method-assign]
     with pytest.raises(SchemaError):
         coordinator._take()
     assert stage.store.leases.get(LEASE) is None
@@ -158,7 +158,7 @@ def test_whoever_loses_the_lease_stands_by_and_touches_nothing(stage: Stage) -> 
         while not dice.held:
             await asyncio.sleep(0)
         dice.begin()
-        stage.store.leases.release(LEASE, coordinator.lease_owner.name)
+        stage.store.leases.release(LEASE, coordinator.leadership.name)
         assert stage.store.leases.take(LEASE, "somebody else", 3600)
         await heard(events, RefereeChanged, state="standing by")
         assert stage.store.games.counts(number)["queued"] == 8

@@ -14,15 +14,15 @@ from arena.cluster.game_runner import BundlePlace
 from arena.cluster.spool import Spool
 from arena.coordinator import people_games
 from arena.coordinator.background import Conditions
-from arena.coordinator.lease import LEASE
-from arena.coordinator.outage import Outage
-from arena.coordinator.people_games import PeopleGames
+from arena.coordinator.human_games import HumanGames
+from arena.coordinator.leadership import LEASE
+from arena.coordinator.outage_log import OutageLog
 from arena.store import Store
 from referee.rules import load
 from referee.rules.clicks import ways_of
 from referee.rules.position import Position
 from tests.arena.api.server import Server, settings_in
-from tests.arena.coordinator.people import InstantBot, OfferingBot
+from tests.arena.coordinator.humans import InstantBot, OfferingBot
 from tests.arena.pages.conftest import window
 from tests.arena.pages.test_free_board import place_of
 from tests.arena.pages.test_viewer import reads
@@ -63,14 +63,14 @@ def _open(store: Store, folder: Path, bot: type[InstantBot] = InstantBot) -> Ite
                 spool.forget(game)
                 server.context.live.take(people_games.GameGone(game=game))
 
-    games = PeopleGames(
+    games = HumanGames(
         store,
         server.context.arena.bus,
         settings,
         owner="here",
         place=BundlePlace.of(settings),
         spool=spool,
-        conditions=Conditions(lambda: store.leases.fencing(LEASE, "here"), Outage(lambda: len(spool)), print),
+        conditions=Conditions(lambda: store.leases.fencing(LEASE, "here"), OutageLog(lambda: len(spool)), print),
         on_done=record,
     )
     games.elsewhere[""] = bot

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from arena.collections.dumps import Dumps
-from arena.coordinator import inspection, throttle
+from arena.coordinator import auditor, throttle
+from arena.coordinator.auditor import RecordVerifier
 from arena.coordinator.coordinator import Coordinator
-from arena.coordinator.inspection import Verifier
 from referee.record import GameRecord, Ply
 from referee.rules.core import Termination
 from referee.spec import GameSpec, PlannedGame
@@ -23,7 +23,7 @@ from tests.arena.coordinator.stage import Dice, Stage, record_of
 LIE = "this is a lie"
 
 
-class Reader(Verifier):
+class Reader(RecordVerifier):
     """Finds the records wrong that say so themselves; `read` are the games it was asked about."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ def liar(game: PlannedGame) -> GameRecord:
     return replace(record_of(game), winner="first", detail=LIE, termination=Termination("connection"))
 
 
-def coordinator(stage: Stage, cluster: Cluster, share: float, reader: Verifier | None = None) -> Coordinator:
+def coordinator(stage: Stage, cluster: Cluster, share: float, reader: RecordVerifier | None = None) -> Coordinator:
     stage.settings = stage.settings.model_copy(update={"verify_share": share})
     return stage.coordinator(cluster, verifier=reader or Reader())
 
@@ -137,7 +137,7 @@ def test_the_next_coordinator_goes_on_with_what_a_worker_had_brought(
     number = stage.create(games=4)
     cluster = Cluster()
     play(stage, coordinator(stage, cluster, 1e-12), number)
-    monkeypatch.setattr(inspection, "PORTION", 3)
+    monkeypatch.setattr(auditor, "PORTION", 3)
     again = stage.create(games=2)
     first = coordinator(stage, cluster, 1.0)
     first.turn()
@@ -172,7 +172,7 @@ def test_a_game_that_was_not_asked_for_is_refused(stage: Stage) -> None:
     cluster.is_honest = True
     one = coordinator(stage, cluster, 0.0)
     other = replace(record_of(stage_game(stage)), id="0" * 16)
-    assert one._inspection.passed("good", [], [other]) == []
+    assert one._auditor.audit("good", [], [other]) == []
     play(stage, one, number)
     check_truth(stage, number, 12)
 
@@ -227,7 +227,7 @@ def test_slow_workers_go_on_where_speed_does_not_matter_or_nobody_knows_them(
 
 
 def test_the_rules_are_asked_in_a_process_of_its_own(stage: Stage) -> None:
-    verifier = Verifier()
+    verifier = RecordVerifier()
     game = stage_game(stage)
     try:
         assert "position too short" in verifier.problem(record_of(game).line(), game.spec, game.id)

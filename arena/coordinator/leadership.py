@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Executor
 
-from arena.coordinator import lease_owner
-from arena.coordinator.outage import Outage
+from arena.coordinator import process_identity
+from arena.coordinator.outage_log import OutageLog
 from arena.log import logger
 from arena.store import Store, StoreUnavailableError
 from arena.store.leases import OwnedLease
@@ -23,13 +23,13 @@ LOOK_S = 1.0
 """How often whoever stands by looks at the lease; more often where that is short."""
 
 
-class LeaseOwner:
+class Leadership:
     """Who asks for the lease, under a `name` of its own, for `seconds` at a time. `clock` only runs forward."""
 
     def __init__(
-        self, store: Store, seconds: float, outage: Outage, *, clock: Callable[[], float] = time.monotonic
+        self, store: Store, seconds: float, outage: OutageLog, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self.name = lease_owner.new_name()
+        self.name = process_identity.new_name()
         self.seconds = seconds
         self.look_s = min(LOOK_S, seconds / 3)
         self.is_anothers = False
@@ -51,7 +51,7 @@ class LeaseOwner:
         self.is_anothers = found is not None and found.owner != self.name and found.is_alive
         is_stale = self._is_stale(found, self._clock() - began)
         if found is not None and found.owner != self.name and not is_stale:
-            if not lease_owner.is_dead(found.owner):
+            if not process_identity.is_dead(found.owner):
                 return False
             self._log.info("lease of the dead", owner=found.owner)
         return self._leases.take(LEASE, self.name, self.seconds, seen=found)

@@ -27,7 +27,7 @@ def prepared_aside(records: Sequence[bytes]) -> list[NewGame]:
     return following.prepared(records)
 
 
-class Follower:
+class ArchiveIndexer:
     """Takes new games into the archive."""
 
     def __init__(self, store: Store, *, prepare: following.Prepare | None = None) -> None:

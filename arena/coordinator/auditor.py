@@ -14,7 +14,7 @@ from collections.abc import Container, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 
-from arena.coordinator.throttle import ThrottleWatch, speeds_of
+from arena.coordinator.slow_workers import SlowWorkerDetector, speeds_of
 from arena.events.bus import EventBus
 from arena.events.messages import GameGone
 from arena.log import logger
@@ -33,7 +33,7 @@ PORTION = 200
 """So many games of a worker that was shut out are verified in one turn."""
 
 
-class Verifier:
+class RecordVerifier:
     """Verifies records in a process: the rules' kernels would hold up a server."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class Verifier:
             return ""
 
 
-class Inspection:
+class ResultAuditor:
     """`share` (0 to 1) of the records of each worker is verified, its first one always. All in one thread.
 
     Bots may be slower on a worker than elsewhere by the share `tolerance`; 0: by whatever.
@@ -66,12 +66,12 @@ class Inspection:
         tolerance: float,
         owner: str,
         metrics: RefereeMetrics,
-        verifier: Verifier | None = None,
+        verifier: RecordVerifier | None = None,
     ) -> None:
         self._store, self._bus, self._executor = store, bus, executor
         self._share, self._owner, self._metrics = share, owner, metrics
-        self._verifier = verifier or Verifier()
-        self._throttle = ThrottleWatch(tolerance) if tolerance else None
+        self._verifier = verifier or RecordVerifier()
+        self._throttle = SlowWorkerDetector(tolerance) if tolerance else None
         self._known: set[str] = set()
         """Workers of which a record was verified."""
         self._shut_out: dict[str, str] = {}
@@ -82,7 +82,7 @@ class Inspection:
         """What the audit log does not know yet: `SHUT_OUT` or `THROTTLED`, and the worker."""
         self._log = logger("coordinator")
 
-    def passed(self, worker: str, games: Sequence[PlannedGame], records: Sequence[GameRecord]) -> list[GameRecord]:
+    def audit(self, worker: str, games: Sequence[PlannedGame], records: Sequence[GameRecord]) -> list[GameRecord]:
         """The records of a job as they may be recorded: void where nothing from that worker is believed."""
         planned = {game.id: game for game in games}
         found = []
@@ -107,7 +107,7 @@ class Inspection:
             if worker not in self._shut_out:
                 self._suspect(worker, str(line.detail["problem"]))
 
-    def go_on(self) -> set[int]:
+    def reverify(self) -> set[int]:
         """Verify some of what workers that were shut out had brought; the tournaments with games to be played again.
 
         Raises StoreUnavailableError; nothing is forgotten then.

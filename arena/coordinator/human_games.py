@@ -77,7 +77,7 @@ def kept_of(move: str, ply: Ply, *, offers_draw: bool = False) -> list[Any]:
     return [move, kept, DRAW] if offers_draw else [move, kept]
 
 
-class PeopleGames:
+class HumanGames:
     """`begin` and `stop` frame the time in which this process coordinates; `wake` may be called from any thread.
 
     `on_done` is called, in some thread, with the game whose result is in the spool.

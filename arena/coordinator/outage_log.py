@@ -11,7 +11,7 @@ AGAIN_S = 600.0
 """How often an outage is mentioned while it lasts."""
 
 
-class Outage:
+class OutageLog:
     """`note` every failure, call `over` after every success, of whatever `task` works on the database beside others:
     it is back when all of them could use it. `waiting` counts the results that wait."""
 

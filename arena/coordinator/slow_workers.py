@@ -43,7 +43,7 @@ class _Worker:
     """Of its games: by how much bots were faster, as a logarithm."""
 
 
-class ThrottleWatch:
+class SlowWorkerDetector:
     """`tolerance`: a worker may be slower than the others by that share, more than 0 and less than 1."""
 
     def __init__(self, tolerance: float) -> None:

@@ -23,7 +23,7 @@ class Job:
     waiting: list[Waiting]
     playing: str = ""
     """The game that was begun last."""
-    brought: set[str] = field(default_factory=set)
+    delivered: set[str] = field(default_factory=set)
     """The games whose results have come."""
     is_called_off: bool = False
     executor: Executor | None = None
@@ -32,7 +32,7 @@ class Job:
     @property
     def is_over(self) -> bool:
         """Whether all of its results have come; its slot is about to say so."""
-        return len(self.brought) == len(self.waiting)
+        return len(self.delivered) == len(self.waiting)
 
     @property
     def games(self) -> list[PlannedGame]:
@@ -41,7 +41,7 @@ class Job:
 
 
 @dataclass(slots=True)
-class Memory:
+class InFlightJobs:
     """Shared by the parts of one coordinator, all in one thread."""
 
     jobs: dict[Future[list[str]], Job] = field(default_factory=dict)
@@ -49,17 +49,17 @@ class Memory:
     by_game: dict[str, Job] = field(default_factory=dict)
     unrecorded: deque[tuple[GameRecord, int]] = field(default_factory=deque)
     """Results that the database has not taken yet, each with its tournament."""
-    given_back: set[str] = field(default_factory=set)
+    to_requeue: set[str] = field(default_factory=set)
     """Games without a result that are to wait again."""
-    begun: list[str] = field(default_factory=list)
+    started: list[str] = field(default_factory=list)
     """Games that began and are not marked as running yet."""
-    failed: deque[tuple[int, str]] = field(default_factory=deque)
+    failed_starts: deque[tuple[int, str]] = field(default_factory=deque)
     """Bots that did not get ready for a game, each with its tournament."""
     changed: set[int] = field(default_factory=set)
     """Tournaments to carry on."""
-    dry: set[int] = field(default_factory=set)
+    exhausted: set[int] = field(default_factory=set)
     """Running tournaments without a planned game left."""
-    resting: dict[str, datetime] = field(default_factory=dict)
+    backing_off: dict[str, datetime] = field(default_factory=dict)
     """Games that came to nothing more than once, and until when they are not handed out again."""
 
     def is_out(self, tournament_id: int) -> bool:

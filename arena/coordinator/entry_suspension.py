@@ -6,8 +6,8 @@ to know when a bot is ready.
 
 from __future__ import annotations
 
-from arena.coordinator.handout import Handout
-from arena.coordinator.memory import Memory
+from arena.coordinator.dispatcher import JobDispatcher
+from arena.coordinator.in_flight import InFlightJobs
 from arena.coordinator.recorder import Recorder
 from arena.events.bus import EventBus
 from arena.events.messages import EntrySuspended
@@ -22,17 +22,19 @@ LOOK_BACK = 4
 """So many times the limit of games are looked at: those that an opponent lost at the start do not count."""
 
 
-class Suspensions:
-    """What `memory.failed` names is looked at once a turn."""
+class EntrySuspender:
+    """What `in_flight.failed_starts` names is looked at once a turn."""
 
-    def __init__(self, store: Store, bus: EventBus, memory: Memory, handout: Handout, recorder: Recorder) -> None:
-        self._store, self._bus, self._memory = store, bus, memory
-        self._handout, self._recorder = handout, recorder
+    def __init__(
+        self, store: Store, bus: EventBus, in_flight: InFlightJobs, dispatcher: JobDispatcher, recorder: Recorder
+    ) -> None:
+        self._store, self._bus, self._in_flight = store, bus, in_flight
+        self._dispatcher, self._recorder = dispatcher, recorder
         self._log = logger("coordinator")
 
-    def see_to(self) -> None:
+    def process_failures(self) -> None:
         """Suspend who is due. Raises StoreUnavailableError; what is left is done in the next turn."""
-        failed = self._memory.failed
+        failed = self._in_flight.failed_starts
         while failed:
             self._look(*failed[0])
             failed.popleft()
@@ -56,15 +58,15 @@ class Suspensions:
         store.audit.note("tournament.suspend", f"tournament:{tournament_id}", version=name, reason=reason)
         self._log.warning("suspended", tournament=tournament_id, version=name, reason=reason)
         self._bus.publish(EntrySuspended(tournament=tournament_id, version=entry.version_id, name=name, reason=reason))
-        self._memory.changed.add(tournament_id)
+        self._in_flight.changed.add(tournament_id)
 
     def _forfeit(self, tournament_id: int, entry: EntryLine, why: str) -> None:
         """Record its open games as lost, and call off those that are out: what they bring comes too late."""
-        memory = self._memory
+        in_flight = self._in_flight
         games = self._store.queue.of_version(tournament_id, entry.version_id)
-        memory.unrecorded.extend((forfeit_record(game, entry.name, why), tournament_id) for game in games)
+        in_flight.unrecorded.extend((forfeit_record(game, entry.name, why), tournament_id) for game in games)
         self._recorder.collect()
         lost = {game.id for game in games}
-        self._handout.call_off(
-            [future for future, job in memory.jobs.items() if any(game.id in lost for game in job.games)]
+        self._dispatcher.call_off(
+            [future for future, job in in_flight.jobs.items() if any(game.id in lost for game in job.games)]
         )
