@@ -22,7 +22,7 @@ from arena.errors import ArenaError, Exit, kind_of_status
 PREFIX = "/api/v1"
 DEFAULT = "http://127.0.0.1:8000"
 NDJSON = "application/x-ndjson"
-_PATIENCE = 5
+_MAX_RETRIES = 5
 """How often a stream is taken up again without anything new in between."""
 
 
@@ -124,11 +124,11 @@ class Client:
                                 return
             except (OSError, http.client.HTTPException, ValueError) as error:
                 failures += 1
-                if failures > _PATIENCE:
+                if failures > _MAX_RETRIES:
                     raise self._unreachable(error) from None
             except ClientError as error:
                 failures += 1
-                if error.exit is not Exit.UNREACHABLE or failures > _PATIENCE:
+                if error.exit is not Exit.UNREACHABLE or failures > _MAX_RETRIES:
                     raise
             time.sleep(min(8.0, 0.25 * 2**failures))
 
@@ -219,7 +219,7 @@ def _word(value: Any) -> Any:
 # -- where tokens are kept ---------------------------------------------------------------------------------------------
 
 
-_AGAIN = "remove it and log in again"
+_LOG_IN_AGAIN = "remove it and log in again"
 
 
 def keyring() -> Path:
@@ -235,9 +235,9 @@ def read_keys() -> dict[str, Any]:
     except FileNotFoundError:
         found = {}
     except (OSError, ValueError) as error:
-        raise ClientError("invalid", f"{keyring()}: cannot be read: {error}", hint=_AGAIN) from None
+        raise ClientError("invalid", f"{keyring()}: cannot be read: {error}", hint=_LOG_IN_AGAIN) from None
     if not isinstance(found, dict) or not isinstance(found.get("tokens", {}), dict):
-        raise ClientError("invalid", f"{keyring()}: not what `arena login` writes", hint=_AGAIN)
+        raise ClientError("invalid", f"{keyring()}: not what `arena login` writes", hint=_LOG_IN_AGAIN)
     return {"server": found.get("server"), "tokens": found.get("tokens", {})}
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from arena.errors import did_you_mean, near
 
-MOST = 50
+MAX_ERRORS = 50
 """How many faults are told at most."""
 
 
@@ -41,7 +41,7 @@ def misfits(error: ValidationError, model: type[BaseModel], *, forms: Mapping[st
     A model's `MEANT`, where it has one, are keys that people write for others (`tc`: `time`).
     """
     found: dict[str, Misfit] = {}
-    for one in error.errors(include_url=False)[:MOST]:
+    for one in error.errors(include_url=False)[:MAX_ERRORS]:
         misfit = _misfit(one, model, forms or {})
         found.setdefault(misfit.field, misfit)
     return list(found.values())

@@ -19,11 +19,11 @@ from typing import Any, ParamSpec, TypeVar
 from distributed import KilledWorker
 
 from arena.cluster import worker
-from arena.cluster.answer import unpacked
-from arena.cluster.connection import CLOSE_S, Connection, shut
-from arena.cluster.link import FINISH, SLOT, TAKEN, TOPIC, Security, configure, version
-from arena.cluster.loop import LoopThread
+from arena.cluster.connection import CLOSE_TIMEOUT_S, DaskConnection, shut
+from arena.cluster.loop_thread import LoopThread
+from arena.cluster.result_codec import decode_result
 from arena.cluster.state import ClusterState
+from arena.cluster.wire_config import FINISH, SLOT, TAKEN, TOPIC, Security, configure, version
 from referee.pool import WorkerLostError
 
 P = ParamSpec("P")
@@ -64,7 +64,7 @@ class ClusterExecutor(Executor):
         *,
         security: Security | None = None,
         on_event: Callable[[dict[str, Any]], None] | None = None,
-        patience_s: float = 10.0,
+        connect_timeout_s: float = 10.0,
     ) -> None:
         configure()
         self._on_event = on_event
@@ -72,10 +72,10 @@ class ClusterExecutor(Executor):
         self._jobs: dict[str, _Job] = {}
         self._lock = threading.Lock()
         self._is_closed = False
-        self._connection = Connection(address, security, self._topic, self._hear)
+        self._connection = DaskConnection(address, security, self._topic, self._hear)
         self._loop = LoopThread("cluster")
         try:
-            self._loop.run(self._open(patience_s))
+            self._loop.run(self._open(connect_timeout_s))
         except BaseException:
             self._end()
             raise
@@ -118,7 +118,7 @@ class ClusterExecutor(Executor):
         for job in found:
             self._loop.call(self._stop, job)
 
-    def shut_out(self, worker: str, why: str) -> None:
+    def quarantine(self, worker: str, why: str) -> None:
         """Give the worker with that id no more games; what it has begun is lost."""
         self._loop.call(lambda: self._loop.begin(self._connection.refuse(worker, why)))
 
@@ -146,14 +146,14 @@ class ClusterExecutor(Executor):
 
     # -- in the loop -------------------------------------------------------------------------------------------------
 
-    async def _open(self, patience_s: float) -> None:
-        link = await self._connection.open(patience_s)
+    async def _open(self, connect_timeout_s: float) -> None:
+        link = await self._connection.open(connect_timeout_s)
         self._loop.begin(self._connection.keep(link))
 
     def _end(self) -> None:
         with contextlib.suppress(RuntimeError):
-            self._loop.run(self._close(), CLOSE_S * 3)
-        self._loop.end(CLOSE_S)
+            self._loop.run(self._close(), CLOSE_TIMEOUT_S * 3)
+        self._loop.end(CLOSE_TIMEOUT_S)
 
     async def _close(self) -> None:
         await self._loop.cancel()
@@ -260,7 +260,7 @@ def _settle(future: Future[Any], result: Any = None, error: BaseException | None
 def _settle_packed(future: Future[Any], text: Any) -> None:
     """Give a future the answer that a worker has brought; one that cannot be read is as good as none."""
     try:
-        answer = unpacked(text)
+        answer = decode_result(text)
     except (ValueError, TypeError, RecursionError) as error:
         _settle(future, error=WorkerLostError(f"its worker brought no answer: {error}"))
     else:

@@ -9,15 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from arena.cluster.answer import packed
+from arena.cluster.event_stream import EventStream
 from arena.cluster.game_runner import BundlePlace
-from arena.cluster.link import FINISH, TAKEN
-from arena.cluster.reports import Reports
+from arena.cluster.result_codec import call_encoded
+from arena.cluster.wire_config import FINISH, TAKEN
 from referee.pool import SlotPool
 
 T = TypeVar("T")
 
-LOOK_S = 0.1
+POLL_INTERVAL_S = 0.1
 """How often it is seen whether a job is still waited for."""
 
 
@@ -27,9 +27,9 @@ class Jobs:
     `worker` is the id of the process, told with every job.
     """
 
-    def __init__(self, slots: int, *, sandbox: str, folder: Path, reports: Reports, worker: str) -> None:
+    def __init__(self, slots: int, *, sandbox: str, folder: Path, event_stream: EventStream, worker: str) -> None:
         self.slots = slots
-        self._folder, self._reports, self._worker = folder, reports, worker
+        self._folder, self._event_stream, self._worker = folder, event_stream, worker
         self._pool = SlotPool(slots, sandbox=sandbox, on_event=self._tell)
         self._running: dict[str, Future[str]] = {}
         self._keys: dict[str, str] = {}
@@ -57,21 +57,21 @@ class Jobs:
     ) -> str:
         """Do a job in a slot, and return its answer as JSON; call it off once `is_awaited` says no."""
         games = [str(game.id) for game in arguments[0]] if arguments and isinstance(arguments[0], (list, tuple)) else []
-        self._reports.follow(games, topic)
+        self._event_stream.follow(games, topic)
         self._keys.update(dict.fromkeys(games, key))
-        self._reports.put(topic, {"event": TAKEN, "key": key, "worker": self._worker})
-        future = self._running[key] = self._pool.submit(packed, function, *map(self._localised, arguments))
+        self._event_stream.put(topic, {"event": TAKEN, "key": key, "worker": self._worker})
+        future = self._running[key] = self._pool.submit(call_encoded, function, *map(self._localised, arguments))
         answer = asyncio.wrap_future(future)
         try:
-            while not (await asyncio.wait({answer}, timeout=LOOK_S))[0]:
+            while not (await asyncio.wait({answer}, timeout=POLL_INTERVAL_S))[0]:
                 if not is_awaited():
                     self._pool.call_off(future)
             return answer.result()
         finally:
             if not future.done():  # the worker is closing
                 self._pool.call_off(future)
-            self._reports.flush()
-            self._reports.forget(games)
+            self._event_stream.flush()
+            self._event_stream.forget(games)
             for game in games:
                 self._keys.pop(game, None)
             self._running.pop(key, None)
@@ -97,7 +97,7 @@ class Jobs:
         """Pass on what a slot tells, from any thread; with a result comes the job that it belongs to."""
         if event["event"] == FINISH:
             event["key"] = self._keys.get(event["game"], "")
-        self._reports.tell(event)
+        self._event_stream.tell(event)
 
     def _localised(self, argument: Any) -> Any:
         """An argument as this machine needs it: bundles are unpacked in the folder of this worker."""

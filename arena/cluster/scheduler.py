@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from distributed import Scheduler
 
-from arena.cluster.link import WORKER_TTL_S, ClusterError, Security, configure
+from arena.cluster.wire_config import WORKER_TTL_S, ClusterError, Security, configure
 
 
 async def serve(

@@ -15,10 +15,10 @@ from referee import speed
 if TYPE_CHECKING:
     from arena.cluster.jobs import Jobs
 
-EVERY_S = 3600.0
+MEASURE_INTERVAL_S = 3600.0
 
 
-class Speed:
+class SpeedMeter:
     """The speed of a worker's slots. `run` is a task."""
 
     def __init__(self, jobs: Jobs, name: str) -> None:
@@ -27,11 +27,11 @@ class Speed:
         """What a slot counts in a second (see `referee.speed`), the mean of all; 0 until it is measured."""
         self._log = logger("worker")
 
-    async def run(self, every_s: float = EVERY_S) -> None:
+    async def run(self, interval_s: float = MEASURE_INTERVAL_S) -> None:
         """Measure now and then until cancelled."""
         while True:
             await self.measure()
-            await asyncio.sleep(every_s)
+            await asyncio.sleep(interval_s)
 
     async def measure(self) -> None:
         """Measure once in as many slots as there are; what cannot be measured is logged, the last figure stays."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from distributed.core import rpc
 
-from arena.cluster.link import SLOT, Security, configure, version
+from arena.cluster.wire_config import SLOT, Security, configure, version
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,10 @@ class ClusterState:
         return tuple(worker for worker in self.workers if not worker.is_fit)
 
 
-def state_of(address: str, identity: Mapping[str, Any], shut_out: Mapping[str, str] | None = None) -> ClusterState:
+def state_of(address: str, identity: Mapping[str, Any], quarantined: Mapping[str, str] | None = None) -> ClusterState:
     """The workers in what a scheduler says of itself; Dask workers that are none of ours are left out.
 
-    `shut_out` are the ids of workers that are wanted no more, and why.
+    `quarantined` are the ids of workers that are wanted no more, and why.
     """
     workers = []
     for place, known in identity["workers"].items():
@@ -68,7 +68,7 @@ def state_of(address: str, identity: Mapping[str, Any], shut_out: Mapping[str, s
             continue
         theirs, worker_id = str(told.get("version", "?")), str(told.get("id", ""))
         problem = "" if theirs == version() else f"version {theirs}, not that of the arena"
-        problem = (shut_out or {}).get(worker_id) or problem
+        problem = (quarantined or {}).get(worker_id) or problem
         workers.append(
             WorkerState(
                 str(told.get("name", known["name"])),

@@ -17,7 +17,7 @@ from referee.warmup import Warmed
 if TYPE_CHECKING:
     from arena.cluster.jobs import Jobs
 
-LOOK_S = 0.1
+POLL_INTERVAL_S = 0.1
 """How often it is seen whether what waits for a family is still wanted."""
 
 
@@ -80,5 +80,5 @@ class WarmUp:
             if not is_awaited():
                 return False
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(event.wait(), LOOK_S)
+                await asyncio.wait_for(event.wait(), POLL_INTERVAL_S)
         return True

@@ -22,11 +22,11 @@ from arena.store.analyses import AnalysisTask, today
 from referee.pool import JobError, WorkerLostError
 from referee.record import GameRecord, RecordError, read_record
 
-CALM_S = 60.0
+MIN_IDLE_S = 60.0
 """So long no game must have been out before one is analysed that nobody asked about."""
-PORTION = 8
+BATCH_POSITIONS = 8
 """Positions a job: how long an analysis goes on at most once a game is out."""
-LOOK_S = 0.25
+POLL_INTERVAL_S = 0.25
 """How often it is looked whether games are still out."""
 
 AskAside = Callable[[GameRecord, Sequence[Spot], int], Answers]
@@ -80,7 +80,7 @@ class Analyst:
 
     def _next(self) -> AnalysisTask | None:
         task = self._store.analyses.next()
-        if task is not None or self._budget <= 0 or self._clock() - self._calm_since < CALM_S:
+        if task is not None or self._budget <= 0 or self._clock() - self._calm_since < MIN_IDLE_S:
             return task
         return self._store.analyses.next_unasked(self._nodes, today(), self._budget)
 
@@ -106,12 +106,12 @@ class Analyst:
     def _ask_calmly(self, record: GameRecord, spots: Sequence[Spot], nodes: int, stop: threading.Event) -> Answers:
         """Ask portion by portion, each when no game is out."""
         judge, scored = "", []
-        for start in range(0, len(spots), PORTION):
-            while self._is_busy() and not stop.wait(LOOK_S):
+        for start in range(0, len(spots), BATCH_POSITIONS):
+            while self._is_busy() and not stop.wait(POLL_INTERVAL_S):
                 self._calm_since = self._clock()
             if stop.is_set():
                 raise AnalysisInterrupted
-            answers = self._ask(record, list(spots[start : start + PORTION]), nodes)
+            answers = self._ask(record, list(spots[start : start + BATCH_POSITIONS]), nodes)
             judge = answers.judge
             scored += answers.scored
         return Answers(judge, scored)

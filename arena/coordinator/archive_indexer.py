@@ -17,7 +17,7 @@ from arena.offload import OffloadProcess
 from arena.store import Store
 from arena.store.archive_entry import NewGame
 
-LOOK_S = 15.0
+POLL_INTERVAL_S = 15.0
 """How long a game that was played may not be in the archive."""
 
 

@@ -21,7 +21,7 @@ from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.offload import OffloadProcess
 from arena.store import Store
-from arena.store.audit import SHUT_OUT, THROTTLED, VERIFIED
+from arena.store.audit import QUARANTINED, THROTTLED, VERIFIED
 from referee.pool import JobError, WorkerLostError
 from referee.record import GameRecord
 from referee.rules.core import Kind, Termination
@@ -29,7 +29,7 @@ from referee.spec import GameSpec, PlannedGame
 from referee.unplayed import void_record
 from referee.verification import problem_of
 
-PORTION = 200
+BATCH_GAMES = 200
 """So many games of a worker that was shut out are verified in one turn."""
 
 
@@ -74,12 +74,12 @@ class ResultAuditor:
         self._throttle = SlowWorkerDetector(tolerance) if tolerance else None
         self._known: set[str] = set()
         """Workers of which a record was verified."""
-        self._shut_out: dict[str, str] = {}
+        self._quarantined: dict[str, str] = {}
         """Workers with a wrong record, and what was wrong; throttled ones, and how slow they are."""
         self._suspects: deque[tuple[str, int]] = deque()
         """Workers whose earlier results are still to be verified, and behind which commit."""
         self._unnoted: list[tuple[str, str]] = []
-        """What the audit log does not know yet: `SHUT_OUT` or `THROTTLED`, and the worker."""
+        """What the audit log does not know yet: `QUARANTINED` or `THROTTLED`, and the worker."""
         self._log = logger("coordinator")
 
     def audit(self, worker: str, games: Sequence[PlannedGame], records: Sequence[GameRecord]) -> list[GameRecord]:
@@ -91,10 +91,10 @@ class ResultAuditor:
             if game is None:
                 self._log.error("record refused", game=record.id, worker=worker, error="it was not asked for")
                 continue
-            if worker not in self._shut_out and record.kind is not Kind.VOID and self._is_chosen(worker):
+            if worker not in self._quarantined and record.kind is not Kind.VOID and self._is_chosen(worker):
                 self._verify(worker, game, record)
-            if (why := self._shut_out.get(worker)) and record.termination is not Termination.STOPPED:
-                record = void_record(game, Termination.WORKER_WRONG, f"its worker was shut out: {why}")
+            if (why := self._quarantined.get(worker)) and record.termination is not Termination.STOPPED:
+                record = void_record(game, Termination.WORKER_WRONG, f"its worker was quarantined: {why}")
             elif record.kind is not Kind.VOID:
                 self._time(worker, game, record)
             found.append(replace(record, worker=worker))
@@ -102,9 +102,9 @@ class ResultAuditor:
 
     def resume(self) -> None:
         """Shut out whom others have shut out without seeing to the end of it. Raises StoreUnavailableError."""
-        for line in self._store.audit.unfinished(SHUT_OUT, VERIFIED):
+        for line in self._store.audit.unfinished(QUARANTINED, VERIFIED):
             worker = str(line.detail["worker"])
-            if worker not in self._shut_out:
+            if worker not in self._quarantined:
                 self._suspect(worker, str(line.detail["problem"]))
 
     def reverify(self) -> set[int]:
@@ -124,13 +124,13 @@ class ResultAuditor:
             last, count = number, count + 1
             if problem := self._verifier.problem(line, spec, game_id):
                 wrong[game_id] = problem
-            if count >= PORTION:
+            if count >= BATCH_GAMES:
                 break
         undone = self._store.results.undo(wrong, self._owner)
-        if count < PORTION:
+        if count < BATCH_GAMES:
             self._note(VERIFIED, worker)
         self._suspects.popleft()
-        if count >= PORTION:
+        if count >= BATCH_GAMES:
             self._suspects.append((worker, last))
         else:
             self._log.info("worker's games verified", worker=worker)
@@ -155,9 +155,9 @@ class ResultAuditor:
         self._metrics.verified.labels("wrong" if problem else "right").inc()
         if not problem:
             return
-        self._log.error("worker shut out", worker=worker, game=game.id, problem=problem)
+        self._log.error("worker quarantined", worker=worker, game=game.id, problem=problem)
         self._suspect(worker, problem)
-        self._unnoted.append((SHUT_OUT, worker))
+        self._unnoted.append((QUARANTINED, worker))
 
     def _time(self, worker: str, game: PlannedGame, record: GameRecord) -> None:
         """Whether bots are slower there. What shows it is a result all the same: both bots were."""
@@ -167,24 +167,24 @@ class ResultAuditor:
         if worker not in present:  # it has left, or nobody has owned up to the game
             return
         if problem := self._throttle.add(worker, list(speeds_of(game.spec, record)), present):
-            self._log.error("worker shut out", worker=worker, game=game.id, problem=problem)
-            self._shut(worker, problem)
+            self._log.error("worker quarantined", worker=worker, game=game.id, problem=problem)
+            self._quarantine(worker, problem)
             self._unnoted.append((THROTTLED, worker))
 
     def _present(self) -> Container[str]:
         """The workers that get games now: who has left is nobody's measure, or the last ones could be shut out."""
         workers = self._executor.describe().workers if hasattr(self._executor, "describe") else ()
-        return {one.id for one in workers if one.is_fit} - self._shut_out.keys()
+        return {one.id for one in workers if one.is_fit} - self._quarantined.keys()
 
     def _suspect(self, worker: str, problem: str) -> None:
         """Shut a worker out, and have what it had brought verified."""
-        self._shut(worker, problem)
+        self._quarantine(worker, problem)
         self._suspects.append((worker, 0))
 
-    def _shut(self, worker: str, problem: str) -> None:
-        self._shut_out[worker] = problem
-        if hasattr(self._executor, "shut_out"):
-            self._executor.shut_out(worker, problem)
+    def _quarantine(self, worker: str, problem: str) -> None:
+        self._quarantined[worker] = problem
+        if hasattr(self._executor, "quarantine"):
+            self._executor.quarantine(worker, problem)
 
     def _note(self, action: str, worker: str) -> None:
-        self._store.audit.note(action, f"worker:{worker}", worker=worker, problem=self._shut_out[worker])
+        self._store.audit.note(action, f"worker:{worker}", worker=worker, problem=self._quarantined[worker])

@@ -16,9 +16,9 @@ from arena.coordinator.outage_log import OutageLog
 from arena.log import logger
 from arena.store import LeaseLostError, StoreUnavailableError
 
-AGAIN_S = 10.0
+RETRY_INTERVAL_S = 10.0
 """How long work rests at least that has failed, unless somebody wakes it."""
-STOP_S = 10.0
+STOP_TIMEOUT_S = 10.0
 """How long all background work of a process may take to end; what takes longer is left to die with the process."""
 
 
@@ -114,12 +114,12 @@ class Background:
             conditions.count_failure(self.name)
             problem = f"{type(error).__name__}: {error}"
             logger("coordinator").error("background work failed", work=self.name, error=problem)
-            rest_s = None if rest_s is None else max(rest_s, AGAIN_S)
+            rest_s = None if rest_s is None else max(rest_s, RETRY_INTERVAL_S)
         self._close()
         return rest_s
 
 
-def stop(works: Iterable[Background], seconds: float = STOP_S) -> None:
+def stop(works: Iterable[Background], seconds: float = STOP_TIMEOUT_S) -> None:
     """End all of them and wait, at most so long for all together."""
     ending = list(works)
     for work in ending:

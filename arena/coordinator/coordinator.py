@@ -21,7 +21,7 @@ from arena.cluster.game_runner import BundlePlace
 from arena.cluster.spool import Spool
 from arena.coordinator import background, cron
 from arena.coordinator.analyst import Analyst
-from arena.coordinator.archive_indexer import LOOK_S, ArchiveIndexer
+from arena.coordinator.archive_indexer import POLL_INTERVAL_S, ArchiveIndexer
 from arena.coordinator.auditor import RecordVerifier, ResultAuditor
 from arena.coordinator.background import Background, Conditions
 from arena.coordinator.checks import SubmissionChecks, check_in_sandbox
@@ -49,19 +49,19 @@ if TYPE_CHECKING:
     from arena.config import Settings
 
 T = TypeVar("T")
-TICK_S = 1.0
+TICK_INTERVAL_S = 1.0
 """How long the coordinator rests at most: schedules fire and orders are seen that much late."""
 WORKERS_TICKS = 3
 """Every so many ticks it is told what there is to play on."""
 GRACE_S = 20.0
 """How long running games may take to finish after the order to stop; then they are called off and handed back."""
-OFFER_S = 3.0
+OFFER_TIMEOUT_S = 3.0
 """How long results are offered, after the order to stop, to a database that is away: then they stay in the spool."""
-RETRY_S = 1.0
+RETRY_INTERVAL_S = 1.0
 """How long to wait for a database that cannot be used."""
-PAUSE_S = 0.5
+PRESENCE_BATCH_WINDOW_S = 0.5
 """How long at least between two times that it is said which remote bots are connected."""
-TASKS_S = 10.0
+MAINTENANCE_INTERVAL_S = 10.0
 """How often it is looked which daily tasks are due."""
 
 
@@ -150,7 +150,7 @@ class Coordinator:
         checks = SubmissionChecks(
             store, bus, check or check_in_sandbox(store, bus, place.open, settings.sandbox), metrics=self.metrics
         )
-        self._checks = Background("checks", TICK_S, checks.work, conditions)
+        self._checks = Background("checks", TICK_INTERVAL_S, checks.work, conditions)
         self._background = (
             self._following(conditions),
             self._analysing(settings, conditions),
@@ -167,7 +167,7 @@ class Coordinator:
 
     def _following(self, conditions: Conditions) -> Background:
         follower = ArchiveIndexer(self._store)
-        return Background("archive", LOOK_S, follower.work, conditions, close=follower.process.close)
+        return Background("archive", POLL_INTERVAL_S, follower.work, conditions, close=follower.process.close)
 
     def _analysing(self, settings: Settings, conditions: Conditions) -> Background:
         budget, nodes = settings.analysis_games_per_day, settings.analysis_nodes
@@ -175,7 +175,7 @@ class Coordinator:
         analyst = Analyst(self._store, lambda: plays_here and bool(self.in_flight.jobs), budget=budget, nodes=nodes)
         process = analyst.process
         return Background(
-            "analysis", TICK_S, analyst.work, conditions, interrupt=process.interrupt, close=process.close
+            "analysis", TICK_INTERVAL_S, analyst.work, conditions, interrupt=process.interrupt, close=process.close
         )
 
     def _maintaining(self, maintenance: Maintenance, conditions: Conditions) -> Background:
@@ -186,14 +186,14 @@ class Coordinator:
         def work(stop: threading.Event) -> None:
             maintenance.run_due(self._clock(), stop.is_set)
 
-        return Background("maintenance", TASKS_S, work, unfenced)
+        return Background("maintenance", MAINTENANCE_INTERVAL_S, work, unfenced)
 
     def _presence(self, lobby: Lobby, conditions: Conditions) -> Background:
         """Have the database say which remote bots are connected: when that changes, and now and then."""
 
         def say(stop: threading.Event) -> None:
             self._store.presences.say({one.version_id: one for one in lobby.present.values()})
-            stop.wait(PAUSE_S)  # what changes meanwhile is said together
+            stop.wait(PRESENCE_BATCH_WINDOW_S)  # what changes meanwhile is said together
 
         def note() -> None:
             found.wake()
@@ -222,7 +222,7 @@ class Coordinator:
                     else:
                         self._become("standing by")
                         await self._in(work, self._review)
-                        await self._rest(stop, self.leadership.look_s)
+                        await self._rest(stop, self.leadership.poll_interval_s)
             finally:
                 news.cancel()
                 stopping.cancel()
@@ -262,18 +262,18 @@ class Coordinator:
                     raise
                 except StoreUnavailableError as error:  # nothing is lost: games go on, results wait in the spool
                     self._note_outage(error)
-                    await self._rest(stop, RETRY_S)
+                    await self._rest(stop, RETRY_INTERVAL_S)
                     continue
                 self.outage.over("turn")
                 self.metrics.set_lease(is_mine=True)
-                await self._nap(TICK_S)
+                await self._nap(TICK_INTERVAL_S)
             if not lost.is_set():
                 await self._leave(work, lost)
         except LeaseLostError:
             lost.set()
         except StoreUnavailableError as error:
             self._note_outage(error)
-            await self._rest(stop, RETRY_S)
+            await self._rest(stop, RETRY_INTERVAL_S)
         finally:
             self._checks.end()  # and nobody waits: its bots die with this process, and whoever acts next does it anew
             await self._in(work, self.human_games.stop)
@@ -305,10 +305,10 @@ class Coordinator:
             try:
                 await self._in(work, self._collect)
             except StoreUnavailableError:
-                if not in_flight.jobs and left < self._grace_s - OFFER_S:
+                if not in_flight.jobs and left < self._grace_s - OFFER_TIMEOUT_S:
                     break  # what has finished is in the spool
             if in_flight.jobs or in_flight.unrecorded:
-                await self._nap(min(TICK_S, max(left, 0.05)))
+                await self._nap(min(TICK_INTERVAL_S, max(left, 0.05)))
         await self._in(work, self.recorder.hand_back)
 
     def _note_outage(self, error: StoreUnavailableError) -> None:
@@ -413,7 +413,7 @@ class Coordinator:
                 self._control.reopen(tournament)
             self._entry_suspender.process_failures()
             at, orders = self._clock(), set(drained(self._ordered))
-            if orders or self._ticked is None or abs((at - self._ticked).total_seconds()) >= TICK_S:
+            if orders or self._ticked is None or abs((at - self._ticked).total_seconds()) >= TICK_INTERVAL_S:
                 self._tick(at)
             self._dispatcher.dispatch(self._control.steer(at, orders))
 

@@ -20,9 +20,9 @@ from arena.tournaments import openings
 from arena.tournaments.creation import create as create_tournament
 from arena.tournaments.settings import Document, SettingsError, read
 
-LATE = timedelta(minutes=5)
+LATE_AFTER = timedelta(minutes=5)
 """A fire that late counts as missed."""
-MOST = 50
+MAX_CATCH_UP = 50
 """The most missed fires that are made up for, the latest ones."""
 _HORIZON = timedelta(days=5 * 366)
 _WINDOWS = (timedelta(days=1), timedelta(days=60), timedelta(days=36_600))
@@ -78,8 +78,8 @@ def next_fire(cron: str, zone: str, after: datetime) -> datetime | None:
 def due(schedule: Schedule, at: datetime) -> tuple[list[datetime], datetime | None]:
     """The fires to make up for now, and the next one to wait for.
 
-    What is at most `LATE` late fires whatever the policy; of older ones `skip` makes up for none, `once` for the
-    latest alone, `all` for each (the latest `MOST`).
+    What is at most `LATE_AFTER` late fires whatever the policy; of older ones `skip` makes up for none, `once` for the
+    latest alone, `all` for each (the latest `MAX_CATCH_UP`).
     """
     coming = schedule.next_fire
     if coming is None or coming > at:
@@ -88,12 +88,12 @@ def due(schedule: Schedule, at: datetime) -> tuple[list[datetime], datetime | No
     for window in _WINDOWS:  # a short look back is enough for what fires often
         begin = max(coming - timedelta(seconds=1), at - window)
         passed = list(takewhile(lambda fire: fire <= at, fires(schedule.cron, schedule.zone, begin)))
-        if begin < coming or len(passed) >= MOST:
+        if begin < coming or len(passed) >= MAX_CATCH_UP:
             break
     coming = next_fire(schedule.cron, schedule.zone, at)
     if schedule.missed == "skip":
-        return [fire for fire in passed[-1:] if at - fire <= LATE], coming
-    return passed[-1:] if schedule.missed == "once" else passed[-MOST:], coming
+        return [fire for fire in passed[-1:] if at - fire <= LATE_AFTER], coming
+    return passed[-1:] if schedule.missed == "once" else passed[-MAX_CATCH_UP:], coming
 
 
 def create(store: Store, document: Mapping[str, Any] | Document, by: int, at: datetime) -> Schedule:

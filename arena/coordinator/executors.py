@@ -57,7 +57,7 @@ def remote_pool(settings: Settings, bus: EventBus, spool: Spool) -> SlotPool:
 def _open_cluster(settings: Settings, bus: EventBus, spool: Spool) -> Executor:
     try:
         from arena.cluster.executor import ClusterExecutor
-        from arena.cluster.link import ClusterError, address_of, security_of
+        from arena.cluster.wire_config import ClusterError, address_of, security_of
     except ModuleNotFoundError as error:
         raise ValueError(
             f"the executor {settings.executor} needs {error.name}, which is not installed; "
@@ -70,7 +70,7 @@ def _open_cluster(settings: Settings, bus: EventBus, spool: Spool) -> Executor:
         raise ValueError(str(error)) from None
     try:
         wait_s = settings.scheduler_wait_seconds
-        return ClusterExecutor(address, security=security, on_event=publisher(bus, spool), patience_s=wait_s)
+        return ClusterExecutor(address, security=security, on_event=publisher(bus, spool), connect_timeout_s=wait_s)
     except ClusterError as error:
         raise ExecutorAwayError(str(error)) from None
 

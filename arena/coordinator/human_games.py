@@ -37,9 +37,9 @@ from referee.spec import BotSpec, Limits, PlannedGame
 if TYPE_CHECKING:
     from arena.config import Settings
 
-LOOK_S = 1.0
+POLL_INTERVAL_S = 1.0
 """How often the database is asked what people have decided, should a nudge be lost."""
-NICE = 5
+NICENESS = 5
 """By how much the bots of people's games step back behind those of rated ones."""
 
 
@@ -103,7 +103,7 @@ class HumanGames:
         self._sandbox_name = settings.sandbox
         self._sandbox: Sandbox | None = None
         self._tables: dict[str, _Table] = {}
-        self._looking = Background("people", LOOK_S, self._look, conditions)
+        self._looking = Background("people", POLL_INTERVAL_S, self._look, conditions)
         self.wake = self._looking.wake
         """A person has decided something in a game."""
         self._log = logger("people")
@@ -154,7 +154,7 @@ class HumanGames:
     def _play(self, line: PersonLine, table: _Table, _: threading.Event) -> None:
         """The whole of a game."""
         with contextlib.suppress(OSError):  # what is started from this thread inherits it
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
         try:
             self._go_on(line, table)
         except ConflictError as error:

@@ -19,7 +19,7 @@ from arena.store.leases import OwnedLease
 
 LEASE = "referee"
 """Its name in the database."""
-LOOK_S = 1.0
+POLL_INTERVAL_S = 1.0
 """How often whoever stands by looks at the lease; more often where that is short."""
 
 
@@ -31,7 +31,7 @@ class Leadership:
     ) -> None:
         self.name = process_identity.new_name()
         self.seconds = seconds
-        self.look_s = min(LOOK_S, seconds / 3)
+        self.poll_interval_s = min(POLL_INTERVAL_S, seconds / 3)
         self.is_anothers = False
         """Whether another process held the lease at the last look, renewed in time by the clock of the database."""
         self._leases, self._outage, self._clock = store.leases, outage, clock
@@ -63,7 +63,7 @@ class Leadership:
         """
         at = self._clock()
         is_same = found is not None and self._seen is not None and _mark(found) == _mark(self._seen)
-        has_answered = max(took_s, at - self._looked - self.look_s) < self.seconds / 2
+        has_answered = max(took_s, at - self._looked - self.poll_interval_s) < self.seconds / 2
         if not (is_same and has_answered):
             self._since = at
         self._seen, self._looked = found, at

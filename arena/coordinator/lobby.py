@@ -28,14 +28,14 @@ from referee.remote.link import Terms
 from referee.remote.seat import PING_MS
 
 _MS = 1_000_000
-PINGS = 16
+LATENCY_SAMPLES = 16
 """Of so many of the last messages there and back is a connection's latency told."""
-PING_S = PING_MS / 1000
-IDLE_PING_S = 10.0
+PING_INTERVAL_S = PING_MS / 1000
+IDLE_PING_INTERVAL_S = 10.0
 """How often an idle connection is asked whether it is there."""
-SILENT_S = 12.0
+SILENCE_TIMEOUT_S = 12.0
 """A connection that was asked and says nothing for so long is lost."""
-BACKLOG_BYTES = 2**20
+MAX_BACKLOG_BYTES = 2**20
 """A program that says more than that before its seat takes it is no longer listened to."""
 _FOLDER = "arena-lobby-"
 
@@ -108,7 +108,7 @@ class Connection:
 
     @property
     def _lately(self) -> list[tuple[int, float]]:
-        return list(self.trips)[-PINGS:]
+        return list(self.trips)[-LATENCY_SAMPLES:]
 
     def say(self, **message: Any) -> None:
         """Send a message, in its turn; to one that takes none any more it is lost, as is the connection soon."""
@@ -147,7 +147,7 @@ class Lobby:
         place = Path(tempfile.mkdtemp(prefix=_FOLDER)) / "seats"
         # It gets its name when somebody listens: another lobby takes one that refuses for what was left behind.
         unnamed = place.with_name("new")
-        self._server = await asyncio.start_unix_server(self._serve, unnamed, limit=BACKLOG_BYTES)
+        self._server = await asyncio.start_unix_server(self._serve, unnamed, limit=MAX_BACKLOG_BYTES)
         self.place = str(unnamed.rename(place))
         return self
 
@@ -232,8 +232,8 @@ class Lobby:
         seat = connection.seats.get(message["game"])
         if seat is None:
             return  # of a game that is over
-        if seat.writer.transport.get_write_buffer_size() > BACKLOG_BYTES:
-            message = {"gone": f"wrote more than {BACKLOG_BYTES:,} bytes that nobody had asked for"}
+        if seat.writer.transport.get_write_buffer_size() > MAX_BACKLOG_BYTES:
+            message = {"gone": f"wrote more than {MAX_BACKLOG_BYTES:,} bytes that nobody had asked for"}
         if "line" in message:
             seat.tell(line=str(message["line"]))
         elif "gone" in message:
@@ -269,14 +269,14 @@ class Lobby:
         asked_ns = 0
         while True:
             now = time.monotonic_ns()
-            if connection.asked and now - connection.heard_ns > SILENT_S * 1e9:
+            if connection.asked and now - connection.heard_ns > SILENCE_TIMEOUT_S * 1e9:
                 return
             if not self.is_open():
                 return
-            if now - asked_ns >= (PING_S if connection.seats else IDLE_PING_S) * 1e9:
+            if now - asked_ns >= (PING_INTERVAL_S if connection.seats else IDLE_PING_INTERVAL_S) * 1e9:
                 asked_ns = now
                 await self._ask(connection, None, now)
-            await asyncio.sleep(PING_S)
+            await asyncio.sleep(PING_INTERVAL_S)
 
     async def _ask(self, connection: Connection, seat: _Seat | None, since_ns: int) -> None:
         mark = secrets.token_hex(4).encode()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from arena.config import Settings
     from arena.submission.bundle_store import BundleStore
 
-AGAIN_S = 3600.0
+RETRY_INTERVAL_S = 3600.0
 """A task that failed is tried again after that time."""
 
 MustStop = Callable[[], bool]
@@ -93,7 +93,7 @@ class Maintenance:
             except Interrupted:
                 return
             except Exception as error:  # it stops no other task
-                task.not_before = time.monotonic() + AGAIN_S
+                task.not_before = time.monotonic() + RETRY_INTERVAL_S
                 log.error("task failed", task=task.name, error=f"{type(error).__name__}: {error}")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from arena.log import logger
 
-AGAIN_S = 600.0
+REMINDER_INTERVAL_S = 600.0
 """How often an outage is mentioned while it lasts."""
 
 
@@ -26,7 +26,7 @@ class OutageLog:
         at = self._clock()
         if not self._failed:
             self._began = at
-        if not self._failed or at - self._told >= AGAIN_S:
+        if not self._failed or at - self._told >= REMINDER_INTERVAL_S:
             self._told = at
             self._log.warning("database unavailable", error=str(error), results_waiting=self._waiting())
         self._failed.add(task)

@@ -32,11 +32,11 @@ from referee.spec import PlannedGame
 from referee.unplayed import void_record
 
 T = TypeVar("T")
-TRIES = {Termination.WORKER_LOST: 8, Termination.WORKER_WRONG: 8, Termination.SANDBOX_FAILED: 20}
+MAX_ATTEMPTS = {Termination.WORKER_LOST: 8, Termination.WORKER_WRONG: 8, Termination.SANDBOX_FAILED: 20}
 """How often a game is tried before it stays void: outlasts a bad hour, but no game kills workers for ever."""
-TOGETHER = 100
+MAX_BATCH = 100
 """How many results go into one transaction at most: others write to the database as well."""
-LONGEST_REST_S = 300.0
+MAX_BACKOFF_S = 300.0
 """How long a game that came to nothing again and again rests at most before it is tried once more."""
 
 
@@ -237,7 +237,7 @@ class Recorder:
     def _record_next(self) -> None:
         """Record what is first in the line, with the results behind it that can go into the same transaction."""
         waiting = self._in_flight.unrecorded
-        together = list(takewhile(lambda one: one[0].kind is not Kind.VOID, islice(waiting, TOGETHER)))
+        together = list(takewhile(lambda one: one[0].kind is not Kind.VOID, islice(waiting, MAX_BATCH)))
         found = self._commit_together([record for record, _ in together]) if len(together) > 1 else []
         for (record, tournament_id), committed in zip(together, found, strict=False):
             self._tell(record, tournament_id, self._note_committed(record, committed))
@@ -260,7 +260,7 @@ class Recorder:
         return found
 
     def _record(self, record: GameRecord, tournament_id: int) -> None:
-        """Make a record part of the arena, exactly once; a void one is played again, or given up after `TRIES`."""
+        """Make a record part of the arena, exactly once; a void one is played again, or given up after `MAX_ATTEMPTS`."""
         try:
             found = self._void(record, tournament_id) if record.kind is Kind.VOID else self._commit(record)
         except (BadValueError, ConflictError, NotFoundError) as error:
@@ -279,12 +279,12 @@ class Recorder:
     def _void(self, record: GameRecord, tournament_id: int) -> tuple[EndState, None] | None:
         """Note an attempt that came to nothing; the state of its game now, None when that was over already."""
         tries = len(self._store.voids.of(record.id)) + 1
-        is_last = tries >= TRIES[record.termination]
+        is_last = tries >= MAX_ATTEMPTS[record.termination]
         if not self._store.voids.add(record, self._owner, give_up=is_last):
             return None
         self._metrics.voids.labels(record.termination.value).inc()
         if not is_last and tries > 1:
-            rest = timedelta(seconds=min(LONGEST_REST_S, 2.0 ** (tries - 2)))
+            rest = timedelta(seconds=min(MAX_BACKOFF_S, 2.0 ** (tries - 2)))
             self._in_flight.backing_off[record.id] = self._clock() + rest
         self._in_flight.exhausted.discard(tournament_id)
         self._log.warning(

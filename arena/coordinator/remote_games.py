@@ -21,7 +21,7 @@ from arena.tournaments.settings import Document
 from referee.pool import SlotPool
 from referee.spec import BotSpec, GameSpec, PlannedGame
 
-LOOK_S = 5.0
+REFRESH_INTERVAL_S = 5.0
 """How old the list of all remote bots may be."""
 
 
@@ -53,7 +53,7 @@ class RemoteGames:
     def look(self, jobs: Iterable[Job]) -> None:
         """See who is there, and how much they have to do. Raises StoreUnavailableError."""
         now = self._clock()
-        if self._looked is None or now - self._looked >= LOOK_S:
+        if self._looked is None or now - self._looked >= REFRESH_INTERVAL_S:
             self._looked, self._names = now, frozenset(self._store.versions.remote())
         if not self._names:
             return

@@ -3,7 +3,7 @@
 What is compared is the nodes per second of one bot with those of the same bot on other workers, as bots count nodes
 differently. A game in which they were less than `1 - tolerance` of the median elsewhere speaks against its worker, any
 other for it; of a worker that is no slower than that, at most half of the games speak against it. A stake on the next
-one speaking against it, again and again, reaches `SURE` then with a chance of at most 1/SURE, however long it plays
+one speaking against it, again and again, reaches `EVIDENCE_THRESHOLD` then with a chance of at most 1/EVIDENCE_THRESHOLD, however long it plays
 (Ville's inequality), as far as medians of few games are right: `python -m tests.bench.throttle` says how far. Refuses
 to know executors and the database.
 """
@@ -19,17 +19,17 @@ from statistics import median
 from referee.record import GameRecord
 from referee.spec import GameSpec
 
-SURE = 1000
+EVIDENCE_THRESHOLD = 1000
 """How much a stake has to become: false alarms are rarer than one in so many workers."""
 STAKES = (0.1, 0.3, 0.6)
 """Shares of the wealth that are staked each time; as much begins with each."""
-KNOWN = 5
+MIN_GAMES_ELSEWHERE = 5
 """So many games of a bot on other workers make a median."""
-KEPT = 100
+MAX_GAMES_PER_BOT = 100
 """So many of its latest games are kept of each bot."""
-MOST = 2000
+MAX_BOTS = 2000
 """So many bots are known, in each kind of game: those that played last."""
-LEAST_MS = 20.0
+MIN_THINKING_MS = 20.0
 """Who thought for less in a game is not measured by it."""
 
 Speed = tuple[object, float]
@@ -39,7 +39,7 @@ Speed = tuple[object, float]
 @dataclass(slots=True)
 class _Worker:
     wealth: list[float] = field(default_factory=lambda: [1.0] * len(STAKES))
-    differences: deque[float] = field(default_factory=lambda: deque(maxlen=KEPT))
+    differences: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_GAMES_PER_BOT))
     """Of its games: by how much bots were faster, as a logarithm."""
 
 
@@ -68,7 +68,7 @@ class SlowWorkerDetector:
         mine.differences.append(sum(differences) / len(differences))
         sign = 1 if mean < self._bound else -1
         mine.wealth = [wealth * (1 + sign * stake) for wealth, stake in zip(mine.wealth, STAKES, strict=True)]
-        if sum(mine.wealth) < SURE * len(STAKES):
+        if sum(mine.wealth) < EVIDENCE_THRESHOLD * len(STAKES):
             return ""
         found = self._workers.pop(worker).differences
         return (
@@ -78,13 +78,13 @@ class SlowWorkerDetector:
 
     def _difference(self, worker: str, bot: object, speed: float, among: Container[str]) -> float | None:
         """How much faster a bot was than elsewhere; None where too little is known. From now on this is known too."""
-        known = self._known.pop(bot, None) or deque(maxlen=KEPT)
+        known = self._known.pop(bot, None) or deque(maxlen=MAX_GAMES_PER_BOT)
         self._known[bot] = known  # the last one now
-        if len(self._known) > MOST:
+        if len(self._known) > MAX_BOTS:
             del self._known[next(iter(self._known))]
         elsewhere = [found for other, found in known if other != worker and other in among]
         known.append((worker, speed))
-        return speed - median(elsewhere) if len(elsewhere) >= KNOWN else None
+        return speed - median(elsewhere) if len(elsewhere) >= MIN_GAMES_ELSEWHERE else None
 
 
 def speeds_of(spec: GameSpec, record: GameRecord) -> Iterator[Speed]:
@@ -94,7 +94,7 @@ def speeds_of(spec: GameSpec, record: GameRecord) -> Iterator[Speed]:
             continue
         own = [ply for number, ply in enumerate(record.plies) if number % 2 == place and ply.nodes and not ply.book]
         spent_ms = sum(ply.ms for ply in own)
-        if spent_ms >= LEAST_MS:
+        if spent_ms >= MIN_THINKING_MS:
             # A slower machine that gave its bots as much more time is as good as the others.
             speed = math.log(sum(ply.nodes or 0 for ply in own) / spent_ms * record.clock_scale)
             yield (bot.name, bot.options, control, spec.family, spec.variant), speed

@@ -17,7 +17,7 @@ from arena.errors import ArenaError
 from arena.events.messages import Event
 
 E = TypeVar("E", bound=Event)
-QUEUE = 1000
+MAX_QUEUED = 1000
 """How many events wait for one subscriber before it is dropped."""
 
 
@@ -105,7 +105,7 @@ class EventBus(Protocol):
     def publish(self, event: Event) -> None:
         """Tell everybody who subscribed to its type. From any thread; never blocks."""
 
-    def subscribe(self, *kinds: type[E], size: int = QUEUE, **subject: object) -> Subscription[E]:
+    def subscribe(self, *kinds: type[E], size: int = MAX_QUEUED, **subject: object) -> Subscription[E]:
         """The events of these types from now on whose fields are as in `subject`. Inside a running event loop."""
 
 
@@ -122,7 +122,7 @@ class Bus:
             for subscription in tuple(self._subscriptions):
                 subscription.offer(event)
 
-    def subscribe(self, *kinds: type[E], size: int = QUEUE, **subject: object) -> Subscription[E]:
+    def subscribe(self, *kinds: type[E], size: int = MAX_QUEUED, **subject: object) -> Subscription[E]:
         """The events of these types from now on whose fields are as in `subject`, such as `game="ab12"`.
 
         Raises TypeError for a field that one of the types has not.

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from arena.events.bus import EventBus
 from arena.events.messages import (
-    TEXT,
+    MAX_TEXT,
     BrokerConnected,
     Event,
     GameEnded,
@@ -34,7 +34,7 @@ from arena.events.messages import (
 )
 from arena.events.running import Running, RunningGame
 
-WAITING = 10_000
+MAX_QUEUED = 10_000
 """Events that may wait to be taken: all games of a large arena come at once when a broker is back."""
 MAX_CHECKS, MAX_STEPS = 100, 300
 """Checks of versions, and steps of each, that are kept."""
@@ -95,7 +95,7 @@ class Live:
     async def run(self) -> None:
         """Listen until cancelled. Dropped for being slow, it begins again: gaps are filled from the database."""
         while True:
-            async with self._bus.subscribe(*_HEARD, size=WAITING) as events:
+            async with self._bus.subscribe(*_HEARD, size=MAX_QUEUED) as events:
                 self._bus.publish(SnapshotRequest())
                 async for event in events:
                     self.take(event)
@@ -126,7 +126,7 @@ class Live:
     def _take_step(self, event: VersionStep) -> None:
         steps = self.steps.setdefault(event.version, [])
         if len(steps) < MAX_STEPS:
-            steps.append(event.line[:TEXT])
+            steps.append(event.line[:MAX_TEXT])
         if len(self.steps) > MAX_CHECKS:
             self.steps.popitem(last=False)
 

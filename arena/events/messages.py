@@ -18,7 +18,7 @@ from referee.rules.core import Winner
 MAX_PLIES = 20_000
 BATCH_PLIES = 500
 """Most plies of one batch."""
-TEXT = 300
+MAX_TEXT = 300
 """Most characters of a line for people; what bots have written comes here too."""
 CONFIG = ConfigDict(
     frozen=True,
@@ -30,7 +30,7 @@ CONFIG = ConfigDict(
 )
 """How payloads are checked."""
 
-Text = Annotated[str, Field(max_length=TEXT)]
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Word = Annotated[str, Field(max_length=40)]
 Name = Annotated[str, Field(max_length=200)]
 Number = Annotated[int, Field(ge=0, lt=2**53)]

@@ -101,7 +101,7 @@ def command(*words: str, until: str) -> Iterator[tuple[str, int]]:
 def run(quick: bool) -> Iterator[Figure]:
     """Throughput and the overhead of a game, over the cluster and in a local pool."""
     from arena.cluster.executor import ClusterExecutor
-    from arena.cluster.link import address_of
+    from arena.cluster.wire_config import address_of
 
     repeats = 1 if quick else 4
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:

@@ -15,7 +15,7 @@ import threading
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
-from arena.events.bus import QUEUE, Bus, E, Subscription
+from arena.events.bus import MAX_QUEUED, Bus, E, Subscription
 from arena.events.messages import (
     BrokerConnected,
     Event,
@@ -88,7 +88,7 @@ class MqttBus:
         if is_news:
             self._connection.stir()
 
-    def subscribe(self, *kinds: type[E], size: int = QUEUE, **subject: object) -> Subscription[E]:
+    def subscribe(self, *kinds: type[E], size: int = MAX_QUEUED, **subject: object) -> Subscription[E]:
         """Subscribe to the events from now on; publish `SnapshotRequest` to get the games that are running."""
         return self._local.subscribe(*kinds, size=size, **subject)
 

@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from arena.config import Settings
     from arena.metrics import Metrics
 
-BATCH_S = 0.25
+BATCH_WINDOW_S = 0.25
 """The shortest time between two looks at what is to be sent: what comes meanwhile goes together."""
 QOS = 1
 """At least once, in order. What a lost connection costs is made up for by snapshots and the database."""
-PAUSES_S = (0.25, 5.0)
+BACKOFF_RANGE_S = (0.25, 5.0)
 """The first and the longest pause before another attempt to connect."""
-STEADY_S = 5.0
+STABLE_AFTER_S = 5.0
 """A connection that lasted that long was a good one: the next pause is the first one again."""
 TIMEOUT_S = 5.0
 KEEPALIVE_S = 10
-INCOMING = 10_000
+MAX_INCOMING = 10_000
 """Messages that wait to be looked at."""
-_CLOSE_S = 2.0
+_CLOSE_TIMEOUT_S = 2.0
 _PASSWORD_WORDS = ("user name", "authori")
 """In what a broker says to a user whom it does not know, or who may not do that."""
 _NO_DELAY = (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -116,7 +116,7 @@ class Connection:
         """Say what is left to say, as far as that is possible soon, and end the connection."""
         assert self._task is not None
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._empty(), _CLOSE_S)
+            await asyncio.wait_for(self._empty(), _CLOSE_TIMEOUT_S)
         self._task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._task
@@ -139,8 +139,8 @@ class Connection:
 
     async def _run(self, first: asyncio.Future[None]) -> None:
         loop = asyncio.get_running_loop()
-        pause = PAUSES_S[0]
-        is_told = False
+        pause = BACKOFF_RANGE_S[0]
+        is_logged = False
         while True:
             problem: BaseException | None = None
             since = None
@@ -163,18 +163,18 @@ class Connection:
                 first.set_exception(_refusal(self._url, problem))
                 return
             hint = {"hint": _refusal(self._url, problem).fix}
-            if since is not None and loop.time() - since >= STEADY_S:
-                pause, hint = PAUSES_S[0], {}
+            if since is not None and loop.time() - since >= STABLE_AFTER_S:
+                pause, hint = BACKOFF_RANGE_S[0], {}
             elif since is not None:
                 hint = {"hint": "when it hangs up again and again, its access list keeps this user from writing"}
-            if since is not None or not is_told:  # once an outage: further attempts say nothing new
+            if since is not None or not is_logged:  # once an outage: further attempts say nothing new
                 words = {"broker": str(self._url), "error": str(problem), "retry_s": round(pause, 1), **hint}
                 self._log.warning("broker lost" if since is not None else "broker away", **words)
-            is_told = True
+            is_logged = True
             if not first.done():
                 first.set_result(None)  # it comes later, as it comes back when it was away
             await asyncio.sleep(pause * random.uniform(0.5, 1))
-            pause = min(2 * pause, PAUSES_S[1])
+            pause = min(2 * pause, BACKOFF_RANGE_S[1])
 
     def _client(self) -> aiomqtt.Client:
         def arrivals(maxsize: int) -> _Arrivals:
@@ -197,7 +197,7 @@ class Connection:
             timeout=TIMEOUT_S,
             keepalive=KEEPALIVE_S,
             queue_type=arrivals,  # type: ignore[arg-type]
-            max_queued_incoming_messages=INCOMING,
+            max_queued_incoming_messages=MAX_INCOMING,
             socket_options=[_NO_DELAY],
         )
 
@@ -225,7 +225,7 @@ class Connection:
             while message := self._session.take():
                 await self._send(client, message)
             self._is_sent.set()
-            await asyncio.sleep(BATCH_S)
+            await asyncio.sleep(BATCH_WINDOW_S)
 
     async def _send(self, client: aiomqtt.Client, message: Outgoing) -> None:
         try:

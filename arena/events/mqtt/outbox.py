@@ -24,7 +24,7 @@ from arena.events.messages import (
 from arena.events.mqtt.payload import NewsError, topic_of, write
 from arena.events.running import Running, RunningGame
 
-QUEUE = 2000
+MAX_QUEUED = 2000
 """Messages that wait while the broker is away."""
 
 
@@ -126,6 +126,6 @@ class Outbox:
             self._drop(error.reason)
             return
         self._queue.append(message)
-        if len(self._queue) > QUEUE:
+        if len(self._queue) > MAX_QUEUED:
             self._queue.popleft()
             self._drop("queue")

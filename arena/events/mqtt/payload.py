@@ -12,7 +12,7 @@ from typing import Any, Literal, get_type_hints
 
 from pydantic import BaseModel, Field, ValidationError, create_model
 
-from arena.events.messages import CONFIG, KINDS, TEXT, Name, News, PlyNews, Text
+from arena.events.messages import CONFIG, KINDS, MAX_TEXT, Name, News, PlyNews, Text
 from arena.events.topic import VERSION
 
 MAX_BYTES = 1 << 20
@@ -113,7 +113,7 @@ def write(event: News, sender: str) -> bytes:
     """An event as it goes over the wire; texts that are too long are cut. Raises NewsError."""
     form, name = _form(type(event)), type(event).__name__
     data = {key: getattr(event, field) for key, field in form.names.items()}
-    data |= {field: data[field][:TEXT] for field in form.lines}
+    data |= {field: data[field][:MAX_TEXT] for field in form.lines}
     try:
         told = form.model.model_validate({"v": VERSION, "from": sender, **data})
     except ValidationError as error:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from arena.collections.dumps import Dumps
-from arena.coordinator import auditor, throttle
+from arena.coordinator import auditor, slow_workers
 from arena.coordinator.auditor import RecordVerifier
 from arena.coordinator.coordinator import Coordinator
 from referee.record import GameRecord, Ply
@@ -52,7 +52,7 @@ class Cluster(Dice):
         self.worker = worker
         return super().submit(fn, *args, **kwargs)
 
-    def shut_out(self, worker: str, why: str) -> None:
+    def quarantine(self, worker: str, why: str) -> None:
         self.refused[worker] = why
 
 
@@ -137,7 +137,7 @@ def test_the_next_coordinator_goes_on_with_what_a_worker_had_brought(
     number = stage.create(games=4)
     cluster = Cluster()
     play(stage, coordinator(stage, cluster, 1e-12), number)
-    monkeypatch.setattr(auditor, "PORTION", 3)
+    monkeypatch.setattr(auditor, "BATCH_GAMES", 3)
     again = stage.create(games=2)
     first = coordinator(stage, cluster, 1.0)
     first.turn()
@@ -197,7 +197,7 @@ class Crowd(Cluster):
 def test_a_worker_on_which_bots_are_slower_is_shut_out_and_its_results_stay(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(throttle, "SURE", 10)
+    monkeypatch.setattr(slow_workers, "EVIDENCE_THRESHOLD", 10)
     number = stage.create(games=30, time="10+0.1", entries={"bots": ["ada", "bob"]})
     crowd = Crowd()
     play(stage, coordinator(stage, crowd, 0.0), number)
@@ -218,7 +218,7 @@ def test_a_worker_on_which_bots_are_slower_is_shut_out_and_its_results_stay(
 def test_slow_workers_go_on_where_speed_does_not_matter_or_nobody_knows_them(
     stage: Stage, tolerance: float, present: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(throttle, "SURE", 10)
+    monkeypatch.setattr(slow_workers, "EVIDENCE_THRESHOLD", 10)
     stage.settings = stage.settings.model_copy(update={"throttle_tolerance": tolerance})
     number = stage.create(games=30, time="10+0.1", entries={"bots": ["ada", "bob"]})
     crowd = Crowd(*present)

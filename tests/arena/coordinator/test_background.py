@@ -118,7 +118,7 @@ def test_what_it_holds_is_closed_where_there_was_nothing_to_do_and_at_the_end() 
 def test_an_exception_ends_one_attempt_and_is_reported_in_one_place(
     error: Exception, failures: list[str], events: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "AGAIN_S", 0.001)
+    monkeypatch.setattr(module, "RETRY_INTERVAL_S", 0.001)
     with capture_logs() as logs:
         told = Told()
         told.ends = [error]

@@ -11,7 +11,7 @@ import pytest
 
 from arena import tournaments
 from arena.coordinator import cron
-from arena.coordinator.recorder import TRIES
+from arena.coordinator.recorder import MAX_ATTEMPTS
 from arena.events.messages import (
     Event,
     GameEnded,
@@ -195,11 +195,11 @@ def test_of_games_that_lost_their_worker_together_one_is_charged_and_all_are_pla
 # -- what goes wrong -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("termination", TRIES)
+@pytest.mark.parametrize("termination", MAX_ATTEMPTS)
 def test_a_void_game_is_played_again_and_given_up_in_the_end_charged_to_nobody(
     stage: Stage, termination: Termination
 ) -> None:
-    most = TRIES[termination]
+    most = MAX_ATTEMPTS[termination]
     number = stage.create(games=2)
     tries: Counter[int] = Counter()
 
@@ -275,7 +275,7 @@ def test_the_game_that_killed_its_worker_is_charged_and_its_partner_is_not(stage
         stage.now += timedelta(minutes=1)
     games = {game.sequence: game for game in stage.store.games.of_tournament(number).items}
     assert (games[2].state, games[2].termination) == ("void", "worker-lost")
-    assert len(stage.store.voids.of(games[2].id)) == TRIES[Termination.WORKER_LOST]
+    assert len(stage.store.voids.of(games[2].id)) == MAX_ATTEMPTS[Termination.WORKER_LOST]
     assert stage.tournament(number).state == "finished"
     assert (games[1].state, len(stage.store.voids.of(games[1].id))) == ("finished", 0)
 

@@ -72,7 +72,7 @@ def test_what_fails_is_tried_again_later_and_stops_no_other_chore(
     )
     clock = {"now": 100.0}
     monkeypatch.setattr(module.time, "monotonic", lambda: clock["now"])
-    for seconds, expected in ((0, ["second"]), (10, ["second"]), (module.AGAIN_S, ["second", "first"])):
+    for seconds, expected in ((0, ["second"]), (10, ["second"]), (module.RETRY_INTERVAL_S, ["second", "first"])):
         clock["now"] += seconds
         maintenance.run_due(NOW, never)
         assert done == expected

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena.coordinator import throttle
+from arena.coordinator import slow_workers
 from arena.coordinator.slow_workers import SlowWorkerDetector, speeds_of
 from referee.record import Ply
 from referee.spec import GameSpec, PlannedGame, TimeControl
@@ -50,14 +50,14 @@ def test_a_worker_like_the_others_goes_on() -> None:
 
 def test_a_worker_that_is_as_slow_as_may_be_has_a_chance_of_one_in_a_thousand() -> None:
     """The promise itself: every game speaks against it with one half."""
-    rng, shut_out = random.Random(1), 0
+    rng, quarantined = random.Random(1), 0
     for _ in range(300):
         watch = SlowWorkerDetector(0.25)
-        told(watch, 1.0, throttle.KNOWN, ada=100.0)
+        told(watch, 1.0, slow_workers.MIN_GAMES_ELSEWHERE, ada=100.0)
         for _ in range(300):
             speed = math.log(100 * (0.7 if rng.random() < 0.5 else 0.8))
-            shut_out += bool(watch.add("one", [("ada", speed)], BOTH))
-    assert shut_out <= 2
+            quarantined += bool(watch.add("one", [("ada", speed)], BOTH))
+    assert quarantined <= 2
 
 
 def test_the_reason_has_the_figures() -> None:
@@ -93,7 +93,7 @@ def test_who_has_left_is_nobodys_measure() -> None:
 
 
 def test_bots_that_no_longer_play_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(throttle, "MOST", 2)
+    monkeypatch.setattr(slow_workers, "MAX_BOTS", 2)
     watch = SlowWorkerDetector(0.25)
     for bot in ("ada", "bob", "ada", "cleo"):
         watch.add("one", [(bot, 1.0)], BOTH)

@@ -21,7 +21,7 @@ from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.executors import publisher
 from arena.coordinator.leadership import LEASE
 from arena.coordinator.maintenance import Maintenance
-from arena.coordinator.outage_log import AGAIN_S, OutageLog
+from arena.coordinator.outage_log import REMINDER_INTERVAL_S, OutageLog
 from arena.events.messages import GameEnded, RefereeChanged
 from arena.store import BadValueError, DamagedDatabaseError, LeaseLostError, Store, StoreUnavailableError, url_in
 from arena.store.tournaments import LiveTournament
@@ -124,7 +124,7 @@ def test_a_referee_that_dies_while_the_database_is_away_loses_no_result(stage: S
 def test_a_stop_while_the_database_is_away_leaves_the_results_for_the_next(
     stage: Stage, away: Away, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(coordinator_module, "OFFER_S", 0.0)  # and not the time that running games get
+    monkeypatch.setattr(coordinator_module, "OFFER_TIMEOUT_S", 0.0)  # and not the time that running games get
     number = stage.create(games=2)
     old = Dice(is_held=True)
 
@@ -499,7 +499,14 @@ def test_results_are_for_their_owner_alone(stage: Stage) -> None:
 def test_an_outage_is_told_once_now_and_then_and_at_its_end(capsys: pytest.CaptureFixture[str]) -> None:
     clock = {"now": 0.0}
     outage = OutageLog(lambda: 7, lambda: clock["now"])
-    for at in (0.0, 1.0, AGAIN_S - 1, AGAIN_S, AGAIN_S + 1, 2 * AGAIN_S):
+    for at in (
+        0.0,
+        1.0,
+        REMINDER_INTERVAL_S - 1,
+        REMINDER_INTERVAL_S,
+        REMINDER_INTERVAL_S + 1,
+        2 * REMINDER_INTERVAL_S,
+    ):
         clock["now"] = at
         outage.note(StoreUnavailableError("away"), "lease")
         outage.note(StoreUnavailableError("away"), "turn")

@@ -12,7 +12,7 @@ import pytest
 
 from arena.cluster.game_runner import BundlePlace
 from arena.cluster.spool import Spool
-from arena.coordinator import people_games
+from arena.coordinator import human_games
 from arena.coordinator.background import Conditions
 from arena.coordinator.human_games import HumanGames
 from arena.coordinator.leadership import LEASE
@@ -61,7 +61,7 @@ def _open(store: Store, folder: Path, bot: type[InstantBot] = InstantBot) -> Ite
             if found := spool.read(game):
                 store.results.commit(found, "here")
                 spool.forget(game)
-                server.context.live.take(people_games.GameGone(game=game))
+                server.context.live.take(human_games.GameGone(game=game))
 
     games = HumanGames(
         store,
@@ -98,7 +98,7 @@ def _choose(page: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(people_games, "LOOK_S", 0.05)
+    monkeypatch.setattr(human_games, "LOOK_S", 0.05)
 
 
 def test_a_game_by_mouse_goes_on_after_a_restart(browser: Any, store: Store, tmp_path: Path) -> None:

@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.events.messages import KINDS, TEXT, GamePlies, GameSnapshot, News, PlyNews, RatingsChanged, RefereeChanged
+from arena.events.messages import (
+    KINDS,
+    MAX_TEXT,
+    GamePlies,
+    GameSnapshot,
+    News,
+    PlyNews,
+    RatingsChanged,
+    RefereeChanged,
+)
 from arena.events.mqtt.payload import MAX_BYTES, NewsError, read, topic_of, write
 from arena.events.running import RunningGame
 from tests.arena.events.mqtt import samples
@@ -131,7 +140,7 @@ def test_lines_of_bots_are_cut_and_harmless_in_a_terminal() -> None:
     body = write(samples.ended(detail="\x1b[31m\x9b\u202e" + "x" * 10_000), "me")
     assert body.isascii()
     assert body.decode().isprintable()
-    assert len(json.loads(body)["detail"]) == TEXT
+    assert len(json.loads(body)["detail"]) == MAX_TEXT
 
 
 def test_pools_are_one_level_of_a_topic() -> None:

@@ -123,7 +123,7 @@ def test_after_the_broker_was_away_the_status_and_games_are_sent_again_and_no_ot
 
 
 def test_a_full_queue_loses_the_oldest_messages(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outbox, "QUEUE", 3)
+    monkeypatch.setattr(outbox, "MAX_QUEUED", 3)
     for state in ("one", "two", "three", "four", "five"):
         desk.outbox.put(TournamentChanged(tournament=3, state=state))
     assert desk.dropped == {"queue": 2}

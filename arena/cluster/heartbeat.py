@@ -12,11 +12,11 @@ from pathlib import Path
 
 from arena.log import logger
 
-BEAT_S = 5.0
+HEARTBEAT_INTERVAL_S = 5.0
 """How often the file is written anew: one that is several times as old belongs to a process that hangs."""
 
 
-class Pulse:
+class Heartbeat:
     """The file `state` in a folder. The event loop writes it: where that hangs, the file grows old."""
 
     def __init__(self, folder: Path) -> None:
@@ -54,4 +54,4 @@ class Pulse:
     async def _beat(self) -> None:
         while True:
             self.become(self._word)
-            await asyncio.sleep(BEAT_S)
+            await asyncio.sleep(HEARTBEAT_INTERVAL_S)

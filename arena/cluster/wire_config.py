@@ -28,7 +28,7 @@ PORT = 8786
 """Where Dask schedulers listen unless told otherwise."""
 SLOT = "slot"
 """The resource of a worker that one job takes."""
-WIRE = 6
+WIRE = 7
 """Raised whenever what an arena and its workers send each other changes."""
 METADATA = "arena"
 """Under which key of the scheduler's metadata the arena says what it is."""
@@ -69,8 +69,14 @@ _SETTINGS: dict[str, Any] = {
     "distributed.comm.timeouts.tcp": "20s",
 }
 
-_LOGS = ("distributed", "distributed.gc", "bokeh", "tornado", "tornado.application")
-_TOLD = ("distributed.client", "distributed.comm", "distributed.core", "distributed.batched", "distributed.worker")
+_DASK_LOGS = ("distributed", "distributed.gc", "bokeh", "tornado", "tornado.application")
+_SILENCED_LOGS = (
+    "distributed.client",
+    "distributed.comm",
+    "distributed.core",
+    "distributed.batched",
+    "distributed.worker",
+)
 """That a connection broke is told by us, in one line; these tell it with a trace, each on its own."""
 
 
@@ -86,7 +92,7 @@ class VersionError(ClusterError):
     kind = "conflict"
 
 
-class ShutOutError(ClusterError):
+class QuarantinedError(ClusterError):
     """The arena wants no more games from this worker: what it said of one was wrong, or bots are too slow there."""
 
     kind = "forbidden"
@@ -95,11 +101,11 @@ class ShutOutError(ClusterError):
 def configure() -> None:
     """Set Dask up for this process: nothing left to files and variables that would change what becomes of games."""
     dask.config.set(_SETTINGS)
-    for name in (*_LOGS, *_TOLD):
+    for name in (*_DASK_LOGS, *_SILENCED_LOGS):
         log = logging.getLogger(name)
         log.handlers.clear()
         log.propagate = True
-        log.setLevel(logging.CRITICAL if name in _TOLD else logging.WARNING)
+        log.setLevel(logging.CRITICAL if name in _SILENCED_LOGS else logging.WARNING)
 
 
 def version() -> str:
@@ -178,7 +184,7 @@ def security_of(settings: Settings, address: str) -> Security | None:
 async def ask_arena(address: str, security: Security | None) -> Mapping[str, Any] | None:
     """What the arena that uses a scheduler tells of itself; None when none has come yet. Raises OSError, TimeoutError.
 
-    `version` is always in it, `parts` what its digest is made of, `shut_out` the workers it wants no more, and why.
+    `version` is always in it, `parts` what its digest is made of, `quarantined` the workers it wants no more, and why.
     """
     arguments = security.get_connection_args("worker") if security else {}
     async with rpc(address, connection_args=arguments) as scheduler:

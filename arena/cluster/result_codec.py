@@ -11,12 +11,12 @@ from referee.record import GameRecord, read_record
 _RECORD = "game record"
 
 
-def packed(function: Callable[..., Any], *arguments: Any) -> str:
+def call_encoded(function: Callable[..., Any], *arguments: Any) -> str:
     """Call a function in a slot, and pack its answer there: who passes it on does not look into it."""
     return json.dumps(function(*arguments), default=_as_json)
 
 
-def unpacked(text: str) -> Any:
+def decode_result(text: str) -> Any:
     """Read an answer; nothing in it is believed yet. Raises ValueError for what is none, or has a record that is none.
 
     What comes from elsewhere may be of any type: TypeError for what is no text.

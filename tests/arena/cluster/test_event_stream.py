@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from arena.cluster.reports import Reports
+from arena.cluster.event_stream import EventStream
 
 
 class Woken(asyncio.SelectorEventLoop):
@@ -27,7 +27,7 @@ def plies(game: str, number: int, *moves: str) -> dict[str, Any]:
 def test_plies_wake_the_loop_once_and_come_in_order_and_together() -> None:
     sent: list[tuple[str, list[dict[str, Any]]]] = []
     loop = Woken()
-    reports = Reports(lambda topic, events: sent.append((topic, events)))
+    reports = EventStream(lambda topic, events: sent.append((topic, events)))
 
     async def told() -> None:
         reports.open(asyncio.get_running_loop())
@@ -68,7 +68,7 @@ def test_plies_wake_the_loop_once_and_come_in_order_and_together() -> None:
 def test_plies_are_sent_by_themselves_after_a_while() -> None:
     async def told() -> list[str]:
         sent: asyncio.Queue[list[dict[str, Any]]] = asyncio.Queue()
-        reports = Reports(lambda topic, events: sent.put_nowait(events))
+        reports = EventStream(lambda topic, events: sent.put_nowait(events))
         reports.open(asyncio.get_running_loop())
         reports.follow(["one"], "arena")
         reports.tell(plies("one", 0, "a"))

@@ -10,13 +10,13 @@ from typing import Any
 
 from referee.slot import follows
 
-SOON_S = 0.02
+BATCH_WINDOW_S = 0.02
 """How long what is told waits for what follows: every message takes scheduler and arena a millisecond."""
-BATCH_S = 0.2
+PLY_BATCH_WINDOW_S = 0.2
 """How long plies do."""
 
 
-class Reports:
+class EventStream:
     """Events by the topics of those who asked for the games; `send` is called with a topic and what came together."""
 
     def __init__(self, send: Callable[[str, list[dict[str, Any]]], None]) -> None:
@@ -66,9 +66,9 @@ class Reports:
     def _add(self, topic: str, event: dict[str, Any]) -> None:
         self._keep(topic, event)
         if self._loop and event["event"] != "plies":
-            self._soon = self._soon or self._loop.call_later(SOON_S, self.flush)
+            self._soon = self._soon or self._loop.call_later(BATCH_WINDOW_S, self.flush)
         elif self._loop:
-            self._later = self._later or self._loop.call_later(BATCH_S, self.flush)
+            self._later = self._later or self._loop.call_later(PLY_BATCH_WINDOW_S, self.flush)
 
     def flush(self) -> None:
         """Send what waits, now."""
