@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from arena.coordinator.slow_workers import SlowWorkerDetector, speeds_of
 from arena.events.bus import EventBus
-from arena.events.messages import GameGone
+from arena.events.messages import GameAborted
 from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.offload import OffloadProcess
@@ -137,7 +137,7 @@ class ResultAuditor:
         for game_id in undone:
             self._metrics.voids.labels(Termination.WORKER_WRONG.value).inc()
             self._log.warning("result void", game=game_id, worker=worker, problem=wrong[game_id])
-            self._bus.publish(GameGone(game=game_id))
+            self._bus.publish(GameAborted(game=game_id))
         return {self._store.games.get(game_id).tournament_id for game_id in undone}
 
     def close(self) -> None:

@@ -38,7 +38,7 @@ from arena.coordinator.outage_log import OutageLog
 from arena.coordinator.recorder import Recorder, drained
 from arena.coordinator.remote_games import RemoteGames
 from arena.events.bus import EventBus
-from arena.events.messages import PersonDecided, RefereeChanged, RefereeState, RefereeWoken, SlotFinished, SlotStarted
+from arena.events.messages import CoordinatorWakeup, HumanActed, RefereeChanged, RefereeState, SlotFinished, SlotStarted
 from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.store import LeaseLostError, SchemaError, Store, StoreError, StoreUnavailableError
@@ -343,16 +343,16 @@ class Coordinator:
     async def _listen(self) -> None:
         """Hear of games that begin and end, and of orders that should be seen at once."""
         while True:
-            async with self._bus.subscribe(SlotStarted, SlotFinished, RefereeWoken, PersonDecided) as events:
+            async with self._bus.subscribe(SlotStarted, SlotFinished, CoordinatorWakeup, HumanActed) as events:
                 async for event in events:
                     match event:
                         case SlotStarted():
                             self.recorder.game_began(event.game)
                         case SlotFinished():
                             self.recorder.game_ended(event.game)
-                        case RefereeWoken():
+                        case CoordinatorWakeup():
                             self.order(event.tournament)
-                        case PersonDecided():
+                        case HumanActed():
                             self.human_games.wake()
 
     async def _wake_on(self, event: asyncio.Event) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from arena.cluster.spool import Spool
 from arena.errors import ArenaError
 from arena.events.bus import EventBus
-from arena.events.messages import GamePly, PlyNews, RefereeWorkers, SlotFinished, SlotStarted, WorkerNews
+from arena.events.messages import GamePly, PlyPayload, RefereeWorkers, SlotFinished, SlotStarted, WorkerPayload
 from arena.log import logger
 from referee.pool import SlotPool
 from referee.record import RecordError
@@ -86,7 +86,7 @@ def publisher(bus: EventBus, spool: Spool) -> Callable[[dict[str, Any]], None]:
         match event["event"]:
             case "plies":
                 for number, (move, ply) in enumerate(zip(event["moves"], event["plies"], strict=True), event["number"]):
-                    bus.publish(GamePly(game=event["game"], number=number, ply=PlyNews(move, *ply)))
+                    bus.publish(GamePly(game=event["game"], number=number, ply=PlyPayload(move, *ply)))
             case "start":
                 bus.publish(SlotStarted(game=event["game"]))
             case "finish":
@@ -110,17 +110,17 @@ def workers_of(executor: Executor, busy: int, lease_owner: str) -> RefereeWorker
     return RefereeWorkers(lease_owner=lease_owner, workers=workers, cores=os.cpu_count() or 1, load=load)
 
 
-def _describe(executor: Executor, busy: int) -> list[WorkerNews]:
+def _describe(executor: Executor, busy: int) -> list[WorkerPayload]:
     if hasattr(executor, "describe"):
         return [
-            WorkerNews(
+            WorkerPayload(
                 one.name, one.slots, one.busy, one.version, one.sandbox, one.is_fit, one.problem[:300], one.speed
             )
             for one in executor.describe().workers
         ]
     slots = slots_of(executor)
     sandbox = str(getattr(executor, "sandbox", ""))
-    return [WorkerNews(socket.gethostname(), slots, min(busy, slots), sandbox=sandbox)]
+    return [WorkerPayload(socket.gethostname(), slots, min(busy, slots), sandbox=sandbox)]
 
 
 def slots_of(executor: Executor) -> int:

@@ -21,7 +21,7 @@ from arena.cluster.spool import Spool
 from arena.coordinator import background
 from arena.coordinator.background import Background, Conditions
 from arena.events.bus import EventBus
-from arena.events.messages import GameGone, GamePly, GameStarted, PlyNews
+from arena.events.messages import GameAborted, GamePly, GameStarted, PlyPayload
 from arena.log import logger
 from arena.store import ConflictError, Store
 from arena.store.people import DRAW, MOST_TAKEN_BACK, PersonLine, is_draw_offered
@@ -186,14 +186,14 @@ class HumanGames:
         hand, played = table.hand, [ply_of(kept) for kept in table.plies]
         self._bus.publish(GameStarted(game=game.id, attempt=attempt))
         for number, (move, ply) in enumerate(played, 1):
-            self._bus.publish(GamePly(game=game.id, number=number, ply=PlyNews.of(move, ply)))
+            self._bus.publish(GamePly(game=game.id, number=number, ply=PlyPayload.of(move, ply)))
 
         def watch(number: int, move: str, ply: Ply) -> None:
             is_mine = (number - 1) % 2 == mine
             offers_draw = table.offered_at == number - 1 if is_mine else hand.is_offered
             table.plies.append(kept_of(move, ply, offers_draw=offers_draw))
             self._store.people.keep(game.id, table.plies, is_done=is_mine)
-            self._bus.publish(GamePly(game=game.id, number=number, ply=PlyNews.of(move, ply)))
+            self._bus.publish(GamePly(game=game.id, number=number, ply=PlyPayload.of(move, ply)))
 
         hand.is_offered = is_draw_offered(table.plies, SIDES[mine])
         roster.elsewhere |= self.elsewhere
@@ -216,7 +216,7 @@ class HumanGames:
         is_left = record.termination is Termination.TIME and record.loser == line.side
         if record.kind is Kind.VOID or (not has_moved and (is_left or record.termination is Termination.RESIGNED)):
             self._store.people.cancel(line.game_id)
-            self._bus.publish(GameGone(game=line.game_id))
+            self._bus.publish(GameAborted(game=line.game_id))
             if record.kind is Kind.VOID:
                 self._log.error("people", game=line.game_id, error=f"{record.termination}: {record.detail}")
             return

@@ -20,7 +20,7 @@ from arena.cluster.spool import Spool
 from arena.coordinator.auditor import ResultAuditor
 from arena.coordinator.in_flight import InFlightJobs, Job
 from arena.events.bus import EventBus
-from arena.events.messages import EndState, GameGone, GameStarted, RatingsChanged, TournamentGameEnded
+from arena.events.messages import EndState, GameAborted, GameStarted, RatingsChanged, TournamentGameEnded
 from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.store import BadValueError, ConflictError, NotFoundError, Store, StoreUnavailableError
@@ -110,7 +110,7 @@ class Recorder:
         if in_flight.to_requeue:
             self._store.queue.give_back(lease_owner=self._owner, ids=sorted(in_flight.to_requeue))
             for game_id in in_flight.to_requeue:
-                self._bus.publish(GameGone(game=game_id))
+                self._bus.publish(GameAborted(game=game_id))
             in_flight.to_requeue.clear()
 
     def restore(self) -> None:
@@ -260,7 +260,7 @@ class Recorder:
         return found
 
     def _record(self, record: GameRecord, tournament_id: int) -> None:
-        """Make a record part of the arena, exactly once; a void one is played again, or given up after `MAX_ATTEMPTS`."""
+        """Commit a record exactly once; retry a void game up to `MAX_ATTEMPTS` times."""
         try:
             found = self._void(record, tournament_id) if record.kind is Kind.VOID else self._commit(record)
         except (BadValueError, ConflictError, NotFoundError) as error:

@@ -3,7 +3,7 @@
 What is compared is the nodes per second of one bot with those of the same bot on other workers, as bots count nodes
 differently. A game in which they were less than `1 - tolerance` of the median elsewhere speaks against its worker, any
 other for it; of a worker that is no slower than that, at most half of the games speak against it. A stake on the next
-one speaking against it, again and again, reaches `EVIDENCE_THRESHOLD` then with a chance of at most 1/EVIDENCE_THRESHOLD, however long it plays
+one speaking against it, again and again, reaches `EVIDENCE_THRESHOLD` with a chance of at most its inverse, however long it plays
 (Ville's inequality), as far as medians of few games are right: `python -m tests.bench.throttle` says how far. Refuses
 to know executors and the database.
 """

@@ -17,8 +17,8 @@ from arena.events.messages import (
     MAX_TEXT,
     BrokerConnected,
     Event,
+    GameAborted,
     GameEnded,
-    GameGone,
     GamePlies,
     GamePly,
     GameSnapshot,
@@ -32,14 +32,14 @@ from arena.events.messages import (
     VersionChanged,
     VersionStep,
 )
-from arena.events.running import Running, RunningGame
+from arena.events.running import RunningGame, RunningGames
 
 MAX_QUEUED = 10_000
 """Events that may wait to be taken: all games of a large arena come at once when a broker is back."""
 MAX_CHECKS, MAX_STEPS = 100, 300
 """Checks of versions, and steps of each, that are kept."""
 _HEARD = (
-    *(GameStarted, GamePly, GamePlies, GameSnapshot, GameEnded, GameGone),
+    *(GameStarted, GamePly, GamePlies, GameSnapshot, GameEnded, GameAborted),
     *(TournamentChanged, TournamentGameEnded, TournamentPlanned),
     *(VersionChanged, VersionStep, RefereeWorkers, BrokerConnected),
 )
@@ -66,7 +66,7 @@ class Live:
 
     def __init__(self, bus: EventBus) -> None:
         self._bus = bus
-        self._running = Running()
+        self._running = RunningGames()
         self.steps: OrderedDict[int, list[str]] = OrderedDict()
         """What the check of a version has said so far, by its number: `loa: handshake: ok`."""
         self.workers: RefereeWorkers | None = None
@@ -100,7 +100,7 @@ class Live:
                 async for event in events:
                     self.take(event)
             # Plies may be missing now: a game whose plies have a gap is told as a whole by its record.
-            self._running = Running()
+            self._running = RunningGames()
             self.news += 1
             self._ring_all()
 
@@ -111,14 +111,14 @@ class Live:
             return
         self.news += 1
         match event:
-            case GameStarted() | GamePly() | GamePlies() | GameSnapshot() | GameEnded() | GameGone():
+            case GameStarted() | GamePly() | GamePlies() | GameSnapshot() | GameEnded() | GameAborted():
                 self._running.take(event)
             case VersionStep():
                 self._take_step(event)
             case VersionChanged():
                 self.steps.pop(event.version, None)
             case BrokerConnected():
-                self._running = Running()  # ends may have been missed; what still runs is told again as a whole
+                self._running = RunningGames()  # ends may have been missed; what still runs is told again as a whole
                 self._bus.publish(SnapshotRequest())
                 self._ring_all()
         self._ring(event.subject)

@@ -1,7 +1,7 @@
 """The news of the arena: one type for every kind, the same inside a process and between processes.
 
 An `Event` is made without checks, since plies are many; what comes over the wire is checked by the bounds given here.
-`News` has a topic of its own at the broker, the other kinds stay in their process. Refuses to know what becomes of it.
+A `BroadcastEvent` has its own topic at the broker; the other kinds stay in their process.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class News(Event):
+class BroadcastEvent(Event):
     """An event that other processes, and spectators, are told by itself."""
 
     TOPIC: ClassVar[Topic]
@@ -73,7 +73,7 @@ class News(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class PlyNews:
+class PlyPayload:
     """One ply."""
 
     __pydantic_config__: ClassVar[ConfigDict] = CONFIG
@@ -95,7 +95,7 @@ class PlyNews:
     """What is told only by bots that say it."""
 
     @classmethod
-    def of(cls, move: str, ply: Ply) -> PlyNews:
+    def of(cls, move: str, ply: Ply) -> PlyPayload:
         """A ply of a record."""
         return cls(move, ply.ms, ply.score, ply.depth, ply.nodes, ply.pv)
 
@@ -122,12 +122,12 @@ class GamePly(Event):
     """The game."""
     number: int
     """Number of the ply; the first is 1."""
-    ply: PlyNews
+    ply: PlyPayload
     """The ply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GamePlies(News):
+class GamePlies(BroadcastEvent):
     """The plies of a game since the last batch."""
 
     NOUN = "game"
@@ -138,12 +138,12 @@ class GamePlies(News):
     """How often the game has begun; plies of different attempts do not mix."""
     first: Annotated[int, Field(ge=1, le=MAX_PLIES)]
     """Number of the first of these plies."""
-    plies: Annotated[tuple[PlyNews, ...], Field(max_length=BATCH_PLIES)]
+    plies: Annotated[tuple[PlyPayload, ...], Field(max_length=BATCH_PLIES)]
     """The plies, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GameSnapshot(News):
+class GameSnapshot(BroadcastEvent):
     """A running game from its first ply on."""
 
     NOUN = "game"
@@ -154,12 +154,12 @@ class GameSnapshot(News):
     """Number of the tournament."""
     attempt: Attempt
     """How often the game has begun."""
-    plies: Annotated[tuple[PlyNews, ...], Field(max_length=MAX_PLIES)]
+    plies: Annotated[tuple[PlyPayload, ...], Field(max_length=MAX_PLIES)]
     """All plies so far, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Outcome(News):
+class _Outcome(BroadcastEvent):
     tournament: Number
     """Number of the tournament."""
     winner: Winner | None
@@ -187,7 +187,7 @@ class GameEnded(_Outcome):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GameGone(News):
+class GameAborted(BroadcastEvent):
     """A game does not run any more and has no result: it was called off, or was void and is to be played again."""
 
     NOUN = "game"
@@ -196,7 +196,7 @@ class GameGone(News):
     """The game."""
 
 
-GameNews: TypeAlias = GameStarted | GamePly | GamePlies | GameSnapshot | GameEnded | GameGone
+GameEvent: TypeAlias = GameStarted | GamePly | GamePlies | GameSnapshot | GameEnded | GameAborted
 """How a game goes."""
 
 
@@ -204,7 +204,7 @@ GameNews: TypeAlias = GameStarted | GamePly | GamePlies | GameSnapshot | GameEnd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TournamentChanged(News):
+class TournamentChanged(BroadcastEvent):
     """The state of a tournament."""
 
     NOUN = "tournament"
@@ -222,19 +222,19 @@ class TournamentGameEnded(_Outcome):
     """The end of one game of a tournament."""
 
     NOUN = "tournament"
-    TOPIC = Topic("tournaments/{tournament}/games", "every game that has ended", is_subject_told=True)
+    TOPIC = Topic("tournaments/{tournament}/games", "every game that has ended", is_subject_in_payload=True)
     game: Name
     """The game."""
     state: EndState
     """planned: void, and to be played again."""
 
-    def of_game(self) -> GameEnded | GameGone:
+    def of_game(self) -> GameEnded | GameAborted:
         """The same as news of the game itself."""
-        return GameGone(game=self.game) if self.state == "planned" else GameEnded(**asdict(self))
+        return GameAborted(game=self.game) if self.state == "planned" else GameEnded(**asdict(self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TournamentPlanned(News):
+class TournamentPlanned(BroadcastEvent):
     """A tournament has planned more games."""
 
     NOUN = "tournament"
@@ -246,7 +246,7 @@ class TournamentPlanned(News):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EntrySuspended(News):
+class EntrySuspended(BroadcastEvent):
     """A bot plays no more in a tournament: it did not get ready too many times in a row."""
 
     NOUN = "tournament"
@@ -262,7 +262,7 @@ class EntrySuspended(News):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RatingsChanged(News):
+class RatingsChanged(BroadcastEvent):
     """The ratings of a pool have changed."""
 
     NOUN = "pool"
@@ -279,7 +279,7 @@ class RatingsChanged(News):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VersionChanged(News):
+class VersionChanged(BroadcastEvent):
     """The state of an uploaded version of a bot."""
 
     NOUN = "version"
@@ -291,7 +291,7 @@ class VersionChanged(News):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VersionStep(News):
+class VersionStep(BroadcastEvent):
     """One step of a version's check."""
 
     NOUN = "version"
@@ -306,7 +306,7 @@ class VersionStep(News):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefereeChanged(News):
+class RefereeChanged(BroadcastEvent):
     """What a referee process does."""
 
     TOPIC = Topic("referees/{from}/status", "what a referee process does", is_retained=True)
@@ -317,7 +317,7 @@ class RefereeChanged(News):
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerNews:
+class WorkerPayload:
     """One worker: `busy` of its `slots` play; one that is not fit gets no games."""
 
     __pydantic_config__: ClassVar[ConfigDict] = CONFIG
@@ -341,13 +341,13 @@ class WorkerNews:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefereeWorkers(News):
+class RefereeWorkers(BroadcastEvent):
     """What a referee process has to play on."""
 
-    TOPIC = Topic("referees/{from}/crew", "its workers and how busy they are", is_public=False)
+    TOPIC = Topic("referees/{from}/workers", "its workers and how busy they are", is_public=False)
     lease_owner: LeaseOwner = ""
     """Its name in the lease: machine, process, nonce."""
-    workers: Annotated[tuple[WorkerNews, ...], Field(max_length=1000)]
+    workers: Annotated[tuple[WorkerPayload, ...], Field(max_length=1000)]
     """Its workers."""
     cores: Number = 0
     """Cores of the machine it runs on itself."""
@@ -356,26 +356,26 @@ class RefereeWorkers(News):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefereeWoken(News):
+class CoordinatorWakeup(BroadcastEvent):
     """There is something new to do. Only a nudge: the referee looks into the database."""
 
-    TOPIC = Topic("referee/wake", "a nudge for whoever is the referee", is_public=False)
+    TOPIC = Topic("coordinator/wakeup", "wakes the active coordinator", is_public=False)
     tournament: Number | None = None
     """The tournament it is about, if it is about one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonDecided(News):
+class HumanActed(BroadcastEvent):
     """A person has begun a game, moved, resigned or taken back. Only a nudge: the referee looks into the database."""
 
     NOUN = "game"
-    TOPIC = Topic("people/{game}/decided", "a person has decided something in a game", is_public=False)
+    TOPIC = Topic("human_games/{game}/action", "a human has acted in a game", is_public=False)
     game: Name
     """The game."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotRequest(News):
+class SnapshotRequest(BroadcastEvent):
     """A listener has come, or has missed something: send a snapshot of every running game."""
 
     TOPIC = Topic("coordinator/snapshots", "a server asks for the running games", is_public=False)
@@ -402,11 +402,11 @@ class BrokerConnected(Event):
     """The broker is there, for the first time or again: nobody knows what was missed."""
 
 
-KINDS: tuple[type[News], ...] = (
+KINDS: tuple[type[BroadcastEvent], ...] = (
     GamePlies,
     GameSnapshot,
     GameEnded,
-    GameGone,
+    GameAborted,
     TournamentChanged,
     TournamentGameEnded,
     TournamentPlanned,
@@ -416,8 +416,8 @@ KINDS: tuple[type[News], ...] = (
     VersionStep,
     RefereeChanged,
     RefereeWorkers,
-    RefereeWoken,
-    PersonDecided,
+    CoordinatorWakeup,
+    HumanActed,
     SnapshotRequest,
 )
 """All kinds of news that go from process to process."""

@@ -10,14 +10,14 @@ from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 
 from arena.events.messages import (
+    GameAborted,
     GameEnded,
-    GameGone,
-    GameNews,
+    GameEvent,
     GamePlies,
     GamePly,
     GameSnapshot,
     GameStarted,
-    PlyNews,
+    PlyPayload,
 )
 
 MAX_GAMES = 5_000
@@ -29,7 +29,7 @@ class RunningGame:
     """One attempt at a game as far as it got."""
 
     attempt: int = 1
-    plies: list[PlyNews] = field(default_factory=list)
+    plies: list[PlyPayload] = field(default_factory=list)
     tournament: int = 0
     moved_at: float = field(default_factory=time.time)
     """When its last ply came, or it began, by the clock of the system."""
@@ -40,16 +40,16 @@ class RunningGame:
         return GameSnapshot(game=game, tournament=self.tournament, attempt=self.attempt, plies=plies)
 
 
-class Running:
+class RunningGames:
     """Running games by their id, the one that began last at the end."""
 
     def __init__(self, size: int = MAX_GAMES) -> None:
         self.games: OrderedDict[str, RunningGame] = OrderedDict()
-        self._early: OrderedDict[str, list[PlyNews]] = OrderedDict()
+        self._early: OrderedDict[str, list[PlyPayload]] = OrderedDict()
         """Plies that came before the start of their game was told: fast bots overtake the coordinator."""
         self._size = size
 
-    def take(self, event: GameNews) -> None:
+    def take(self, event: GameEvent) -> None:
         """Take in one piece of news of a game."""
         match event:
             case GamePly():
@@ -61,7 +61,7 @@ class Running:
                 self._put(event.game, RunningGame(event.attempt, plies, event.tournament))
             case GameSnapshot():
                 self._replace(event)
-            case GameEnded() | GameGone():
+            case GameEnded() | GameAborted():
                 self.forget(event.game)
 
     def forget(self, game: str) -> None:
@@ -69,7 +69,7 @@ class Running:
         self.games.pop(game, None)
         self._early.pop(game, None)
 
-    def _add(self, name: str, number: int, ply: PlyNews) -> None:
+    def _add(self, name: str, number: int, ply: PlyPayload) -> None:
         """Append a ply. Behind a gap nothing is added: it would be misnumbered; a snapshot or the end mends it."""
         game = self.games.get(name)
         if game is not None and number == len(game.plies) + 1:

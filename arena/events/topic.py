@@ -31,7 +31,7 @@ class Topic:
     is_retained: bool = False
     is_public: bool = True
     """Whether spectators may read it."""
-    is_subject_told: bool = False
+    is_subject_in_payload: bool = False
     """Whether the payload says the subject too."""
 
     @cached_property

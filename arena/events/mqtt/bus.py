@@ -18,20 +18,20 @@ from typing import TYPE_CHECKING
 from arena.events.bus import MAX_QUEUED, Bus, E, Subscription
 from arena.events.messages import (
     BrokerConnected,
+    CoordinatorWakeup,
     Event,
+    GameAborted,
     GameEnded,
-    GameGone,
     GamePlies,
     GameSnapshot,
-    PersonDecided,
+    HumanActed,
     RefereeChanged,
-    RefereeWoken,
     SnapshotRequest,
 )
 from arena.events.mqtt import payload
-from arena.events.mqtt.connection import Connection
-from arena.events.mqtt.outbox import Outbox, Outgoing
-from arena.events.mqtt.payload import NewsError
+from arena.events.mqtt.connection import MqttConnection
+from arena.events.mqtt.outbox import MqttOutbox, Outgoing
+from arena.events.mqtt.payload import PayloadError
 from arena.events.mqtt.url import BrokerUrl
 from arena.events.topic import ROOT
 from arena.log import logger
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from arena.config import Settings
     from arena.metrics import Metrics
 
-_FOR_REFEREES = (RefereeWoken, PersonDecided, SnapshotRequest)
+_FOR_REFEREES = (CoordinatorWakeup, HumanActed, SnapshotRequest)
 """What a process without pages listens to."""
-_OF_GAMES = (GamePlies, GameSnapshot, GameEnded, GameGone)
+_OF_GAMES = (GamePlies, GameSnapshot, GameEnded, GameAborted)
 
 
 class MqttBus:
@@ -58,10 +58,10 @@ class MqttBus:
         self._log = logger("bus")
         self._local = Bus()
         self._lock = threading.Lock()
-        self._outbox = Outbox(self.id, self.drop)
+        self._outbox = MqttOutbox(self.id, self.drop)
         filters = [f"{ROOT}/#"] if has_pages else [kind.TOPIC.filter for kind in _FOR_REFEREES]
         will = self._outbox.message(RefereeChanged(state="offline")) if is_referee else None
-        self._connection = Connection(url, metrics, self, name=self.id, ca=ca, filters=filters, will=will)
+        self._connection = MqttConnection(url, metrics, self, name=self.id, ca=ca, filters=filters, will=will)
 
     async def __aenter__(self) -> MqttBus:
         if self._is_referee:
@@ -110,7 +110,7 @@ class MqttBus:
         """Publish a message of another process in this one, or count it as dropped."""
         try:
             heard = payload.read(topic, body)
-        except NewsError as error:
+        except PayloadError as error:
             self.drop(error.reason)
             self._log.debug("message dropped", reason=error.reason, error=str(error))
             return

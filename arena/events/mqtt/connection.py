@@ -1,6 +1,6 @@
 """A connection to an MQTT 3.1.1 broker that is made anew, with growing pauses, whenever it is lost.
 
-The only module that knows aiomqtt. Refuses to know what is said over it: a `Session` does.
+The only module that knows aiomqtt. Refuses to know what is said over it: a `MqttSession` does.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _PASSWORD_WORDS = ("user name", "authori")
 _NO_DELAY = (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
-class Session(Protocol):
+class MqttSession(Protocol):
     """What is said and heard over a connection; called in the event loop."""
 
     @property
@@ -69,7 +69,7 @@ class Session(Protocol):
 class _Arrivals(asyncio.Queue[aiomqtt.Message]):
     """A bounded queue that counts what finds no room."""
 
-    session: Session
+    session: MqttSession
 
     def put_nowait(self, item: aiomqtt.Message) -> None:
         if self.full():
@@ -78,14 +78,14 @@ class _Arrivals(asyncio.Queue[aiomqtt.Message]):
             super().put_nowait(item)
 
 
-class Connection:
+class MqttConnection:
     """The connection of one process, under the name `name`; `filters` is what it hears, `will` what is left of it."""
 
     def __init__(
         self,
         url: BrokerUrl,
         metrics: Metrics,
-        session: Session,
+        session: MqttSession,
         *,
         name: str,
         ca: str,

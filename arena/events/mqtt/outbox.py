@@ -12,17 +12,17 @@ from dataclasses import dataclass
 
 from arena.events.messages import (
     BATCH_PLIES,
+    BroadcastEvent,
     Event,
+    GameAborted,
     GameEnded,
-    GameGone,
     GamePlies,
     GamePly,
     GameStarted,
-    News,
     RefereeChanged,
 )
-from arena.events.mqtt.payload import NewsError, topic_of, write
-from arena.events.running import Running, RunningGame
+from arena.events.mqtt.payload import PayloadError, topic_of, write
+from arena.events.running import RunningGame, RunningGames
 
 MAX_QUEUED = 2000
 """Messages that wait while the broker is away."""
@@ -37,11 +37,11 @@ class Outgoing:
     is_retained: bool
 
 
-class Outbox:
+class MqttOutbox:
     """`put` events of this process in, `take` messages out. `drop` is called with a reason for everything given up."""
 
     def __init__(self, sender: str, drop: Callable[[str], None]) -> None:
-        self.running = Running()
+        self.running = RunningGames()
         """The games that are played on behalf of this process."""
         self._sender = sender
         self._drop = drop
@@ -59,13 +59,13 @@ class Outbox:
                 self.running.take(event)
                 if isinstance(event, GameStarted):
                     self._sent.pop(event.game, None)
-            case News():
-                if isinstance(event, GameEnded | GameGone):
+            case BroadcastEvent():
+                if isinstance(event, GameEnded | GameAborted):
                     self._end(event.game)
                 if isinstance(event, RefereeChanged):
                     self._status = event
                     if event.state in ("standing by", "stopped"):  # none of the games is played here any more
-                        self.running = Running()
+                        self.running = RunningGames()
                         self._sent.clear()
                 self._queue_up(event)
             case _:
@@ -115,14 +115,14 @@ class Outbox:
             self._queue_up(GamePlies(game=name, attempt=game.attempt, first=first + 1, plies=batch))
         self._sent[name] = len(game.plies)
 
-    def message(self, event: News) -> Outgoing:
-        """An event as it is sent. Raises NewsError."""
+    def message(self, event: BroadcastEvent) -> Outgoing:
+        """An event as it is sent. Raises PayloadError."""
         return Outgoing(topic_of(event, self._sender), write(event, self._sender), event.TOPIC.is_retained)
 
-    def _queue_up(self, event: News) -> None:
+    def _queue_up(self, event: BroadcastEvent) -> None:
         try:
             message = self.message(event)
-        except NewsError as error:
+        except PayloadError as error:
             self._drop(error.reason)
             return
         self._queue.append(message)

@@ -15,12 +15,12 @@ from arena.errors import KINDS, near
 from arena.events.bus import Bus
 from arena.events.live import Live
 from arena.events.messages import (
-    GameGone,
+    GameAborted,
     GamePlies,
     GamePly,
     GameSnapshot,
     GameStarted,
-    PlyNews,
+    PlyPayload,
     Subject,
     TournamentGameEnded,
 )
@@ -109,7 +109,7 @@ class Model(BaseModel):
 
 
 def ply(number: int, move: str) -> GamePly:
-    return GamePly(game="ab", number=number, ply=PlyNews(move))
+    return GamePly(game="ab", number=number, ply=PlyPayload(move))
 
 
 def ended() -> TournamentGameEnded:
@@ -159,19 +159,19 @@ def test_plies_that_overtake_the_start_of_their_game_count() -> None:
 
 def test_a_snapshot_fills_a_live_game() -> None:
     live = Live(Bus())
-    plies = (PlyNews("a1a2"), PlyNews("b1b2"))
+    plies = (PlyPayload("a1a2"), PlyPayload("b1b2"))
     live.take(GameSnapshot(game="ab", tournament=1, attempt=2, plies=plies))
     assert live.games["ab"].plies == [*plies]
     live.take(GameSnapshot(game="ab", tournament=1, attempt=2, plies=plies[:1]))
     live.take(GameSnapshot(game="ab", tournament=1, attempt=1, plies=(*plies, *plies)))
     assert live.games["ab"].plies == [*plies], "it is older"
-    live.take(GameGone(game="ab"))
+    live.take(GameAborted(game="ab"))
     assert "ab" not in live.games
 
 
 def test_a_batch_adds_what_is_new_of_its_attempt() -> None:
     live = Live(Bus())
-    one, two, three = (PlyNews(move) for move in ("a1a2", "b1b2", "c1c2"))
+    one, two, three = (PlyPayload(move) for move in ("a1a2", "b1b2", "c1c2"))
     live.take(GamePlies(game="ab", attempt=1, first=1, plies=(one,)))
     assert "ab" not in live.games, "nobody has said that it runs"
     live.take(GameSnapshot(game="ab", tournament=1, attempt=2, plies=(one,)))

@@ -19,7 +19,10 @@ from tests.arena.cluster.conftest import Cluster, Opener
 from tests.arena.cluster.processes import Command
 from tests.port import free_port
 
-OTHER = f"from arena.cluster import wire_config; wire_config.WIRE = {WIRE + 1}; from arena.__main__ import main; raise SystemExit(main())"
+OTHER = (
+    f"from arena.cluster import wire_config; wire_config.WIRE = {WIRE + 1}; "
+    "from arena.__main__ import main; raise SystemExit(main())"
+)
 
 
 def test_addresses() -> None:

@@ -15,7 +15,7 @@ from arena.coordinator.background import Conditions
 from arena.coordinator.human_games import HumanGames
 from arena.coordinator.leadership import LEASE
 from arena.coordinator.outage_log import OutageLog
-from arena.events.messages import Event, GamePly, PersonDecided
+from arena.events.messages import Event, GamePly, HumanActed
 from arena.services import people
 from arena.services.arena import Arena
 from arena.services.people import Decided, Visitor, Wish
@@ -81,7 +81,7 @@ class Told:
     def publish(self, event: Event) -> None:
         if isinstance(event, GamePly) and (listening := self._listening.get(event.game)):
             listening.set()
-        if isinstance(event, PersonDecided) and self.games:
+        if isinstance(event, HumanActed) and self.games:
             self.games.wake()
         with self._changed:
             self.events.append(event)

@@ -13,10 +13,10 @@ from arena import tournaments
 from arena.coordinator import cron
 from arena.coordinator.recorder import MAX_ATTEMPTS
 from arena.events.messages import (
+    CoordinatorWakeup,
     Event,
     GameEnded,
     RatingsChanged,
-    RefereeWoken,
     SlotStarted,
     TournamentChanged,
     TournamentGameEnded,
@@ -472,7 +472,7 @@ def test_a_withdrawn_bot_plays_no_more(stage: Stage) -> None:
     planned = stage.store.games.counts(number)
     assert planned["cancelled"] > 0
     assert totals(stage, number) == (0, 24 - planned["cancelled"])
-    stage.bus.publish(RefereeWoken(tournament=number))
+    stage.bus.publish(CoordinatorWakeup(tournament=number))
     coordinator.order(number)
     for _ in range(40):
         coordinator.turn()

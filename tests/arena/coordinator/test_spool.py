@@ -499,14 +499,8 @@ def test_results_are_for_their_owner_alone(stage: Stage) -> None:
 def test_an_outage_is_told_once_now_and_then_and_at_its_end(capsys: pytest.CaptureFixture[str]) -> None:
     clock = {"now": 0.0}
     outage = OutageLog(lambda: 7, lambda: clock["now"])
-    for at in (
-        0.0,
-        1.0,
-        REMINDER_INTERVAL_S - 1,
-        REMINDER_INTERVAL_S,
-        REMINDER_INTERVAL_S + 1,
-        2 * REMINDER_INTERVAL_S,
-    ):
+    interval_s = REMINDER_INTERVAL_S
+    for at in (0.0, 1.0, interval_s - 1, interval_s, interval_s + 1, 2 * interval_s):
         clock["now"] = at
         outage.note(StoreUnavailableError("away"), "lease")
         outage.note(StoreUnavailableError("away"), "turn")

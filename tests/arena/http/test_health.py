@@ -9,7 +9,7 @@ from ipaddress import ip_network
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from arena.events.messages import RefereeWorkers, WorkerNews
+from arena.events.messages import RefereeWorkers, WorkerPayload
 from arena.http.address import PREFIX
 from arena.http.limit import Limiter, Rate
 from arena.store.audit import QUARANTINED, THROTTLED, VERIFIED
@@ -76,7 +76,7 @@ def test_host_names_are_for_organisers(arena: Arena, monkeypatch: pytest.MonkeyP
     server, context = arena.server, arena.server.context
     server.store.leases.take("referee", "host.example:17:0", 60)
     news = RefereeWorkers(
-        lease_owner="host.example:17:0", workers=[WorkerNews("host.example-4", 2, 1)], cores=2, load=0
+        lease_owner="host.example:17:0", workers=[WorkerPayload("host.example-4", 2, 1)], cores=2, load=0
     )
     monkeypatch.setattr(context.live, "workers", news)
     monkeypatch.setattr(context.live, "workers_at", time.time())

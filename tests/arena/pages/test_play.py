@@ -61,7 +61,7 @@ def _open(store: Store, folder: Path, bot: type[InstantBot] = InstantBot) -> Ite
             if found := spool.read(game):
                 store.results.commit(found, "here")
                 spool.forget(game)
-                server.context.live.take(human_games.GameGone(game=game))
+                server.context.live.take(human_games.GameAborted(game=game))
 
     games = HumanGames(
         store,

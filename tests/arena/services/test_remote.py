@@ -72,7 +72,7 @@ def test_an_author_challenges_a_sample(arena: Arena, person: Person, ear: Ear) -
     connected(arena, ada, "far")
     row = remote.challenge(arena, "far", "random", ada, family="loa", games=4)
     assert (row.pool, row.is_rated, row.settings["games"]) == ("loa/remote", True, 4)
-    assert ear.heard == ["RefereeWoken"]
+    assert ear.heard == ["CoordinatorWakeup"]
     with pytest.raises(ChallengeError, match="1 to 10"):
         remote.challenge(arena, "far", "random", ada, family="loa", games=11)
     with pytest.raises(ForbiddenError):

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from arena.events.messages import KINDS, News
+from arena.events.messages import KINDS, BroadcastEvent
 from arena.events.topic import ROOT
 
 FILE = Path(__file__).parents[4] / "deploy" / "mqtt.md"
@@ -28,7 +28,7 @@ def tables() -> str:
     told: set[str] = set()
     for kind in KINDS:
         schema = schema_of(kind)
-        if not kind.TOPIC.is_subject_told:
+        if not kind.TOPIC.is_subject_in_payload:
             schema["properties"].pop(kind.TOPIC.subject, None)
         lines += ["", f"`{topic(kind).removeprefix(f'{ROOT}/')}`: {_plain(kind.__doc__)}", "", *_fields(schema)]
         for name, part in schema.get("$defs", {}).items():
@@ -38,16 +38,16 @@ def tables() -> str:
     return "\n".join(lines)
 
 
-def topic(kind: type[News]) -> str:
+def topic(kind: type[BroadcastEvent]) -> str:
     """The topic with a word for its subject."""
     return f"{ROOT}/{kind.TOPIC.pattern}".replace(f"{{{kind.TOPIC.subject}}}", _WORDS.get(kind.TOPIC.subject, ""))
 
 
-def schema_of(kind: type[News]) -> dict[str, Any]:
+def schema_of(kind: type[BroadcastEvent]) -> dict[str, Any]:
     """The type as a JSON Schema. Fields that it has from another type are described there."""
     schema = TypeAdapter(kind).json_schema()
     for base in kind.__mro__[1:]:
-        if issubclass(base, News):
+        if issubclass(base, BroadcastEvent):
             for name, field in TypeAdapter(base).json_schema().get("properties", {}).items():
                 schema["properties"][name] = field | schema["properties"][name]
     return schema
