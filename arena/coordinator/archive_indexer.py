@@ -1,8 +1,6 @@
-"""Has the archive follow what is played: beside the coordinator's turns, so that commits do not wait for it.
+"""Indexes new games for the archive, in a background thread so that commits do not wait for it.
 
-The rules are asked in a process of their own at a low priority: they would hold up the coordinator, and bots come
-first.
-Refuses to know what the archive makes of a game.
+The rules run in a low-priority helper process: they would block the coordinator, and bots have precedence.
 """
 
 from __future__ import annotations
@@ -18,30 +16,30 @@ from arena.store import Store
 from arena.store.archive_entry import NewGame
 
 POLL_INTERVAL_S = 15.0
-"""How long a game that was played may not be in the archive."""
+"""Longest time until a finished game is in the archive."""
 
 
-def prepared_aside(records: Sequence[bytes]) -> list[NewGame]:
-    """See `following.prepared`: what the process does."""
+def prepare_at_low_priority(records: Sequence[bytes]) -> list[NewGame]:
+    """Lower the priority of this helper process, then prepare records (see `following.prepared`)."""
     os.setpriority(os.PRIO_PROCESS, 0, 10)
     return following.prepared(records)
 
 
 class ArchiveIndexer:
-    """Takes new games into the archive."""
+    """Adds new games to the archive."""
 
     def __init__(self, store: Store, *, prepare: following.Prepare | None = None) -> None:
         self._store = store
-        self._prepare = prepare or self._prepare_aside
+        self._prepare = prepare or self._prepare_in_process
         self.process = OffloadProcess()
         self._log = logger("archive")
 
     def work(self, stop: threading.Event) -> int:
-        """Take in what is new; how many games."""
+        """Add the new games and return their number."""
         count = following.follow(self._store, stop.is_set, self._prepare)
         if count:
             self._log.info("followed", games=count)
         return count
 
-    def _prepare_aside(self, records: Sequence[bytes]) -> list[NewGame]:
-        return self.process.call(prepared_aside, records)
+    def _prepare_in_process(self, records: Sequence[bytes]) -> list[NewGame]:
+        return self.process.call(prepare_at_low_priority, records)

@@ -1,9 +1,8 @@
-"""Looks at what the workers of a cluster bring: a share of their records is verified before it becomes a result.
+"""Audits the results of cluster workers: a sample of their records is verified by the rules before it is committed.
 
-A worker with a wrong one is shut out: what it brings from then on is void, and what it had brought is verified anew,
-voided where it is wrong; the audit log says whether that is done, so that the next coordinator goes on with it. One on
-which bots are slower than elsewhere is shut out too, and what it had brought stays. Refuses to know how games are
-handed out and recorded.
+A worker with a wrong record is quarantined: its later results are void, and its earlier ones are verified and voided
+where they are wrong. The audit log says whether that is finished, so that the next coordinator can continue. A worker
+on which bots run slower than elsewhere is quarantined too, but its results stay.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ from referee.unplayed import void_record
 from referee.verification import problem_of
 
 BATCH_GAMES = 200
-"""So many games of a worker that was shut out are verified in one turn."""
+"""Games of a quarantined worker that are verified in one turn."""
 
 
 class RecordVerifier:
-    """Verifies records in a process: the rules' kernels would hold up a server."""
+    """Verifies records in a helper process, as the kernels of the rules would block a server."""
 
     def __init__(self) -> None:
         self._process = OffloadProcess()
@@ -42,7 +41,7 @@ class RecordVerifier:
         self._log = logger("coordinator")
 
     def problem(self, line: str | bytes, spec: GameSpec, game_id: str) -> str:
-        """What is wrong with a record; empty also where that cannot be found out here."""
+        """Return what is wrong with a record; empty also where the verification itself fails."""
         try:
             return self._process.call(problem_of, line, spec, game_id)
         except (JobError, WorkerLostError) as error:
@@ -51,9 +50,9 @@ class RecordVerifier:
 
 
 class ResultAuditor:
-    """`share` (0 to 1) of the records of each worker is verified, its first one always. All in one thread.
+    """Verifies the first record of each worker and a random `share` (0 to 1) of the others. Used in one thread.
 
-    Bots may be slower on a worker than elsewhere by the share `tolerance`; 0: by whatever.
+    Bots may be slower on a worker than elsewhere by the share `tolerance`; 0 disables this check.
     """
 
     def __init__(
@@ -73,23 +72,23 @@ class ResultAuditor:
         self._verifier = verifier or RecordVerifier()
         self._throttle = SlowWorkerDetector(tolerance) if tolerance else None
         self._known: set[str] = set()
-        """Workers of which a record was verified."""
+        """Workers with at least one verified record."""
         self._quarantined: dict[str, str] = {}
-        """Workers with a wrong record, and what was wrong; throttled ones, and how slow they are."""
+        """Quarantined workers, and why: the fault of a record, or how slow the worker is."""
         self._suspects: deque[tuple[str, int]] = deque()
-        """Workers whose earlier results are still to be verified, and behind which commit."""
+        """Workers whose earlier results are to be verified, and the last commit number that was."""
         self._unnoted: list[tuple[str, str]] = []
-        """What the audit log does not know yet: `QUARANTINED` or `THROTTLED`, and the worker."""
+        """Entries for the audit log: `QUARANTINED` or `THROTTLED`, and the worker."""
         self._log = logger("coordinator")
 
     def audit(self, worker: str, games: Sequence[PlannedGame], records: Sequence[GameRecord]) -> list[GameRecord]:
-        """The records of a job as they may be recorded: void where nothing from that worker is believed."""
+        """Return the records of a job as they may be committed: void if their worker is quarantined."""
         planned = {game.id: game for game in games}
         found = []
         for record in records:
             game = planned.get(record.id)
             if game is None:
-                self._log.error("record refused", game=record.id, worker=worker, error="it was not asked for")
+                self._log.error("record refused", game=record.id, worker=worker, error="it is not a game of this job")
                 continue
             if worker not in self._quarantined and record.kind is not Kind.VOID and self._is_chosen(worker):
                 self._verify(worker, game, record)
@@ -101,16 +100,16 @@ class ResultAuditor:
         return found
 
     def resume(self) -> None:
-        """Shut out whom others have shut out without seeing to the end of it. Raises StoreUnavailableError."""
+        """Quarantine the workers whose audit an earlier coordinator has not finished. Raises StoreUnavailableError."""
         for line in self._store.audit.unfinished(QUARANTINED, VERIFIED):
             worker = str(line.detail["worker"])
             if worker not in self._quarantined:
                 self._suspect(worker, str(line.detail["problem"]))
 
     def reverify(self) -> set[int]:
-        """Verify some of what workers that were shut out had brought; the tournaments with games to be played again.
+        """Verify the next batch of results of quarantined workers; return the tournaments with games to be replayed.
 
-        Raises StoreUnavailableError; nothing is forgotten then.
+        Raises StoreUnavailableError; the batch is repeated then.
         """
         while self._unnoted:
             self._note(*self._unnoted[-1])
@@ -160,11 +159,11 @@ class ResultAuditor:
         self._unnoted.append((QUARANTINED, worker))
 
     def _time(self, worker: str, game: PlannedGame, record: GameRecord) -> None:
-        """Whether bots are slower there. What shows it is a result all the same: both bots were."""
+        """Quarantine the worker if bots are slower there. The result stays, as both bots were equally slow."""
         if self._throttle is None:
             return
         present = self._present()
-        if worker not in present:  # it has left, or nobody has owned up to the game
+        if worker not in present:  # it has left, or the worker of the game is unknown
             return
         if problem := self._throttle.add(worker, list(speeds_of(game.spec, record)), present):
             self._log.error("worker quarantined", worker=worker, game=game.id, problem=problem)
@@ -172,12 +171,14 @@ class ResultAuditor:
             self._unnoted.append((THROTTLED, worker))
 
     def _present(self) -> Container[str]:
-        """The workers that get games now: who has left is nobody's measure, or the last ones could be shut out."""
+        """Return the active workers. Departed workers are ignored, so that the remaining ones are not compared with
+        stale data.
+        """
         workers = self._executor.describe().workers if hasattr(self._executor, "describe") else ()
         return {one.id for one in workers if one.is_fit} - self._quarantined.keys()
 
     def _suspect(self, worker: str, problem: str) -> None:
-        """Shut a worker out, and have what it had brought verified."""
+        """Quarantine a worker, and schedule the verification of its earlier results."""
         self._quarantine(worker, problem)
         self._suspects.append((worker, 0))
 

@@ -1,6 +1,6 @@
-"""Steers tournaments: begins what is due, carries on what asks for it, and calls off the jobs of what was stopped.
+"""Controls tournaments: starts those that are due, advances them, and cancels the jobs of stopped ones.
 
-What a format plans, and when it wants to be asked, is the format's.
+The format of a tournament decides what is planned and when.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from arena.tournaments.drawing import OpeningDrawer
 from arena.tournaments.meeting import Moment
 
 SWEEP_TICKS = 10
-"""Every so many ticks all tournaments are looked at anew, whoever may have changed them."""
+"""Number of ticks between two checks of all tournaments, which finds changes by other processes."""
 
 
 class TournamentControl:
-    """One look at the tournaments that live, a turn."""
+    """Checks the live tournaments once a turn."""
 
     def __init__(self, store: Store, bus: EventBus, in_flight: InFlightJobs, dispatcher: JobDispatcher) -> None:
         self._store, self._bus, self._in_flight, self._dispatcher = store, bus, in_flight, dispatcher
         self._openings = OpeningDrawer()
         self._running: set[int] = set()
-        """The tournaments that were running at the last look."""
+        """The tournaments that were running at the last check."""
         self._ticks = SWEEP_TICKS
-        """Since all were looked at."""
+        """Ticks since the last check of all tournaments."""
         self._log = logger("coordinator")
 
     def recheck_all(self) -> None:
-        """At the next turn all tournaments are looked at anew."""
+        """Check all tournaments in the next turn."""
         self._ticks = SWEEP_TICKS
         self._in_flight.exhausted.clear()
 
     def tick(self) -> None:
-        """Some time has passed."""
+        """Count a tick."""
         self._ticks += 1
 
     def close(self) -> None:
@@ -52,26 +52,27 @@ class TournamentControl:
         self._openings.close()
 
     def steer(self, at: datetime, orders: set[int | None]) -> list[LiveTournament]:
-        """Obey orders, begin and carry on tournaments; those that run now. `orders`: tournaments, None = all.
+        """Carry out orders, start and advance tournaments; return the running ones. `orders`: tournaments, None: all of
+        them.
 
         Raises StoreUnavailableError.
         """
         live = self._store.tournaments.live()
         self._obey(live)
-        looked_at = self._to_look_at(live, orders)
+        checked = self._to_check(live, orders)
         is_changed = False
         for found in live:
             if found.state == "scheduled" and found.starts <= at:
                 act = partial(progress.plan, self._store, found.id, self._openings.draw)
                 is_changed |= self._attempt(found.id, act)
-            elif found.state != "scheduled" and (found.id in looked_at or self._is_due(found)):
+            elif found.state != "scheduled" and (found.id in checked or self._is_due(found)):
                 is_changed |= self._advance(found)
         if is_changed:
             live = self._store.tournaments.live()
         return [found for found in live if found.state == "running"]
 
     def _obey(self, live: Sequence[LiveTournament]) -> None:
-        """Call off the jobs of tournaments that were paused or cancelled, and what a draining one has not begun."""
+        """Cancel the jobs of paused and cancelled tournaments, and the queued jobs of draining ones."""
         states = {found.id: found.state for found in live}
         for future, job in list(self._in_flight.jobs.items()):
             if job.is_over:
@@ -80,8 +81,8 @@ class TournamentControl:
             if state is None or (state == "draining" and not job.playing and future.cancel()):
                 self._dispatcher.call_off([future])
 
-    def _to_look_at(self, live: Sequence[LiveTournament], orders: set[int | None]) -> set[int]:
-        """The tournaments to look at whatever happened in them: all from time to time, and those just ordered on."""
+    def _to_check(self, live: Sequence[LiveTournament], orders: set[int | None]) -> set[int]:
+        """Return the tournaments to check unconditionally: new and ordered ones, and from time to time all of them."""
         running = {found.id for found in live if found.state == "running"}
         fresh = (running - self._running) | {order for order in orders if order is not None}
         self._running = running
@@ -92,7 +93,7 @@ class TournamentControl:
         return fresh
 
     def _is_due(self, found: LiveTournament) -> bool:
-        """Whether what happened in a tournament since the last look may ask for something."""
+        """Return whether the results since the last check may require a step of this tournament."""
         in_flight = self._in_flight
         if found.state == "draining":
             return not in_flight.is_out(found.id)
@@ -107,23 +108,23 @@ class TournamentControl:
                 return found.id in in_flight.exhausted and not in_flight.is_out(found.id)
 
     def _advance(self, found: LiveTournament) -> bool:
-        """Carry a tournament on, or pause a draining one with nothing out; whether its state or plan changed."""
+        """Advance a tournament, or pause a drained one; return whether its state or plan changed."""
         self._in_flight.changed.discard(found.id)
         ahead = max(formats.AHEAD, 2 * self._dispatcher.room)
         if self._attempt(found.id, partial(progress.advance, self._store, found.id, self._openings.draw, ahead)):
             return True
         if found.state != "draining" or self._in_flight.is_out(found.id):
             return False
-        with contextlib.suppress(ConflictError):  # somebody resumed it meanwhile
+        with contextlib.suppress(ConflictError):  # a user resumed it meanwhile
             self._store.tournaments.move(found.id, "paused", only_from=("draining",))
             self.publish_state(found.id, "paused")
         return True
 
     def _attempt(self, tournament_id: int, act: Callable[[], progress.Progress]) -> bool:
-        """Do something for one tournament; what goes wrong there stops no other one. Whether its state changed."""
+        """Act on one tournament; pause it on an error, which affects no other one. Return whether its state changed."""
         try:
             done = act()
-        except (ConflictError, NotFoundError) as error:  # steered by somebody at this very moment: look again later
+        except (ConflictError, NotFoundError) as error:  # a user changes it at this moment: check again later
             self._log.info("tournament", tournament=tournament_id, error=str(error))
             return True
         except StoreUnavailableError:
@@ -148,11 +149,11 @@ class TournamentControl:
         return False
 
     def reopen(self, tournament_id: int) -> None:
-        """Games of a tournament wait again that had a result."""
+        """Continue a tournament some of whose results were voided."""
         self._in_flight.exhausted.discard(tournament_id)
         found = self._store.tournaments.get(tournament_id)
         self.publish_state(tournament_id, found.state, found.problem)
 
     def publish_state(self, tournament_id: int, state: str, problem: str = "") -> None:
-        """Say which state a tournament is in now."""
+        """Publish the state of a tournament."""
         self._bus.publish(TournamentChanged(tournament=tournament_id, state=state, problem=problem))

@@ -1,7 +1,7 @@
-"""The coordinator: the one process that fires schedules, begins tournaments, hands out games, records and rates.
+"""The coordinator: fires schedules, starts tournaments, dispatches games, records results and updates ratings.
 
-Only the owner of the lease acts, others stand by. Everything it knows is in the database: killed at any moment, the
-next one takes the games back that were out and goes on. Refuses to know HTTP, and how a game is played.
+Only the owner of the lease acts; other processes are on standby. All state is in the database: after a crash, the next
+coordinator requeues the games in flight and continues.
 """
 
 from __future__ import annotations
@@ -50,27 +50,28 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 TICK_INTERVAL_S = 1.0
-"""How long the coordinator rests at most: schedules fire and orders are seen that much late."""
+"""Longest pause between two turns: the greatest delay of schedules and orders."""
 WORKERS_TICKS = 3
-"""Every so many ticks it is told what there is to play on."""
+"""Number of ticks between two reports of the workers."""
 GRACE_S = 20.0
-"""How long running games may take to finish after the order to stop; then they are called off and handed back."""
+"""Time for running games to finish after the order to stop; then they are cancelled and requeued."""
 OFFER_TIMEOUT_S = 3.0
-"""How long results are offered, after the order to stop, to a database that is away: then they stay in the spool."""
+"""Time to retry commits to an unavailable database after the order to stop; then results stay in the spool."""
 RETRY_INTERVAL_S = 1.0
-"""How long to wait for a database that cannot be used."""
+"""Pause before an unavailable database is tried again."""
 PRESENCE_BATCH_WINDOW_S = 0.5
-"""How long at least between two times that it is said which remote bots are connected."""
+"""Shortest time between two updates of the connected remote bots."""
 MAINTENANCE_INTERVAL_S = 10.0
-"""How often it is looked which daily tasks are due."""
+"""How often due daily tasks are looked for."""
 
 
 class Coordinator:
-    """`run(stop)` is the task. `clock` gives the time of day; `check` checks one claimed version, in the sandbox.
+    """The task of the coordinator: `run(stop)`.
 
-    `lobby` is where remote bots are connected (None: nowhere), `maintenance` what is done daily (None: what the
-    settings say), `verifier` plays games of workers again (None: a process), `metrics` counts. `spool` is where the
-    executor keeps what slots cannot.
+    `clock` returns the time of day; `check` checks one claimed version in the sandbox. `lobby` has the connections of
+    remote bots (None: no remote bots). `maintenance` has the daily tasks (None: those of the settings). `verifier`
+    verifies records of workers (None: in a helper process). `spool` is the spool that the executor uses (None: that of
+    the settings).
     """
 
     def __init__(
@@ -180,7 +181,7 @@ class Coordinator:
 
     def _maintaining(self, maintenance: Maintenance, conditions: Conditions) -> Background:
         maintenance.on_done = lambda name, at: self.metrics.task_done(name, at.timestamp())
-        # Its transactions are long, and a fence keeps the lease from being renewed; done twice they do no harm.
+        # Its transactions are long, and fencing would keep the lease from being renewed. The tasks are idempotent.
         unfenced = replace(conditions, fenced=contextlib.nullcontext)
 
         def work(stop: threading.Event) -> None:
@@ -189,11 +190,11 @@ class Coordinator:
         return Background("maintenance", MAINTENANCE_INTERVAL_S, work, unfenced)
 
     def _presence(self, lobby: Lobby, conditions: Conditions) -> Background:
-        """Have the database say which remote bots are connected: when that changes, and now and then."""
+        """Publish the connected remote bots to the database, on change and periodically."""
 
         def say(stop: threading.Event) -> None:
             self._store.presences.say({one.version_id: one for one in lobby.present.values()})
-            stop.wait(PRESENCE_BATCH_WINDOW_S)  # what changes meanwhile is said together
+            stop.wait(PRESENCE_BATCH_WINDOW_S)  # batch the changes of this time
 
         def note() -> None:
             found.wake()
@@ -206,14 +207,14 @@ class Coordinator:
     # -- the task ------------------------------------------------------------------------------------------------------
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Act, or stand by, until `stop` is set; then let running games finish, hand back the others, and return.
+        """Act or wait as a standby until `stop` is set; then let running games finish, requeue the others, and return.
 
-        Raises SchemaError when the database was upgraded meanwhile: an old program writes nothing into a new schema.
+        Raises SchemaError when the database was upgraded meanwhile: an old program must not write to a new schema.
         """
         self._loop = asyncio.get_running_loop()
         news = asyncio.create_task(self._listen())
         stopping = asyncio.create_task(self._wake_on(stop))
-        # Two threads of its own: a busy web server must not keep the lease from being renewed, nor results waiting.
+        # Dedicated threads: a busy web server must delay neither the renewal of the lease nor results.
         with ThreadPoolExecutor(1, "coordinator") as work, ThreadPoolExecutor(1, "lease") as lease:
             try:
                 while not stop.is_set():
@@ -233,26 +234,26 @@ class Coordinator:
                 self._become("stopped")
 
     def abort(self) -> None:
-        """Do not wait for running games any longer: call them off and hand them back."""
+        """Stop waiting for running games: cancel and requeue them."""
         self._is_aborting = True
         self._wake_up()
 
     def order(self, tournament_id: int | None) -> None:
-        """Look at a tournament at once (None: at all of them, 0: at what else is ordered). From any thread."""
+        """Check a tournament at once (None: all of them, 0: only other orders). Thread-safe."""
         self._ordered.put(tournament_id)
         self._wake_up()
         self._checks.wake()
 
     async def _act(self, stop: asyncio.Event, work: Executor, lease: Executor) -> None:
-        """Coordinate until the order to stop or the loss of the lease."""
+        """Run turns until the order to stop or the loss of the lease."""
         lost = asyncio.Event()
         renewing = asyncio.create_task(self.leadership.renew(lease, lost))
         losing = asyncio.create_task(self._wake_on(lost))
         try:
             await self._in(work, self.take_over)
             self.human_games.begin()
-            for work_aside in (self._checks, *self._background):
-                work_aside.begin()
+            for work_item in (self._checks, *self._background):
+                work_item.begin()
             self._become("acting")
             while not (stop.is_set() or lost.is_set()):
                 self._wake.clear()
@@ -260,13 +261,13 @@ class Coordinator:
                     await self._in(work, self.turn)
                 except LeaseLostError:
                     raise
-                except StoreUnavailableError as error:  # nothing is lost: games go on, results wait in the spool
+                except StoreUnavailableError as error:  # nothing is lost: games continue, results wait in the spool
                     self._note_outage(error)
                     await self._rest(stop, RETRY_INTERVAL_S)
                     continue
                 self.outage.over("turn")
                 self.metrics.set_lease(is_mine=True)
-                await self._nap(TICK_INTERVAL_S)
+                await self._wait_for_wakeup(TICK_INTERVAL_S)
             if not lost.is_set():
                 await self._leave(work, lost)
         except LeaseLostError:
@@ -275,7 +276,8 @@ class Coordinator:
             self._note_outage(error)
             await self._rest(stop, RETRY_INTERVAL_S)
         finally:
-            self._checks.end()  # and nobody waits: its bots die with this process, and whoever acts next does it anew
+            # Without waiting: its bots die with this process, and the next coordinator repeats the check.
+            self._checks.end()
             await self._in(work, self.human_games.stop)
             await self._in(work, background.stop, self._background)
             renewing.cancel()
@@ -289,10 +291,10 @@ class Coordinator:
                     await self._in(lease, self.leadership.release)
 
     async def _leave(self, work: Executor, lost: asyncio.Event) -> None:
-        """Running games finish, or are called off when that takes too long; what has no result waits again."""
+        """Let running games finish, cancel them after the grace period, and requeue those without a result."""
         self._become("stopping")
-        for work_aside in (self._checks, *self._background):
-            work_aside.end()
+        for work_item in (self._checks, *self._background):
+            work_item.end()
         await self._in(work, self._dispatcher.recall)
         in_flight, deadline = self.in_flight, asyncio.get_running_loop().time() + self._grace_s
         while in_flight.jobs or in_flight.unrecorded:
@@ -306,18 +308,18 @@ class Coordinator:
                 await self._in(work, self._collect)
             except StoreUnavailableError:
                 if not in_flight.jobs and left < self._grace_s - OFFER_TIMEOUT_S:
-                    break  # what has finished is in the spool
+                    break  # finished results are in the spool
             if in_flight.jobs or in_flight.unrecorded:
-                await self._nap(min(TICK_INTERVAL_S, max(left, 0.05)))
-        await self._in(work, self.recorder.hand_back)
+                await self._wait_for_wakeup(min(TICK_INTERVAL_S, max(left, 0.05)))
+        await self._in(work, self.recorder.requeue_all)
 
     def _note_outage(self, error: StoreUnavailableError) -> None:
-        """The database is away: whether the lease is still ours cannot be known, and nothing can be done with it."""
+        """Log the outage, and report that the owner of the lease is unknown."""
         self.outage.note(error, "turn")
         self.metrics.set_lease(is_mine=False)
 
     async def _take_lease(self, lease: Executor) -> bool:
-        """Whether this process is to act. Raises SchemaError when the database was upgraded under it."""
+        """Return whether this process owns the lease now. Raises SchemaError when the database was upgraded."""
         try:
             is_taken = await self._in(lease, self._take)
         except StoreUnavailableError as error:
@@ -334,14 +336,14 @@ class Coordinator:
         is_taken = self.leadership.take()
         if is_taken:
             try:
-                self._store.require()  # an upgrade until here was seen; one from here on takes the lease away
+                self._store.require()  # detects an upgrade until here; a later one takes the lease away
             except SchemaError:
                 self.leadership.release()
                 raise
         return is_taken
 
     async def _listen(self) -> None:
-        """Hear of games that begin and end, and of orders that should be seen at once."""
+        """Handle starts and ends of games, and orders that cannot wait for the next tick."""
         while True:
             async with self._bus.subscribe(SlotStarted, SlotFinished, CoordinatorWakeup, HumanActed) as events:
                 async for event in events:
@@ -363,8 +365,8 @@ class Coordinator:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(stop.wait(), seconds)
 
-    async def _nap(self, seconds: float) -> None:
-        """Until somebody wakes the task, or the time is over."""
+    async def _wait_for_wakeup(self, seconds: float) -> None:
+        """Wait until another thread wakes the task, or for this many seconds."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._wake.wait(), seconds)
 
@@ -372,15 +374,15 @@ class Coordinator:
         return await asyncio.get_running_loop().run_in_executor(thread, function, *arguments)
 
     def _wake_up(self) -> None:
-        """Wake the task, from any thread."""
+        """Wake the task. Thread-safe."""
         if self._loop is not None:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to wake
+            with contextlib.suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._wake.set)
 
     def _become(self, state: RefereeState) -> None:
         if state != self.state:
             self.state = state
-            if state != "standing by":  # then what the look at the lease has found stands
+            if state != "standing by":  # a standby keeps what the last check of the lease found
                 self.metrics.set_lease(is_mine=state != "stopped")
             self._log.info("coordinator", state=state, owner=self.leadership.name)
             self._bus.publish(RefereeChanged(state=state, lease_owner=self.leadership.name))
@@ -388,9 +390,9 @@ class Coordinator:
     # -- one turn, all of it in one thread -----------------------------------------------------------------------------
 
     def take_over(self) -> None:
-        """Take back the games and checks that are out: whoever had them owned the lease, and does so no more.
+        """Put the games and checks of the previous coordinator, which no longer owns the lease, back into the queue.
 
-        Results that wait are recorded before any game is handed out again.
+        Waiting results are recorded before any game is dispatched again.
         """
         with self._fenced():
             games, checks = self._store.queue.give_back(), self._store.checks.give_back()
@@ -401,9 +403,9 @@ class Coordinator:
             self._log.info("taken back", games=games, checks=checks)
 
     def turn(self) -> None:
-        """Record what is done, see what is ordered and due, and hand out what there is room for.
+        """Record results, carry out due orders, and dispatch games to free slots.
 
-        Raises LeaseLostError when somebody else coordinates, StoreUnavailableError.
+        Raises LeaseLostError when another process owns the lease, and StoreUnavailableError.
         """
         self.metrics.slots.set(slots_of(self._executor))
         self._store.health.require_sound()
@@ -418,7 +420,7 @@ class Coordinator:
             self._dispatcher.dispatch(self._control.steer(at, orders))
 
     def _fenced(self) -> contextlib.AbstractContextManager[None]:
-        """What is written within is written only by the owner of the lease."""
+        """Return a context in which only the owner of the lease can write."""
         return self._store.leases.fencing(LEASE, self.leadership.name)
 
     def _collect(self) -> None:
@@ -426,27 +428,27 @@ class Coordinator:
             self.recorder.collect()
 
     def _review(self) -> None:
-        """While another one acts: see which of the results that wait here it has made superfluous."""
+        """Drop waiting results that the active coordinator has made superfluous."""
         with contextlib.suppress(StoreUnavailableError):
             self.recorder.review()
 
     def _tick(self, at: datetime) -> None:
-        """What is not looked at in every turn: schedules, workers, results that others have left."""
+        """Handle schedules, workers, and results that other processes have left in the spool."""
         self._ticked = at
         self._ticks += 1
         self._control.tick()
         for tournament in cron.tick(self._store, at):
             self._control.publish_state(tournament.id or 0, tournament.state)
         if self._ticks % WORKERS_TICKS == 0:
-            self._tell_workers()
+            self._publish_workers()
         self.recorder.restore()
 
-    def _tell_workers(self) -> None:
-        """Say what there is to play on, and how busy it is."""
+    def _publish_workers(self) -> None:
+        """Publish the workers and how busy they are."""
         busy = sum(future.running() for future in self.in_flight.jobs)
         self._bus.publish(workers_of(self._executor, busy, self.leadership.name))
 
     def _abandon(self) -> None:
-        """Somebody else coordinates now: call everything off, touch nothing of theirs. Results stay in the spool."""
+        """Cancel all jobs after the loss of the lease, without touching the database. Results stay in the spool."""
         self._dispatcher.call_off_all()
         self.in_flight.forget()

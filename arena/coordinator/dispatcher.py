@@ -1,8 +1,6 @@
-"""Hands planned games to the executor: pair by pair, from one running tournament after another, while there is room.
+"""Dispatches planned games to the executor: round robin over the running tournaments, pair by pair.
 
-Tournaments of a lower priority have what those of a higher one leave over.
-
-Refuses to know what becomes of them: their results are the recorder's.
+Tournaments of lower priority get the slots that those of higher priority leave free.
 """
 
 from __future__ import annotations
@@ -31,8 +29,11 @@ def _priority(found: LiveTournament) -> int:
 
 
 class JobDispatcher:
-    """`place` is where workers find bundles, `spool` where slots of this machine leave results; `on_done` hears, in any
-    thread, of jobs that are over; `wake` asks for another turn at once."""
+    """The dispatcher of one coordinator.
+
+    Workers read bundles at `place`; slots of this machine write results to `spool` (None: no local slots). `on_done` is
+    called in any thread with the future of a finished job; `wake` requests another turn at once.
+    """
 
     def __init__(
         self,
@@ -57,11 +58,11 @@ class JobDispatcher:
 
     @property
     def room(self) -> int:
-        """How many jobs are out at most: workers of a cluster come and go."""
+        """Greatest number of jobs in flight: twice the number of slots, as workers of a cluster come and go."""
         return 2 * slots_of(self._executor)
 
     def dispatch(self, running: Sequence[LiveTournament]) -> None:
-        """Fill the room there is. Raises StoreUnavailableError."""
+        """Submit jobs until there is no room left. Raises StoreUnavailableError."""
         in_flight = self._in_flight
         room = self.room - len(in_flight.jobs)
         sources = [found for found in running if found.id not in in_flight.exhausted]
@@ -72,13 +73,13 @@ class JobDispatcher:
         chosen: list[Pair] = []
         sources.sort(key=_priority, reverse=True)
         for _, equals in groupby(sources, key=_priority):
-            if len(chosen) < room:  # of what is left over others have their share
+            if len(chosen) < room:  # lower priorities share the rest
                 chosen += self._choose([found.id for found in equals], room - len(chosen))
         if chosen:
             self._submit(chosen)
 
     def _choose(self, sources: Sequence[int], room: int) -> list[Pair]:
-        """So many pairs of these tournaments, in turns."""
+        """Choose at most `room` pairs from these tournaments, round robin."""
         in_flight = self._in_flight
         piles = self._piles(sources, room)
         chosen: list[Pair] = []
@@ -87,16 +88,16 @@ class JobDispatcher:
                 tournament_id = pile[0][0].tournament_id
                 if self._remote.admits(pile[0]):
                     chosen.append(pile.popleft())
-                else:  # its remote bot has enough to do
+                else:  # its remote bot accepts no more games
                     in_flight.exhausted.discard(tournament_id)
                     pile.popleft()
             piles = [pile for pile in piles if pile]
-        for pile in piles:  # not all of it found room
+        for pile in piles:  # some of its pairs were not chosen
             in_flight.exhausted.discard(pile[0][0].tournament_id)
         return chosen
 
     def _piles(self, sources: Sequence[int], room: int) -> list[deque[Pair]]:
-        """The pairs ready to be played, by tournament; each turn begins with another one."""
+        """Return the pairs that are ready to be played, by tournament; each turn starts with another tournament."""
         in_flight, at = self._in_flight, self._clock()
         for game in [game for game, until in in_flight.backing_off.items() if until <= at]:
             del in_flight.backing_off[game]
@@ -111,7 +112,7 @@ class JobDispatcher:
                 in_flight.exhausted.add(tournament_id)
             if ready:
                 piles.append(deque(list(pair) for _, pair in groupby(ready, key=lambda one: one.game.spec.pair)))
-            elif not waiting and not absent:  # the tournament may be over, or go on: look at once
+            elif not waiting and not absent:  # the tournament may be over, or plan more games: check at once
                 in_flight.changed.add(tournament_id)
                 self._wake()
         return piles
@@ -122,7 +123,7 @@ class JobDispatcher:
         try:
             mine = set(self._store.queue.hand_out(ids, self._owner))
         except StoreUnavailableError:
-            in_flight.to_requeue.update(ids)  # nobody knows whether it was done
+            in_flight.to_requeue.update(ids)  # the commit may have succeeded
             raise
         for pair in chosen:
             kept = [one for one in pair if one.game.id in mine]
@@ -136,7 +137,7 @@ class JobDispatcher:
             future.add_done_callback(self._on_done)
 
     def call_off(self, futures: Sequence[Future[list[str]]]) -> None:
-        """End these jobs, whatever they are at: the games without a result will wait again."""
+        """Cancel these jobs, even running ones; their games without a result are requeued."""
         for future in futures:
             job = self._in_flight.jobs.get(future)
             if job is None or job.is_called_off:
@@ -148,10 +149,10 @@ class JobDispatcher:
                 future.cancel()
 
     def call_off_all(self) -> None:
-        """End all jobs."""
+        """Cancel all jobs."""
         self.call_off(list(self._in_flight.jobs))
 
     def recall(self) -> None:
-        """Take back what no slot has begun."""
+        """Cancel the jobs that no slot has started."""
         for future in self._in_flight.jobs:
             future.cancel()

@@ -1,7 +1,6 @@
-"""Suspends bots of a tournament that only ever fail to get ready: their open games are forfeited at once.
+"""Suspends bots of a tournament that repeatedly fail to get ready: their open games are forfeited.
 
-A look is taken only after such a failure, at what the database has: the next coordinator comes to the same end. Refuses
-to know when a bot is ready.
+Bots are checked only after such a failure, and from the database alone, so that every coordinator decides the same.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from referee.suspension import Suspension
 from referee.unplayed import forfeit_record
 
 LOOK_BACK = 4
-"""So many times the limit of games are looked at: those that an opponent lost at the start do not count."""
+"""Games that are read, as a multiple of the limit: failures of the opponent at the start do not count."""
 
 
 class EntrySuspender:
-    """What `in_flight.failed_starts` names is looked at once a turn."""
+    """Processes the bots in `in_flight.failed_starts` once a turn."""
 
     def __init__(
         self, store: Store, bus: EventBus, in_flight: InFlightJobs, dispatcher: JobDispatcher, recorder: Recorder
@@ -33,7 +32,7 @@ class EntrySuspender:
         self._log = logger("coordinator")
 
     def process_failures(self) -> None:
-        """Suspend who is due. Raises StoreUnavailableError; what is left is done in the next turn."""
+        """Suspend the bots that have reached the limit. Raises StoreUnavailableError; the next turn does the rest."""
         failed = self._in_flight.failed_starts
         while failed:
             self._look(*failed[0])
@@ -46,7 +45,7 @@ class EntrySuspender:
             return
         try:
             limit = read(store.tournaments.get(tournament_id).settings).rulings.suspend_after
-        except SettingsError:  # another program's: its bots play on
+        except SettingsError:  # settings of another version of the program: suspend nothing
             return
         records = store.results.last_records(tournament_id, entry.version_id, LOOK_BACK * limit) if limit else ()
         suspension = Suspension(limit, records)
@@ -61,7 +60,7 @@ class EntrySuspender:
         self._in_flight.changed.add(tournament_id)
 
     def _forfeit(self, tournament_id: int, entry: EntryLine, why: str) -> None:
-        """Record its open games as lost, and call off those that are out: what they bring comes too late."""
+        """Record the open games of an entry as lost, and cancel the running ones: their results would come too late."""
         in_flight = self._in_flight
         games = self._store.queue.of_version(tournament_id, entry.version_id)
         in_flight.unrecorded.extend((forfeit_record(game, entry.name, why), tournament_id) for game in games)

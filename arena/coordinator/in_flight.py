@@ -1,6 +1,6 @@
-"""What the coordinator remembers while it acts: the jobs that are out, and what is still to be done about them.
+"""In-flight jobs: the state of an active coordinator, in memory only.
 
-All of it can be lost: the database is the truth, and whoever acts next takes the games back.
+Losing it loses no result: the next coordinator requeues the games.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from referee.spec import PlannedGame
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """Games given to one slot: what is left of a pair."""
+    """Games given to one slot: the unplayed rest of a pair."""
 
     tournament_id: int
     waiting: list[Waiting]
     playing: str = ""
-    """The game that was begun last."""
+    """The game that started last."""
     delivered: set[str] = field(default_factory=set)
-    """The games whose results have come."""
+    """The games whose results have arrived."""
     is_called_off: bool = False
     executor: Executor | None = None
-    """Who was given it."""
+    """The executor that runs the job."""
 
     @property
     def is_over(self) -> bool:
-        """Whether all of its results have come; its slot is about to say so."""
+        """True once all results have arrived; the future of the job is done soon after."""
         return len(self.delivered) == len(self.waiting)
 
     @property
@@ -42,31 +42,31 @@ class Job:
 
 @dataclass(slots=True)
 class InFlightJobs:
-    """Shared by the parts of one coordinator, all in one thread."""
+    """The state that the parts of one coordinator share. Used in one thread."""
 
     jobs: dict[Future[list[str]], Job] = field(default_factory=dict)
-    """By their futures, which bring the attempts that came to nothing."""
+    """Jobs by their futures, whose result is the list of void attempts."""
     by_game: dict[str, Job] = field(default_factory=dict)
     unrecorded: deque[tuple[GameRecord, int]] = field(default_factory=deque)
-    """Results that the database has not taken yet, each with its tournament."""
+    """Results to be committed, each with its tournament."""
     to_requeue: set[str] = field(default_factory=set)
-    """Games without a result that are to wait again."""
+    """Games without a result that are to be queued again."""
     started: list[str] = field(default_factory=list)
-    """Games that began and are not marked as running yet."""
+    """Games that have started and are not yet marked as running."""
     failed_starts: deque[tuple[int, str]] = field(default_factory=deque)
-    """Bots that did not get ready for a game, each with its tournament."""
+    """Bots that failed to get ready for a game, each with its tournament."""
     changed: set[int] = field(default_factory=set)
-    """Tournaments to carry on."""
+    """Tournaments to advance."""
     exhausted: set[int] = field(default_factory=set)
     """Running tournaments without a planned game left."""
     backing_off: dict[str, datetime] = field(default_factory=dict)
-    """Games that came to nothing more than once, and until when they are not handed out again."""
+    """Games with several void attempts, and when each may be dispatched again."""
 
     def is_out(self, tournament_id: int) -> bool:
-        """Whether games of a tournament are with a slot."""
+        """Return whether any game of a tournament is in flight."""
         return any(job.tournament_id == tournament_id and not job.is_over for job in self.jobs.values())
 
     def forget(self) -> None:
-        """Begin anew: what was known concerns this process no more."""
+        """Discard all state, after the loss of the lease."""
         for part in fields(self):
             getattr(self, part.name).clear()

@@ -1,4 +1,4 @@
-"""Says once that the database is away, now and then that it still is, and once that it is back."""
+"""Logs an outage of the database once, repeats that while it lasts, and logs its end."""
 
 from __future__ import annotations
 
@@ -8,32 +8,35 @@ from collections.abc import Callable
 from arena.log import logger
 
 REMINDER_INTERVAL_S = 600.0
-"""How often an outage is mentioned while it lasts."""
+"""How often a lasting outage is logged."""
 
 
 class OutageLog:
-    """`note` every failure, call `over` after every success, of whatever `task` works on the database beside others:
-    it is back when all of them could use it. `waiting` counts the results that wait."""
+    """The outages that concurrent tasks report: call `note` after each failure and `over` after each success of a
+    `task`.
+
+    The outage ends when every task that failed has succeeded. `waiting` returns the number of waiting results.
+    """
 
     def __init__(self, waiting: Callable[[], int], clock: Callable[[], float] = time.monotonic) -> None:
         self._waiting, self._clock = waiting, clock
         self._failed: set[str] = set()
-        self._began = self._told = 0.0
+        self._started_at = self._logged_at = 0.0
         self._log = logger("coordinator")
 
     def note(self, error: Exception, task: str) -> None:
-        """The database could not be used."""
+        """Report a failure."""
         at = self._clock()
         if not self._failed:
-            self._began = at
-        if not self._failed or at - self._told >= REMINDER_INTERVAL_S:
-            self._told = at
+            self._started_at = at
+        if not self._failed or at - self._logged_at >= REMINDER_INTERVAL_S:
+            self._logged_at = at
             self._log.warning("database unavailable", error=str(error), results_waiting=self._waiting())
         self._failed.add(task)
 
     def over(self, task: str) -> None:
-        """The database was used."""
+        """Report a success."""
         if task in self._failed:
             self._failed.discard(task)
             if not self._failed:
-                self._log.info("database back", after_s=round(self._clock() - self._began, 1))
+                self._log.info("database back", after_s=round(self._clock() - self._started_at, 1))

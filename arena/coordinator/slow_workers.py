@@ -1,11 +1,12 @@
-"""Notices a worker on which bots search slower than elsewhere: throttled, or with more to do than its games.
+"""Detects slow workers by a sequential test: workers that are throttled or overloaded, so that bots search slower
+there.
 
-What is compared is the nodes per second of one bot with those of the same bot on other workers, as bots count nodes
-differently. A game in which they were less than `1 - tolerance` of the median elsewhere speaks against its worker, any
-other for it; of a worker that is no slower than that, at most half of the games speak against it. A stake on the next
-one speaking against it, again and again, reaches `EVIDENCE_THRESHOLD` with a chance of at most its inverse, however long it plays
-(Ville's inequality), as far as medians of few games are right: `python -m tests.bench.throttle` says how far. Refuses
-to know executors and the database.
+Bots count nodes differently. Therefore the nodes per second of each bot are compared with those of the same bot on
+other workers. A game below `1 - tolerance` of the median elsewhere is evidence against its worker, any other game is
+evidence for it. On a worker within the tolerance at most half of the games are evidence against it. The test (an
+e-process) bets a share of its wealth on each next game; the wealth reaches `EVIDENCE_THRESHOLD` by chance with a
+probability of at most its inverse, however long the worker plays (Ville's inequality). The bound is approximate, as
+medians of few games are; `python -m tests.bench.throttle` measures it.
 """
 
 from __future__ import annotations
@@ -20,48 +21,48 @@ from referee.record import GameRecord
 from referee.spec import GameSpec
 
 EVIDENCE_THRESHOLD = 1000
-"""How much a stake has to become: false alarms are rarer than one in so many workers."""
+"""Wealth at which a worker is slow: its inverse bounds the share of false alarms (type I error)."""
 STAKES = (0.1, 0.3, 0.6)
-"""Shares of the wealth that are staked each time; as much begins with each."""
+"""Shares of the wealth that are bet on each game; the initial wealth is divided equally among them."""
 MIN_GAMES_ELSEWHERE = 5
-"""So many games of a bot on other workers make a median."""
+"""Fewest games of a bot on other workers that make a median."""
 MAX_GAMES_PER_BOT = 100
-"""So many of its latest games are kept of each bot."""
+"""Latest games that are kept of each bot."""
 MAX_BOTS = 2000
-"""So many bots are known, in each kind of game: those that played last."""
+"""Bots that are kept, counted in each kind of game: those that played last."""
 MIN_THINKING_MS = 20.0
-"""Who thought for less in a game is not measured by it."""
+"""Shortest thinking time of a bot in a game that counts."""
 
 Speed = tuple[object, float]
-"""A bot in a kind of game, and the logarithm of the nodes per second it searched."""
+"""A bot in a kind of game, and the natural logarithm of its nodes per second."""
 
 
 @dataclass(slots=True)
 class _Worker:
     wealth: list[float] = field(default_factory=lambda: [1.0] * len(STAKES))
     differences: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_GAMES_PER_BOT))
-    """Of its games: by how much bots were faster, as a logarithm."""
+    """By how much bots were faster in each game, as a logarithm."""
 
 
 class SlowWorkerDetector:
-    """`tolerance`: a worker may be slower than the others by that share, more than 0 and less than 1."""
+    """The test of all workers. A worker may be slower than the others by the share `tolerance`, between 0 and 1."""
 
     def __init__(self, tolerance: float) -> None:
         self._tolerance = tolerance
         self._bound = math.log(1 - tolerance)
         self._known: dict[object, deque[tuple[str, float]]] = {}
-        """Of each bot in each kind of game: on which worker, and how fast."""
+        """For each bot in each kind of game: the worker and the speed of its latest games."""
         self._workers: dict[str, _Worker] = defaultdict(_Worker)
 
     def add(self, worker: str, speeds: Sequence[Speed], among: Container[str]) -> str:
-        """Look at the speeds of a game that a worker has brought; `among` are the workers it is compared with.
+        """Add the speeds of one game of a worker; compare them with the workers `among`.
 
-        Why the worker is too slow; empty while it is not known to be.
+        Returns why the worker is too slow, or an empty string.
         """
         differences = [one for bot, speed in speeds if (one := self._difference(worker, bot, speed, among)) is not None]
         if not differences:
             return ""
-        # Twice the bound at most: whatever one bot says of its nodes, that alone speaks against nobody.
+        # Clip each bot at twice the bound: false node counts of one bot alone are no evidence against a worker.
         edge = -2 * self._bound
         mean = sum(max(-edge, min(edge, one)) for one in differences) / len(differences)
         mine = self._workers[worker]
@@ -77,9 +78,11 @@ class SlowWorkerDetector:
         )
 
     def _difference(self, worker: str, bot: object, speed: float, among: Container[str]) -> float | None:
-        """How much faster a bot was than elsewhere; None where too little is known. From now on this is known too."""
+        """Return how much faster a bot was than elsewhere, or None if too few games are known; then add the game to
+        those known.
+        """
         known = self._known.pop(bot, None) or deque(maxlen=MAX_GAMES_PER_BOT)
-        self._known[bot] = known  # the last one now
+        self._known[bot] = known  # move it to the end
         if len(self._known) > MAX_BOTS:
             del self._known[next(iter(self._known))]
         elsewhere = [found for other, found in known if other != worker and other in among]
@@ -88,13 +91,13 @@ class SlowWorkerDetector:
 
 
 def speeds_of(spec: GameSpec, record: GameRecord) -> Iterator[Speed]:
-    """How fast each side searched, where it says so, searched here, and a clock made it matter."""
+    """Yield the speed of each local side that reports its nodes and plays with a clock."""
     for place, (bot, control) in enumerate(zip((spec.first, spec.second), spec.controls, strict=True)):
         if bot.place or control.move_ms is None:
             continue
         own = [ply for number, ply in enumerate(record.plies) if number % 2 == place and ply.nodes and not ply.book]
         spent_ms = sum(ply.ms for ply in own)
         if spent_ms >= MIN_THINKING_MS:
-            # A slower machine that gave its bots as much more time is as good as the others.
+            # Scaled clocks compensate for a slower machine.
             speed = math.log(sum(ply.nodes or 0 for ply in own) / spent_ms * record.clock_scale)
             yield (bot.name, bot.options, control, spec.family, spec.variant), speed

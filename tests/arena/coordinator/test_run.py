@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.leadership import LEASE
-from arena.coordinator.lobby import Presence
+from arena.coordinator.lobby import ConnectedBot
 from arena.events.bus import Subscription
 from arena.events.messages import Event, GameEnded, RefereeChanged, VersionChanged
 from arena.store import ConflictError, SchemaError, Store
@@ -225,7 +225,7 @@ def test_running_games_are_waited_for(stage: Stage) -> None:
 
 def test_the_database_says_who_is_connected_while_it_acts(stage: Stage) -> None:
     ada, bob = (stage.ids[name] for name in ("ada", "bob"))
-    lobby: Any = SimpleNamespace(present={"ada v1": Presence(ada, 0, 4, 20.0, True)}, on_change=None)
+    lobby: Any = SimpleNamespace(present={"ada v1": ConnectedBot(ada, 0, 4, 20.0, True)}, on_change=None)
 
     def connected() -> set[int]:
         return {version for version, line in stage.store.presences.of([ada, bob]).items() if line.is_connected}
@@ -233,7 +233,7 @@ def test_the_database_says_who_is_connected_while_it_acts(stage: Stage) -> None:
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
         while connected() != {ada}:
             await asyncio.sleep(0.01)
-        lobby.present["bob v1"] = Presence(bob, 1, 4, None, False)
+        lobby.present["bob v1"] = ConnectedBot(bob, 1, 4, None, False)
         lobby.on_change()
         while connected() != {ada, bob}:
             await asyncio.sleep(0.01)
