@@ -1,4 +1,4 @@
-"""The connection of an arena to its scheduler: made, watched, and made anew when it is lost."""
+"""The connection of an arena to its scheduler: opens it, monitors it, and reopens it when it is lost."""
 
 from __future__ import annotations
 
@@ -34,27 +34,29 @@ class DaskLink:
 
 
 class DaskConnection:
-    """The connection to the scheduler at `address`; `hear` is called with the events of `topic`. Used in one loop."""
+    """The connection to the scheduler at `address`; `handle_events` is called with the events of `topic`. Used in one event
+    loop.
+    """
 
     def __init__(
-        self, address: str, security: Security | None, topic: str, hear: Callable[[tuple[float, Any]], None]
+        self, address: str, security: Security | None, topic: str, handle_events: Callable[[tuple[float, Any]], None]
     ) -> None:
-        self._address, self._security, self._topic, self._hear = address, security, topic, hear
+        self._address, self._security, self._topic, self._handle_events = address, security, topic, handle_events
         self._log = logger("cluster")
         self._is_linked = asyncio.Event()
         self.state = ClusterState(address)
-        """What there is to play on, as last heard."""
+        """The last known state of the workers."""
         self.link: DaskLink | None = None
         self.quarantined: dict[str, str] = {}
-        """The ids of workers that get no more games, and why."""
+        """The ids of quarantined workers, and why."""
 
     async def linked(self) -> DaskLink | None:
-        """The link, waiting until there is one; None if it was lost at once."""
+        """Wait for a link and return it; None if it was lost at once."""
         await self._is_linked.wait()
         return self.link
 
     async def open(self, connect_timeout_s: float) -> DaskLink:
-        """Connect for the first time. Raises ClusterError when nobody answers in time."""
+        """Connect for the first time. Raises ClusterError if the scheduler does not answer in time."""
         loop = asyncio.get_running_loop()
         until = loop.time() + connect_timeout_s
         while True:
@@ -69,7 +71,7 @@ class DaskConnection:
                 await asyncio.sleep(RETRY_INTERVAL_S)
 
     async def _connect(self, timeout_s: float) -> DaskLink:
-        """Raises OSError, TimeoutError."""
+        """Connect once. Raises OSError, TimeoutError."""
         client = Client(
             self._address,
             asynchronous=True,
@@ -80,7 +82,7 @@ class DaskConnection:
         )
         try:
             await client
-            await self._introduce(client)
+            await self._publish_metadata(client)
             await self._check_settings(client)
             self._subscribe(client)
             self._count(await client.scheduler.identity(n_workers=-1))
@@ -92,32 +94,32 @@ class DaskConnection:
         return link
 
     async def _check_settings(self, client: Client) -> None:
-        """Warn of a scheduler that somebody else started, such as `dask scheduler`, and that retries games itself."""
+        """Warn if the scheduler, such as a plain `dask scheduler`, retries games itself."""
         if failures := await client.run_on_scheduler(_allowed_failures):
             advice = "start it with DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=0, or use `arena scheduler`"
             self._log.warning("scheduler retries games", address=self._address, allowed_failures=failures, hint=advice)
 
-    async def _introduce(self, client: Client) -> None:
-        """Tell the workers what this arena is, and whom it has shut out."""
+    async def _publish_metadata(self, client: Client) -> None:
+        """Publish the version of this arena and its quarantined workers."""
         told = {"version": version(), "parts": dict(source.parts()), "quarantined": dict(self.quarantined)}
         await client.set_metadata(METADATA, told)
 
-    async def refuse(self, worker_id: str, why: str) -> None:
-        """Give a worker no more games: tell it why, and have the scheduler forget it."""
+    async def quarantine(self, worker_id: str, why: str) -> None:
+        """Quarantine a worker: tell it why, and remove it from the scheduler."""
         self.quarantined[worker_id] = why
         if self.link:
             with contextlib.suppress(OSError, TimeoutError, ValueError, CancelledError):
                 async with asyncio.timeout(ANSWER_TIMEOUT_S):
                     self._count(await self.link.client.scheduler.identity(n_workers=-1))
-                    await self._remove_refused(self.link.client)
+                    await self._remove_quarantined(self.link.client)
 
-    async def _remove_refused(self, client: Client) -> None:
+    async def _remove_quarantined(self, client: Client) -> None:
         if there := [worker.address for worker in self.state.workers if worker.id in self.quarantined]:
-            await self._introduce(client)
+            await self._publish_metadata(client)
             await client.run_on_scheduler(_remove, addresses=there)
 
     async def keep(self, link: DaskLink) -> None:
-        """Watch the scheduler; connect anew whenever it is lost, until cancelled."""
+        """Monitor the scheduler and reconnect whenever it is lost, until cancelled."""
         while True:
             await self._watch(link)
             self.lose(link)
@@ -135,7 +137,7 @@ class DaskConnection:
             self._log.info("scheduler", address=self._address, slots=self.state.slots)
 
     def lose(self, link: DaskLink) -> None:
-        """Note that a link is lost: what was handed out over it is not waited for."""
+        """Mark a link as lost, so that no job waits for it."""
         if self.link is link:
             self._log.warning("scheduler lost", address=self._address)
             self.link = None
@@ -144,27 +146,27 @@ class DaskConnection:
         link.is_lost.set()
 
     async def _watch(self, link: DaskLink) -> None:
-        """Count the workers until the connection is lost or another scheduler has taken the place of this one."""
+        """Count the workers until the connection is lost or another scheduler has replaced this one."""
         client, first = link.client, None
         while client.status == "running" and not link.is_lost.is_set():
             try:
                 async with asyncio.timeout(ANSWER_TIMEOUT_S):
                     identity = await client.scheduler.identity(n_workers=-1)
                     self._count(identity)
-                    await self._remove_refused(client)
+                    await self._remove_quarantined(client)
             except (OSError, TimeoutError, ValueError):
                 return
             first = first or identity["id"]
             if identity["id"] != first or client.status != "running":
                 return
-            # Once more: after a cut too short to be seen here, the scheduler knows of no subscriptions.
+            # Again: after a cut too short to be noticed here, the scheduler has lost the subscriptions.
             self._subscribe(client)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(POLL_INTERVAL_S):
                     await link.is_lost.wait()
 
     def _subscribe(self, client: Client) -> None:
-        client.subscribe_topic(self._topic, self._hear)
+        client.subscribe_topic(self._topic, self._handle_events)
 
     def _count(self, identity: Mapping[str, Any]) -> None:
         before = {worker.name for worker in self.state.refused}
@@ -179,13 +181,13 @@ def _allowed_failures(dask_scheduler: Any) -> int:
 
 
 async def _remove(dask_scheduler: Any, addresses: list[str]) -> None:
-    """Let workers go at once; what they had begun is lost."""
+    """Remove workers at once; their running jobs are lost."""
     for address in addresses:
         await dask_scheduler.remove_worker(address, stimulus_id="quarantine")
 
 
 async def shut(client: Client) -> None:
-    """Close a client, even one whose scheduler is gone."""
+    """Close a client, even if its scheduler is gone."""
     with contextlib.suppress(OSError, TimeoutError, CancelledError):
         async with asyncio.timeout(2 * CLOSE_TIMEOUT_S):
             await client.close(timeout=CLOSE_TIMEOUT_S)

@@ -168,7 +168,7 @@ def test_a_second_connection_takes_the_place_of_the_first() -> None:
             second = asyncio.ensure_future(later.attend())
             record = await played(lobby, "ada", "ada")
             await ended(first, second)
-            assert "ada has connected once more" in "".join(earlier.problems)
+            assert "ada has connected again" in "".join(earlier.problems)
             assert not later.problems
             return record.termination is Termination.MAX_PLIES
 
