@@ -34,8 +34,9 @@ class DaskLink:
 
 
 class DaskConnection:
-    """The connection to the scheduler at `address`; `handle_events` is called with the events of `topic`. Used in one event
-    loop.
+    """The connection to the scheduler at `address`, for one event loop.
+
+    `handle_events` is called with the events of `topic`.
     """
 
     def __init__(

@@ -181,7 +181,9 @@ class Lobby:
         *,
         is_open: bool = False,
     ) -> None:
-        """Serve a connection until `listening`, which calls `receive` and `pong`, ends. Only a bot's newest one stays."""
+        """Serve a connection until `listening`, which calls `receive` and `pong`, ends. It replaces the bot's earlier
+        one.
+        """
         connection = RelayConnection(version_id, bot, most_games, wire, is_open)
         if earlier := self._connections.get(bot):
             problem = f"{bot} has connected again: each bot may have one connection"

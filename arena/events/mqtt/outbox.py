@@ -1,7 +1,6 @@
-"""What a process still has to send to the others: messages in order, and its own running games, sent in batches.
+"""Outgoing messages of a process, in order, with the plies of its running games in batches.
 
-Bounded: the plies of a running game are taken from the game itself when there is somebody to send them to, and when the
-queue is full the oldest message is dropped.
+Bounded: unsent plies stay in their game until they can be sent, and a full queue drops its oldest message.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from arena.events.mqtt.payload import PayloadError, topic_of, write
 from arena.events.running import RunningGame, RunningGames
 
 MAX_QUEUED = 2000
-"""Messages that wait while the broker is away."""
+"""Messages that wait while the broker is unavailable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A message, ready for the wire."""
+    """An encoded message."""
 
     topic: str
     payload: bytes
@@ -38,22 +37,22 @@ class Outgoing:
 
 
 class MqttOutbox:
-    """`put` events of this process in, `take` messages out. `drop` is called with a reason for everything given up."""
+    """The outbox: `put` events in, `take` messages out. `drop` is called with the reason of each dropped message."""
 
     def __init__(self, sender: str, drop: Callable[[str], None]) -> None:
         self.running = RunningGames()
-        """The games that are played on behalf of this process."""
+        """The running games of this process."""
         self._sender = sender
         self._drop = drop
         self._sent: dict[str, int] = {}
-        """How many plies of a running game were sent; a game that is missing is due as a whole."""
+        """Number of plies sent of each running game; a missing game is to be sent as a snapshot."""
         self._status: RefereeChanged | None = None
         self._queue: deque[Outgoing] = deque()
 
     # -- in ------------------------------------------------------------------------------------------------------------
 
     def put(self, event: Event) -> bool:
-        """Take in an event of the bus; False when it is not for other processes."""
+        """Queue an event; return False if it is not for other processes."""
         match event:
             case GameStarted() | GamePly():
                 self.running.take(event)
@@ -64,7 +63,7 @@ class MqttOutbox:
                     self._end(event.game)
                 if isinstance(event, RefereeChanged):
                     self._status = event
-                    if event.state in ("standing by", "stopped"):  # none of the games is played here any more
+                    if event.state in ("standing by", "stopped"):  # no game is played by this process any more
                         self.running = RunningGames()
                         self._sent.clear()
                 self._queue_up(event)
@@ -73,18 +72,18 @@ class MqttOutbox:
         return True
 
     def _end(self, name: str) -> None:
-        """Send the last plies of a game that does not run any more."""
+        """Queue the last plies of a game that has ended."""
         if game := self.running.games.get(name):
             self._queue_plies(name, game)
         self.running.forget(name)
         self._sent.pop(name, None)
 
     def renew(self) -> None:
-        """Send the running games as a whole: somebody has missed their beginning."""
+        """Send all running games as snapshots, as a listener has missed their start."""
         self._sent.clear()
 
     def reconnect(self) -> None:
-        """Say again what this process does and what it plays: the broker may have published the last will."""
+        """Send the status and the running games again: the broker may have published the Last Will."""
         if self._status is not None:
             self._queue_up(self._status)
         self.renew()
@@ -92,7 +91,7 @@ class MqttOutbox:
     # -- out -----------------------------------------------------------------------------------------------------------
 
     def fill(self) -> None:
-        """Queue the plies that were played since the last time."""
+        """Queue the new plies."""
         for name, game in self.running.games.items():
             if name in self._sent:
                 self._queue_plies(name, game)
@@ -101,12 +100,12 @@ class MqttOutbox:
                 self._queue_up(game.snapshot(name))
 
     def take(self) -> Outgoing | None:
-        """The next message, which is not kept here any more; None when nothing waits."""
+        """Remove and return the next message; None if the queue is empty."""
         return self._queue.popleft() if self._queue else None
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing waits (plies aside)."""
+        """True if no message waits (apart from plies)."""
         return not self._queue
 
     def _queue_plies(self, name: str, game: RunningGame) -> None:
@@ -116,7 +115,7 @@ class MqttOutbox:
         self._sent[name] = len(game.plies)
 
     def message(self, event: BroadcastEvent) -> Outgoing:
-        """An event as it is sent. Raises PayloadError."""
+        """Encode an event. Raises PayloadError."""
         return Outgoing(topic_of(event, self._sender), write(event, self._sender), event.TOPIC.is_retained)
 
     def _queue_up(self, event: BroadcastEvent) -> None:

@@ -206,7 +206,7 @@ class Line:
 def test_bells_ring_for_their_subject_only() -> None:
     async def main() -> None:
         live = Live(Bus())
-        with live.bell(Subject("tournament", 1)) as one, live.bell(Subject("tournament", 2)) as two:
+        with live.changes(Subject("tournament", 1)) as one, live.changes(Subject("tournament", 2)) as two:
             live.take(ended())
             assert one.is_set()
             assert not two.is_set()
@@ -221,7 +221,7 @@ def test_the_listener_hears_the_bus() -> None:
         live = Live(bus)
         task = asyncio.create_task(live.run())
         await asyncio.sleep(0)
-        with live.bell(Subject("game", "ab")) as bell:
+        with live.changes(Subject("game", "ab")) as bell:
             bus.publish(GameStarted(game="ab"))
             await asyncio.wait_for(bell.wait(), 60)
         assert "ab" in live.games

@@ -82,7 +82,7 @@ def test_it_is_measured_again_and_again() -> None:
 
     async def main() -> SpeedMeter:
         found = SpeedMeter(slots, "w")  # type: ignore[arg-type]
-        running = asyncio.create_task(found.run(every_s=0))
+        running = asyncio.create_task(found.run(interval_s=0))
         while found.leaves != 300:
             await asyncio.sleep(0)
             slots.found = slots.found or [300.0]

@@ -214,7 +214,7 @@ def test_a_broker_that_dies_in_mid_game_costs_liveliness_only(mosquitto: Mosquit
             referee.publish(ended(OTHER))
             referee.publish(TournamentChanged(tournament=3, state="running"))
             # News of the outage may be missed: who listens to a tournament is told to look into the database.
-            with live.bell(Subject("game", GAME)) as bell, live.bell(Subject("tournament", 3)) as other:
+            with live.changes(Subject("game", GAME)) as bell, live.changes(Subject("tournament", 3)) as other:
                 mosquitto.start()
                 await until(lambda: moves(live) == written(8) and OTHER not in live.games)
                 assert bell.is_set()
