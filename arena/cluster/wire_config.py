@@ -99,7 +99,7 @@ class QuarantinedError(ClusterError):
 
 
 def configure() -> None:
-    """Configure Dask for this process, overriding files and environment variables that would change how games are run."""
+    """Configure Dask for this process, overriding files and environment variables that would affect games."""
     dask.config.set(_SETTINGS)
     for name in (*_DASK_LOGS, *_SILENCED_LOGS):
         log = logging.getLogger(name)
@@ -109,7 +109,7 @@ def configure() -> None:
 
 
 def version() -> str:
-    """Return what both sides must have in common: package version, wire version, and the digest of the judging sources."""
+    """Return what both sides must share: package version, wire version, and the digest of the judging sources."""
     return f"{_number()}/{WIRE}/{source.digest()}"
 
 

@@ -23,7 +23,8 @@ _SUBJECTS: dict[str, tuple[str, Callable[[str], str | int]]] = {
 
 @dataclass(frozen=True)
 class Topic:
-    """One topic of the tree. `{…}` in `pattern` is the subject: a field of the event, or `from`, the sending process."""
+    """One topic of the tree. `{…}` in `pattern` is its subject: a field of the event, or `from`, the sending process.
+    """
 
     pattern: str
     about: str

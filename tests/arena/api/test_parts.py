@@ -210,7 +210,7 @@ def test_bells_ring_for_their_subject_only() -> None:
             live.take(ended())
             assert one.is_set()
             assert not two.is_set()
-        assert not live._bells
+        assert not live._listeners
 
     asyncio.run(main())
 
