@@ -1,4 +1,4 @@
-"""The console script `arena`, also `python -m arena`. Everything it does is in `arena.cli`."""
+"""The console script `arena`, also `python -m arena`; it calls `arena.cli`."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from collections.abc import Sequence
 
 
 def hold_streams() -> None:
-    """Open nothing in place of standard streams that are closed: files opened later would get their numbers."""
+    """Reopen closed standard streams as /dev/null, or files opened later would get their descriptors."""
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
-            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: this one
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free descriptor: this one
             setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: SIM115 - open until the end
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line (`sys.argv` by default) and return its exit code."""
     hold_streams()
-    # Before numpy is loaded: on our small matrices its threads wait for each other longer than one of them computes.
+    # Before numpy is imported: on our small matrices its threads cost more than they gain.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # What is imported stays: looking through it after every 700 new objects is a tenth of the time of a start.
+    # Imported objects live for ever: scanning them after every 700 new objects takes a tenth of the start time.
     gc.set_threshold(20_000)
     from arena.cli.run import run
 

@@ -1,4 +1,4 @@
-"""The web application: the JSON interface, the pages, and what surrounds them, over one context."""
+"""The web application: the JSON interface, the pages and their middleware, over one context."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from arena.store import Store
 def context_of(
     store: Store, settings: Settings | None = None, bus: EventBus | None = None, metrics: Metrics | None = None
 ) -> WebContext:
-    """The context of one web process. Without a bus nothing is heard of running games."""
+    """Build the context of one web process. Without a bus it has no live view of running games."""
     settings = settings or read_settings()
     bus = bus or Bus()
     arena = Arena(store, settings, bus)
-    _ = arena.bundles  # where bundles cannot be kept the server does not start
+    _ = arena.bundles  # fail at the start if bundles cannot be stored
     return WebContext(arena, Live(bus), metrics or Metrics())
 
 
 def build(context: WebContext) -> web.Application:
-    """The application over this context."""
+    """Build the application over this context."""
     app = web.Application(middlewares=[middleware(problem.page)], client_max_size=session.FORM_BYTES)
     app[CONTEXT] = context
     handle.mount(app, TABLE, PAGES)
@@ -43,7 +43,7 @@ def build(context: WebContext) -> web.Application:
     for table in (health.routes, session.routes):
         app.add_routes(table)
     documents.add_documents(app)
-    site.setup(app)  # last: /{family} takes every other address of one segment
+    site.setup(app)  # last: /{family} matches every other address of one segment
     app.on_response_prepare.append(add_headers)
     app.cleanup_ctx.append(_listening)
     app.on_shutdown.append(_close_streams)
@@ -51,7 +51,7 @@ def build(context: WebContext) -> web.Application:
 
 
 def build_door(context: WebContext) -> web.Application:
-    """An application that takes remote bots, and nothing else: of a referee without pages."""
+    """Build an application that only accepts remote bots, for a coordinator without pages."""
     app = web.Application(middlewares=[middleware(problem.page)])
     app[CONTEXT] = context
     app.router.add_get(connection.PATH, connection.connect, allow_head=False)

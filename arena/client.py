@@ -1,6 +1,6 @@
-"""A client of the JSON interface, for the command line: one request, a list page by page, a stream that comes back.
+"""A client of the JSON interface for the command line: requests, paginated lists, and streams that reconnect.
 
-Standard library only, so that a command starts quickly. Refuses to know what the documents mean.
+It uses the standard library only, so that commands start quickly.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from arena.errors import ArenaError, Exit, kind_of_status
 PREFIX = "/api/v1"
 DEFAULT = "http://127.0.0.1:8000"
 NDJSON = "application/x-ndjson"
-_PATIENCE = 5
-"""How often a stream is taken up again without anything new in between."""
+_MAX_RETRIES = 5
+"""Reconnects of a stream without a new event in between."""
 
 
 class ClientError(ArenaError):
-    """What a server answered instead of what was asked for, in its own words, or that it did not answer."""
+    """An error response of a server, in the server's own words, or no response at all."""
 
     def __init__(self, kind: str, message: str, *, hint: str = "", errors: list[dict[str, str]] | None = None) -> None:
         super().__init__(message, hint=hint, errors=errors or [])
@@ -36,15 +36,15 @@ class ClientError(ArenaError):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer that is not an error."""
+    """A successful response."""
 
     status: int
     headers: Mapping[str, str]
     data: Any
 
 
-class Client:
-    """One server, and the token that opens it."""
+class ApiClient:
+    """A server, and the token for it."""
 
     def __init__(self, server: str, token: str | None = None, *, timeout: float = 30.0) -> None:
         try:
@@ -55,7 +55,7 @@ class Client:
             is_address = False
         if not is_address or not host:
             raise ClientError(
-                "invalid", f"not the address of a server: {server}", hint="write http://HOST:PORT or https://HOST"
+                "invalid", f"invalid server address: {server}", hint="write http://HOST:PORT or https://HOST"
             )
         self.server = f"{parts.scheme}://{parts.netloc}"
         self._host, self._port, self._is_https = host, port, parts.scheme == "https"
@@ -72,7 +72,9 @@ class Client:
         file: BinaryIO | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Reply:
-        """One request; its answer as data. Raises ClientError with the problem's own words and kind."""
+        """Send a request; return the decoded response. Raises ClientError with the message and the kind of the problem
+        document.
+        """
         sent = dict(headers or {})
         content: Any = file
         if body is not None:
@@ -86,11 +88,11 @@ class Client:
             return Reply(response.status, dict(response.headers), json.loads(text) if text else None)
 
     def get(self, path: str, **query: Any) -> Any:
-        """A document."""
+        """Fetch a document."""
         return self.ask("GET", path, query=query).data
 
     def pages(self, path: str, limit: int | None = None, **query: Any) -> Iterator[Any]:
-        """The items of a list, `limit` at most, page by page."""
+        """Yield the items of a list, at most `limit`, fetching page by page."""
         left = limit
         after: str | None = None
         while left is None or left > 0:
@@ -104,13 +106,13 @@ class Client:
                 left -= len(page["items"])
 
     def chunks(self, path: str, accept: str, **query: Any) -> Iterator[bytes]:
-        """A file as it comes."""
+        """Download a file in chunks."""
         with self._opened("GET", path, query, None, {"Accept": accept}) as response:
             while chunk := self._read(response, 64 * 1024):
                 yield chunk
 
     def events(self, path: str, after: int | None = None) -> Iterator[dict[str, Any]]:
-        """The events of a stream to its last one; a cut stream is taken up behind the last `seq`."""
+        """Yield the events of a stream to its last one; an interrupted stream resumes after the last `seq`."""
         failures = 0
         while True:
             try:
@@ -124,11 +126,11 @@ class Client:
                                 return
             except (OSError, http.client.HTTPException, ValueError) as error:
                 failures += 1
-                if failures > _PATIENCE:
+                if failures > _MAX_RETRIES:
                     raise self._unreachable(error) from None
             except ClientError as error:
                 failures += 1
-                if error.exit is not Exit.UNREACHABLE or failures > _PATIENCE:
+                if error.exit is not Exit.UNREACHABLE or failures > _MAX_RETRIES:
                     raise
             time.sleep(min(8.0, 0.25 * 2**failures))
 
@@ -151,7 +153,7 @@ class Client:
         else:
             connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
         try:
-            with contextlib.suppress(BrokenPipeError):  # refused before all of the body was sent: the answer says why
+            with contextlib.suppress(BrokenPipeError):  # rejected before the whole body was sent: the response says why
                 connection.request(method, target, content, headers)
             response = connection.getresponse()
         except (OSError, http.client.HTTPException) as error:
@@ -174,7 +176,7 @@ class Client:
         return ClientError("unavailable", f"no answer from {self.server}: {reason}", hint=hint)
 
     def _problem(self, response: http.client.HTTPResponse) -> ClientError:
-        """A problem document as an error."""
+        """Convert a problem document to an error."""
         try:
             found = json.loads(response.read(256 * 1024))
             detail, hint = str(found["detail"]), str(found.get("hint", ""))
@@ -190,7 +192,7 @@ class Client:
 
 
 class _Response:
-    """An open answer with its connection; closing one closes both."""
+    """An open response with its connection; both are closed together."""
 
     def __init__(self, connection: http.client.HTTPConnection, response: http.client.HTTPResponse) -> None:
         self._connection, self._response = connection, response
@@ -216,28 +218,28 @@ def _word(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-# -- where tokens are kept ---------------------------------------------------------------------------------------------
+# -- stored tokens -----------------------------------------------------------------------------------------------------
 
 
-_AGAIN = "remove it and log in again"
+_LOG_IN_AGAIN = "remove it and log in again"
 
 
 def keyring() -> Path:
-    """The file of servers and tokens of this user."""
+    """Return the file with the servers and tokens of this user."""
     home = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
     return Path(home) / "arena" / "login.json"
 
 
 def read_keys() -> dict[str, Any]:
-    """`{"server": the last one, "tokens": {server: token}}`; empty where there is none. Raises ClientError."""
+    """Return `{"server": the last one, "tokens": {server: token}}`; empty without a file. Raises ClientError."""
     try:
         found = json.loads(keyring().read_text(encoding="utf-8"))
     except FileNotFoundError:
         found = {}
     except (OSError, ValueError) as error:
-        raise ClientError("invalid", f"{keyring()}: cannot be read: {error}", hint=_AGAIN) from None
+        raise ClientError("invalid", f"{keyring()}: cannot be read: {error}", hint=_LOG_IN_AGAIN) from None
     if not isinstance(found, dict) or not isinstance(found.get("tokens", {}), dict):
-        raise ClientError("invalid", f"{keyring()}: not what `arena login` writes", hint=_AGAIN)
+        raise ClientError("invalid", f"{keyring()}: not a file of `arena login`", hint=_LOG_IN_AGAIN)
     return {"server": found.get("server"), "tokens": found.get("tokens", {})}
 
 

@@ -399,7 +399,7 @@ def read_settings(config: Path | None = None, **given: Any) -> Settings:
         name = first.field.partition(".")[0] or "settings"
         place = _place(name, chosen, file if name in table else None)
         raise ConfigError(
-            f"{place}: {first.problem.replace('no such key', 'no such setting')}", hint=first.hint
+            f"{place}: {first.problem.replace('unknown key', 'unknown setting')}", hint=first.hint
         ) from None
     except SettingsError as error:
         field = str(error).partition('"')[2].partition('"')[0]

@@ -1,4 +1,4 @@
-"""CSV that spreadsheets and programs take: one line for each item, a column for each key."""
+"""CSV for spreadsheets and programs: one line for each item, one column for each key."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def lines(items: Iterable[Mapping[str, Any]], columns: Iterable[str] = ()) -> Iterator[str]:
-    """Items of one kind as lines with their ends, first the keys: `columns`, or those of the first item.
+    """Yield the header (`columns`, or the keys of the first item) and a line for each item, with line ends.
 
     Booleans are `true` and `false`, None is empty, lists and tables are JSON.
     """
@@ -31,7 +31,7 @@ def lines(items: Iterable[Mapping[str, Any]], columns: Iterable[str] = ()) -> It
 
 
 def safe(text: str) -> str:
-    """A text no spreadsheet takes for a formula."""
+    """Quote a text that spreadsheets would evaluate as a formula."""
     return "'" + text if text[:1] in "=+-@\t\r" else text
 
 

@@ -1,6 +1,6 @@
-"""The folders in which the arena keeps its own: made for its user alone, whatever the umask it was started with.
+"""Creates the data folders of the arena, private to its user whatever the umask.
 
-Refuses to change the rights of what is there already: whoever opened it may have had a reason. `arena doctor` tells.
+Permissions of existing folders are never changed, as they may be intended; `arena doctor` reports them.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from typing import Literal
 
 PRIVATE, PASSABLE = 0o700, 0o711
 PROBE_BYTES = 1 << 20
-"""A disk with less room than that is full."""
+"""A disk with less free space is full."""
 _OTHERS_READ, _OTHERS = 0o006, 0o007
 
 
 def is_passed_through() -> bool:
-    """Whether bots run as other users, who must get to the files of their bundle through the folders above them."""
+    """Return whether bots run as other users, who need to traverse the folders above their bundle."""
     return os.geteuid() == 0
 
 
 def make_folder(folder: Path, *, is_passage: bool = False) -> None:
-    """Make a folder and those missing above it, for this user alone. Raises OSError.
+    """Create a folder and its missing parents, private to this user. Raises OSError.
 
-    `is_passage`: bundles lie below. Where bots are other users they may then pass through, but not look around.
+    `is_passage`: bundles lie below. If bots run as other users, these may then traverse the folder, but not list it.
     """
     mode = PASSABLE if is_passage and is_passed_through() else PRIVATE
     for place in reversed([each for each in (folder, *folder.parents) if not each.is_dir()]):
@@ -41,12 +41,12 @@ def make_folder(folder: Path, *, is_passage: bool = False) -> None:
 
 
 def make_file(path: Path) -> None:
-    """Make an empty file that this user alone may read, unless there is one. Raises OSError."""
+    """Create an empty file that only this user can read, unless it exists. Raises OSError."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
 
 
 def disk_state(folder: Path) -> Literal["ok", "full", "unwritable"]:
-    """Whether the disk of a folder takes what is written: try it with a file that has no name."""
+    """Check whether the disk of a folder accepts data, by writing an unnamed file."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(PROBE_BYTES))
@@ -56,7 +56,7 @@ def disk_state(folder: Path) -> Literal["ok", "full", "unwritable"]:
 
 
 def exposed(folder: Path) -> Iterator[Path]:
-    """What other users of this machine may read of a data folder: the folder itself, or files in it. Raises OSError."""
+    """Yield the data folder, or its files, if other users can read them. Raises OSError."""
     rights = stat.S_IMODE(folder.stat().st_mode)
     if rights & (_OTHERS_READ if is_passed_through() else _OTHERS):
         yield folder

@@ -1,6 +1,6 @@
-"""Structured logs: `event key=value` for people, JSON lines for machines, on stderr.
+"""Structured logs on stderr: `event key=value` for people, JSON lines for machines.
 
-No secret is ever logged: neither headers nor query strings nor bodies.
+No secret is ever logged: no headers, query strings or bodies.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Form = Literal["auto", "json", "text"]
 
 
 class _Stderr:
-    """Standard error as it is when something is said: whoever replaced it may have closed what was there before."""
+    """The current standard error: a replaced stream may be closed already."""
 
     def write(self, text: str) -> int:
         return sys.stderr.write(text)
@@ -27,16 +27,16 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, default=repr)
 
 
 def _written(event: Any, **_: Any) -> str:
-    """An event as JSON: with one encoder for all of them, as there is a line for every request."""
+    """Encode an event as JSON, with one shared encoder as there is a line for every request."""
     return _ENCODER.encode(event)
 
 
 def configure(form: Form = "auto", level: str = "info") -> None:
-    """Set up logging for this process; `auto` is text on a terminal, JSON elsewhere."""
+    """Configure logging of this process; `auto` is text on a terminal, JSON elsewhere."""
     import structlog
 
     is_text = form == "text" or (form == "auto" and sys.stderr.isatty())
-    # Local variables hold secrets: a trace shows where, never with what.
+    # Local variables may hold secrets: tracebacks leave them out.
     trace = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
@@ -55,7 +55,7 @@ def configure(form: Form = "auto", level: str = "info") -> None:
         logger_factory=structlog.WriteLoggerFactory(file=cast(TextIO, _Stderr())),
         cache_logger_on_first_use=False,
     )
-    # Libraries that log in the standard way come out in the same form.
+    # Messages of the standard library's logging get the same format.
     formatter = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=shared,
         processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last],
@@ -66,7 +66,7 @@ def configure(form: Form = "auto", level: str = "info") -> None:
 
 
 class Logger:
-    """Says things in the name of a part. What it takes to say them is loaded with the first: most commands say none."""
+    """A logger with a part name. structlog is imported with the first message: most commands log none."""
 
     def __init__(self, part: str) -> None:
         self._part = part
@@ -78,5 +78,5 @@ class Logger:
 
 
 def logger(name: str) -> Any:
-    """A logger whose lines carry `part=name`."""
+    """Return a logger whose lines carry `part=name`."""
     return Logger(name)

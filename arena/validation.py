@@ -1,11 +1,8 @@
-"""What does not fit a model, said in the words of who wrote it: which key, what is wrong with it, what to write.
-
-pydantic finds the faults; none of its wording is shown. Refuses to know any model.
-"""
+"""Converts validation errors of pydantic to messages in the user's terms: which key, what is wrong, what to write."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -13,13 +10,13 @@ from pydantic import BaseModel, ValidationError
 
 from arena.errors import did_you_mean, near
 
-MOST = 50
-"""How many faults are told at most."""
+MAX_ERRORS = 50
+"""Most errors that are reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """One value that does not fit: the path of its key, what is wrong, and what to write instead."""
+    """An invalid value: the path of its key, the problem, and a hint what to write instead."""
 
     field: str
     problem: str
@@ -28,7 +25,7 @@ class Misfit:
 
     @property
     def sentence(self) -> str:
-        """What is wrong and what to write, without the key."""
+        """The problem and the hint, without the key."""
         return f"{self.problem}; {self.hint}" if self.hint else self.problem
 
     def __str__(self) -> str:
@@ -36,19 +33,19 @@ class Misfit:
 
 
 def misfits(error: ValidationError, model: type[BaseModel], *, forms: Mapping[str, str] | None = None) -> list[Misfit]:
-    """All that is wrong, a value at a time. `forms` are the words for patterns of texts.
+    """Return all errors, one for each key. `forms` describes the patterns of texts.
 
-    The optional `MEANT` of a model maps unknown keys to known ones (`tc`: `time_control`).
+    A model may define `MEANT`: wrong keys that people write, and the right ones (`tc`: `time`).
     """
     found: dict[str, Misfit] = {}
-    for one in error.errors(include_url=False)[:MOST]:
+    for one in error.errors(include_url=False)[:MAX_ERRORS]:
         misfit = _misfit(one, model, forms or {})
         found.setdefault(misfit.field, misfit)
     return list(found.values())
 
 
 def keys(model: type[BaseModel], before: str = "") -> Iterator[str]:
-    """All keys of a model, those of its tables with a dot: `name`, `entries`, `entries.bots` …"""
+    """Yield all keys of a model, those of its tables with a dot: `name`, `entries`, `entries.bots` …"""
     for name, field in model.model_fields.items():
         yield before + name
         if inner := table_of(field.annotation):
@@ -56,7 +53,7 @@ def keys(model: type[BaseModel], before: str = "") -> Iterator[str]:
 
 
 def table_of(annotation: Any) -> type[BaseModel] | None:
-    """The model in an annotation such as `Recurrence | None`; None where it is a plain value."""
+    """Return the model in an annotation such as `Recurrence | None`, or None for a plain value."""
     for kind in (annotation, *get_args(annotation)):
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             return kind
@@ -64,7 +61,7 @@ def table_of(annotation: Any) -> type[BaseModel] | None:
 
 
 def shown(value: Any) -> str:
-    """A value as it is repeated to who wrote it."""
+    """Return a value as messages quote it."""
     words = repr(value) if isinstance(value, (str, int, float)) else "this"
     words = {"True": "true", "False": "false"}.get(words, words)
     return words if len(words) <= 60 else f"{words[:59]}…"
@@ -72,9 +69,11 @@ def shown(value: Any) -> str:
 
 def _misfit(one: Mapping[str, Any], model: type[BaseModel], forms: Mapping[str, str]) -> Misfit:
     place = [str(part) for part in one["loc"]]
-    if place and place[-1] in _PLAIN:  # one of several kinds that a value may be of
+    if place and place[-1] in _PLAIN:  # an alternative of a union type
         place.pop()
-        return Misfit(_path(place), f"{shown(one.get('input'))} cannot be used here", "write a text, a number or true")
+        given = one.get("input")
+        problem = "invalid value" if isinstance(given, (list, dict)) else f"invalid value {shown(given)}"
+        return Misfit(_path(place), problem, "write a text, a number or true")
     if one["type"] == "extra_forbidden":
         return _unknown(place, model)
     return Misfit(_path(place), *_words(str(one["type"]), one.get("input"), one.get("ctx", {}), forms))
@@ -85,8 +84,8 @@ def _path(place: list[str]) -> str:
 
 
 def _words(kind: str, given: Any, context: Mapping[str, Any], forms: Mapping[str, str]) -> tuple[str, str]:
-    """What is wrong and, where the one does not say the other, what to write."""
-    words = (f"{shown(given)} cannot be used here", "see the reference of all keys")
+    """Return what is wrong and, unless that is obvious, what to write."""
+    words = (f"invalid value {shown(given)}", "see the reference of all keys")
     if kind == "missing":
         words = ("is missing", "write it")
     elif kind == "value_error":
@@ -94,9 +93,9 @@ def _words(kind: str, given: Any, context: Mapping[str, Any], forms: Mapping[str
     elif kind == "literal_error":
         values = str(context["expected"]).replace("'", "").replace(" or ", ", ").split(", ")
         similar = did_you_mean(near(str(given), values, 1))
-        words = (f"{shown(given)} is none of them", f"{similar} There are {', '.join(values)}".strip())
+        words = (f"invalid value {shown(given)}", _choices(similar, values))
     elif kind == "string_pattern_mismatch":
-        words = (f"{shown(given)} cannot be one", forms.get(str(context["pattern"]), "see the reference of all keys"))
+        words = (f"invalid value {shown(given)}", forms.get(str(context["pattern"]), "see the reference of all keys"))
     elif kind in _BOUNDS:
         problem, hint = _BOUNDS[kind](context)
         words = (f"{shown(given)} is {problem}", hint)
@@ -105,6 +104,11 @@ def _words(kind: str, given: Any, context: Mapping[str, Any], forms: Mapping[str
             if kind in known:
                 words = (f"{shown(given)} is not {asked}", f"write {asked}")
     return words
+
+
+def _choices(similar: str, values: Iterable[str]) -> str:
+    """Return the hint of a value that must be one of these; `similar` is the probable correction."""
+    return f"{similar} Choose from {', '.join(values)}" if similar else f"choose from {', '.join(values)}"
 
 
 _PLAIN = ("bool", "int", "float", "str", "constrained-str")
@@ -136,12 +140,12 @@ _BOUNDS: Mapping[str, _Bound] = {
 
 
 def _unknown(place: list[str], model: type[BaseModel]) -> Misfit:
-    """A key that nothing has: the one that was probably meant, or all there are beside it."""
+    """Report an unknown key with the probable correction, or with all keys of its table."""
     known, last, before = list(keys(model)), place[-1], ".".join(part for part in place[:-1] if not part.isdecimal())
     beside = [key.rpartition(".")[2] for key in known if key.rpartition(".")[0] == before]
     elsewhere = [key for key in known if key.rpartition(".")[2] == last]
     meant: Mapping[str, str] = getattr(model, "MEANT", {})
     other = meant.get(f"{before}.{last}", meant.get(last))
     found = [other] if other else elsewhere or [f"{before}.{one}".lstrip(".") for one in near(last, beside)]
-    hint = did_you_mean(found) or "there is " + ", ".join(beside)
-    return Misfit(_path(place), "no such key", hint, tuple(found))
+    hint = did_you_mean(found) or _choices("", beside)
+    return Misfit(_path(place), "unknown key", hint, tuple(found))

@@ -115,7 +115,7 @@ async def _attend(call: Call, lobby: Lobby, query: ConnectQuery) -> web.StreamRe
         async for message in socket:
             if message.type is WSMsgType.TEXT:
                 try:
-                    lobby.heard(name, wire, message.data)
+                    lobby.receive(name, wire, message.data)
                 except (ValueError, KeyError, TypeError, AttributeError):
                     _logger.info("makes no sense", bot=name)
                     return

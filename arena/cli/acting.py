@@ -36,11 +36,11 @@ async def act(
 
     `open_door`: has remote bots come to the lobby, as long as it is there.
     """
+    from arena.cluster.spool import Spool
     from arena.coordinator.coordinator import Coordinator
     from arena.coordinator.executors import open_executor
     from arena.coordinator.lobby import Lobby
     from arena.metrics import RefereeMetrics
-    from arena.spool import Spool
     from referee.bot.remote.link import LinkAllowance
 
     spool = Spool(settings.spool_folder)
@@ -79,7 +79,7 @@ async def announced(store: Store, bus: EventBus, coordinator: Coordinator, place
     """Meanwhile, say who plays the games of `place`, whenever that changes: this process, or the one with the lease."""
     from arena.events.messages import RefereeChanged
 
-    async with bus.subscribe(RefereeChanged, lease_owner=coordinator.lease_owner.name) as changes:
+    async with bus.subscribe(RefereeChanged, lease_owner=coordinator.leadership.name) as changes:
 
         async def announce() -> None:
             async for change in changes:
@@ -102,8 +102,8 @@ async def announced(store: Store, bus: EventBus, coordinator: Coordinator, place
 
 def player_of(store: Store) -> str:
     """The process that has the lease, in words for people; empty where nobody does or the database is away."""
-    from arena.coordinator.lease import LEASE
-    from arena.coordinator.lease_owner import is_dead, process_of
+    from arena.coordinator.leadership import LEASE
+    from arena.coordinator.process_identity import is_dead, process_of
     from arena.store import StoreUnavailableError
 
     try:

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from arena.cli import choice, output, remote
 from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
-from arena.client import Client
+from arena.client import ApiClient
 from referee.bot.input_file import refuse_special
 
 _MOVING = ("uploaded", "checking")
@@ -169,7 +169,7 @@ def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
     return info
 
 
-def _watch(client: Client, submission: int) -> dict[str, Any]:
+def _watch(client: ApiClient, submission: int) -> dict[str, Any]:
     while True:
         found: dict[str, Any] = client.get(f"/submissions/{submission}")
         if found["state"] not in _MOVING:

@@ -123,7 +123,7 @@ def _backup(arguments: argparse.Namespace) -> int:
 
 def _restore(arguments: argparse.Namespace) -> int:
     """The database is set aside; what finished since the backup and can be read there is recorded at the start."""
-    from arena.spool import Spool
+    from arena.cluster.spool import Spool
     from arena.store.base.models import now
     from arena.store.operations.sqlite_backup import SqliteBackups, restore, salvage
     from referee.game.record import read_record

@@ -16,11 +16,11 @@ from arena.cli.compiling import Compiling
 from arena.cli.exit import CommandError, Exit
 from arena.cli.interrupt import heard
 from arena.cli.results import report
+from arena.cluster.spool import Spool
 from arena.collections import following
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.executors import publisher
 from arena.events.bus import Bus, EventBus
-from arena.spool import Spool
 from arena.store import Store
 from arena.store.base.models import Tournament, Version
 from arena.tournaments import create

@@ -153,10 +153,10 @@ def cluster_executor(address: str) -> Iterator[tuple[Executor, Callable[[], int]
     """Yield the executor of a cluster, and a function that returns how many jobs to submit at once. Raises
     CommandError.
     """
+    from arena.cluster.spool import Spool
     from arena.config import read_settings
     from arena.coordinator.executors import open_executor, slots_of
     from arena.events.bus import Bus
-    from arena.spool import Spool
 
     try:
         settings = read_settings(None, executor=address)

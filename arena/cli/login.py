@@ -10,7 +10,7 @@ import sys
 
 from arena.cli import choice, output, remote
 from arena.cli.exit import CommandError, Exit
-from arena.client import Client, change_keys, keyring
+from arena.client import ApiClient, change_keys, keyring
 
 SCOPES = ("read", "submit", "organise", "admin", "worker")
 
@@ -33,14 +33,14 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Get a token, try it, keep it."""
     server = remote.server_of(arguments)
-    bare = Client(server)
+    bare = ApiClient(server)
     if arguments.forget:
         return _forget(arguments, bare)
     ends = ""
     token = arguments.token or (None if arguments.user else os.environ.get("ARENA_TOKEN"))
     if token is None:
         token, ends = _by_password(arguments, bare) if arguments.user else (asked("token: "), "")
-    account = Client(server, token).get("/account")
+    account = ApiClient(server, token).get("/account")
 
     def keep(keys: dict[str, object]) -> None:
         keys["server"] = bare.server
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _by_password(arguments: argparse.Namespace, bare: Client) -> tuple[str, str]:
+def _by_password(arguments: argparse.Namespace, bare: ApiClient) -> tuple[str, str]:
     """A new token, and when it ends, in words."""
     scopes = arguments.scopes and [scope.strip() for scope in arguments.scopes.split(",") if scope.strip()]
     if unknown := [scope for scope in scopes or () if scope not in SCOPES]:
@@ -88,7 +88,7 @@ def asked(prompt: str) -> str:
     return found
 
 
-def _forget(arguments: argparse.Namespace, bare: Client) -> int:
+def _forget(arguments: argparse.Namespace, bare: ApiClient) -> int:
     client = remote.client(arguments)
 
     def forget(keys: dict[str, object]) -> None:

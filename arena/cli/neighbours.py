@@ -78,8 +78,8 @@ def cluster(settings: Settings) -> Part:
     """Who plays: the workers of the scheduler."""
     fix = "start `arena scheduler` there, or change the setting 'executor'"
     try:
-        from arena.cluster.link import ClusterError, address_of, reason, security_of
         from arena.cluster.state import look
+        from arena.cluster.wire_config import ClusterError, address_of, reason, security_of
 
         address = address_of(settings.executor)
         state = look(address, security_of(settings, address), 8)

@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _run(settings: Settings, store: Store) -> None:
-    from arena.events.choice import open_bus
+    from arena.events.factory import open_bus
     from arena.metrics import Metrics
 
     metrics = Metrics()

@@ -14,7 +14,7 @@ from typing import Any
 from arena import csv_text
 from arena.cli import output
 from arena.cli.output_argument import add_output
-from arena.client import DEFAULT, Client, read_keys
+from arena.client import DEFAULT, ApiClient, read_keys
 
 GAME_COLUMNS = (
     "id",
@@ -60,12 +60,12 @@ def server_of(arguments: argparse.Namespace) -> str:
     return str(arguments.server or os.environ.get("ARENA_SERVER") or read_keys()["server"] or DEFAULT)
 
 
-def client(arguments: argparse.Namespace) -> Client:
+def client(arguments: argparse.Namespace) -> ApiClient:
     """A client of the server the arguments mean, with its token if there is one."""
     server = server_of(arguments)
-    bare = Client(server)
+    bare = ApiClient(server)
     token = arguments.token or os.environ.get("ARENA_TOKEN") or read_keys()["tokens"].get(bare.server)
-    return Client(server, token)
+    return ApiClient(server, token)
 
 
 def add_file(parser: argparse.ArgumentParser, forms: Mapping[str, str]) -> None:

@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings = read_settings(arguments.config)
     log.configure(settings.log_format, settings.log_level)
     try:
-        from arena.cluster.link import PORT, ClusterError, security_of
+        from arena.cluster.wire_config import PORT, ClusterError, security_of
     except ModuleNotFoundError as error:
         raise missing(error) from None
     port = PORT if arguments.port is None else arguments.port

@@ -13,7 +13,7 @@ from arena.cli.exit import CommandError, Exit
 from arena.cli.findings import show as show_findings
 from arena.cli.standings import show as show_standings
 from arena.cli.standings import show_bracket, show_race, show_rules, show_verdict
-from arena.client import Client, ClientError
+from arena.client import ApiClient, ClientError
 from referee.machine import toml
 
 _VERBS = {
@@ -270,7 +270,7 @@ def _watch(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _follow(client: Client, number: int, tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+def _follow(client: ApiClient, number: int, tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """The tournament as it is at its end; every event is told."""
     for event in client.events(f"/tournaments/{number}/stream"):
         tell(event)

@@ -18,8 +18,8 @@ from arena.cli.exit import CommandError, Exit
 from arena.cli.interrupt import heard
 
 if TYPE_CHECKING:
-    from arena.cluster.link import Security
-    from arena.cluster.worker import Worker
+    from arena.cluster.wire_config import Security
+    from arena.cluster.worker import ClusterWorker
     from arena.config import Settings
 
 PATIENCE_S = 10.0
@@ -58,8 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
     settings = read_settings(arguments.config, data=arguments.data, sandbox=arguments.sandbox)
     log.configure(settings.log_format, settings.log_level)
     try:
-        from arena.cluster.link import ClusterError, address_of, security_of
-        from arena.cluster.worker import Worker
+        from arena.cluster.wire_config import ClusterError, address_of, security_of
+        from arena.cluster.worker import ClusterWorker
     except ModuleNotFoundError as error:
         from arena.cli.scheduler import missing
 
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandError(str(error)) from None
     sandbox = _probe(settings)
     slots = arguments.slots or os.cpu_count() or 1
-    worker = Worker(slots, sandbox=sandbox, folder=settings.data.resolve() / "worker", name=arguments.name)
+    worker = ClusterWorker(slots, sandbox=sandbox, folder=settings.data.resolve() / "worker", name=arguments.name)
     try:
         asyncio.run(_work(worker, address, security, arguments))
     finally:
@@ -93,16 +93,18 @@ def _probe(settings: Settings) -> str:
     return found.name
 
 
-async def _work(worker: Worker, address: str, security: Security | None, arguments: argparse.Namespace) -> None:
+async def _work(worker: ClusterWorker, address: str, security: Security | None, arguments: argparse.Namespace) -> None:
     stop = asyncio.Event()
     with heard(stop, worker.jobs.abort):
-        async with worker.pulse.beating(), _warming(worker, stop, warms_up=not arguments.no_warm), _measuring(worker):
+        warming = _warming(worker, stop, warms_up=not arguments.no_warm)
+        async with worker.heartbeat.beating(), warming, _measuring(worker):
             if not stop.is_set():
-                await worker.work(address, stop, security=security, patience_s=arguments.wait, grace_s=arguments.grace)
+                wait_s, grace_s = arguments.wait, arguments.grace
+                await worker.work(address, stop, security=security, connect_timeout_s=wait_s, grace_s=grace_s)
 
 
 @asynccontextmanager
-async def _measuring(worker: Worker) -> AsyncIterator[None]:
+async def _measuring(worker: ClusterWorker) -> AsyncIterator[None]:
     """Measure how fast the worker is: once it is warm, or after a while where it is to join at once."""
     measuring = asyncio.create_task(_measure(worker))
     try:
@@ -112,19 +114,19 @@ async def _measuring(worker: Worker) -> AsyncIterator[None]:
         await asyncio.gather(measuring, return_exceptions=True)
 
 
-async def _measure(worker: Worker) -> None:
-    from arena.cluster.speed import EVERY_S
+async def _measure(worker: ClusterWorker) -> None:
+    from arena.cluster.speed import MEASURE_INTERVAL_S
     from referee.rules import families
 
     if worker.warm_up:
         await worker.warm_up.wait_for(families()[0], lambda: True)
     else:
-        await asyncio.sleep(EVERY_S)
+        await asyncio.sleep(MEASURE_INTERVAL_S)
     await worker.speed.run()
 
 
 @asynccontextmanager
-async def _warming(worker: Worker, stop: asyncio.Event, *, warms_up: bool) -> AsyncIterator[None]:
+async def _warming(worker: ClusterWorker, stop: asyncio.Event, *, warms_up: bool) -> AsyncIterator[None]:
     """Warm up from now on: entered once a family is ready, or the worker is to stop."""
     if not warms_up:
         yield

@@ -1,4 +1,5 @@
-"""Games on many machines, by Dask: the executor of the arena, its workers, their scheduler.
+"""Executes games: the job that plays games on any machine, the spool of results, and the Dask executor with its
+workers.
 
-The only package that imports `distributed`. Refuses to know databases, schedules and what becomes of a record.
+The only package that imports `distributed`. It knows games and records, but no database.
 """

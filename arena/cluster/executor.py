@@ -1,8 +1,8 @@
-"""The executor of a cluster: hands every job to a Dask scheduler as one task, and survives the scheduler.
+"""The executor of a cluster: submits every job to a Dask scheduler as one task, and survives the loss of the scheduler.
 
-A worker that dies fails the jobs it had begun (`WorkerLostError`); what only waited there, and everything that was out
-when the scheduler was lost, ends with `CancelledError`: hand it out again. What workers bring is plain JSON: the
-answers of jobs, and events with the records of their games.
+When a worker dies, its running jobs fail with `WorkerLostError` and its queued jobs with `CancelledError`. When the
+scheduler is lost, all jobs end with `CancelledError`. Submit such jobs again. Workers send plain JSON: results of jobs,
+and events with the records of games.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any, ParamSpec, TypeVar
 from distributed import KilledWorker
 
 from arena.cluster import worker
-from arena.cluster.answer import unpacked
-from arena.cluster.connection import CLOSE_S, Connection, shut
-from arena.cluster.link import FINISH, SLOT, TAKEN, TOPIC, Security, configure, version
-from arena.cluster.loop import LoopThread
+from arena.cluster.connection import CLOSE_TIMEOUT_S, DaskConnection, shut
+from arena.cluster.loop_thread import LoopThread
+from arena.cluster.result_codec import decode_result
 from arena.cluster.state import ClusterState
+from arena.cluster.wire_config import FINISH, SLOT, TAKEN, TOPIC, Security, configure, version
 from referee.machine.pool import WorkerLostError
 
 P = ParamSpec("P")
@@ -31,11 +31,11 @@ T = TypeVar("T")
 
 
 UNKNOWN = "unknown"
-"""The worker of a job that none has owned up to."""
+"""The worker of a job that no worker has reported as started."""
 
 
 class ClusterFuture(Future[T]):
-    """The future of a job; `worker` is the id of who did it, as far as that is known."""
+    """The future of a job; `worker` is the id of the worker that runs it, if known."""
 
     worker = UNKNOWN
 
@@ -48,14 +48,15 @@ class _Job:
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     is_taken: bool = False
-    """A worker has begun it."""
+    """Whether a worker has started it."""
     remote: Any = None
 
 
 class ClusterExecutor(Executor):
-    """Plays jobs on the workers of the scheduler at `address`. Raises ClusterError when nobody answers there in time.
+    """Runs jobs on the workers of the scheduler at `address`. Raises ClusterError if the scheduler does not answer in
+    time.
 
-    `on_event` is called with every event of a job being done, from a thread of its own.
+    `on_event` is called with every event of a running job, in a separate thread.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class ClusterExecutor(Executor):
         *,
         security: Security | None = None,
         on_event: Callable[[dict[str, Any]], None] | None = None,
-        patience_s: float = 10.0,
+        connect_timeout_s: float = 10.0,
     ) -> None:
         configure()
         self._on_event = on_event
@@ -72,35 +73,35 @@ class ClusterExecutor(Executor):
         self._jobs: dict[str, _Job] = {}
         self._lock = threading.Lock()
         self._is_closed = False
-        self._connection = Connection(address, security, self._topic, self._hear)
+        self._connection = DaskConnection(address, security, self._topic, self._handle_events)
         self._loop = LoopThread("cluster")
         try:
-            self._loop.run(self._open(patience_s))
+            self._loop.run(self._open(connect_timeout_s))
         except BaseException:
             self._end()
             raise
 
     @property
     def size(self) -> int:
-        """How many jobs the fit workers there are now do at once; 0 without any."""
+        """Number of slots of all fit workers now; 0 without any."""
         return self._connection.state.slots
 
     def describe(self) -> ClusterState:
-        """What there is to play on, as last heard."""
+        """Return the last known state of the workers."""
         return self._connection.state
 
     # -- jobs --------------------------------------------------------------------------------------------------------
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Queue a call of a module-level function whose answer is JSON, and whose first argument may be planned games.
+        """Queue a call of a module-level function that returns JSON, and whose first argument may be planned games.
 
-        Waits for a scheduler and a worker as long as it takes. Raises RuntimeError after shutdown.
+        The job waits for a scheduler and a worker without a timeout. Raises RuntimeError after shutdown.
         """
         if kwargs:
             raise TypeError("jobs of a cluster take positional arguments only")
         future: ClusterFuture[T] = ClusterFuture()
         games = _games(args)
-        key = f"pair-{games[0]}-{uuid.uuid4().hex[:8]}"  # its games may be handed out again
+        key = f"pair-{games[0]}-{uuid.uuid4().hex[:8]}"  # its games may be submitted again
         with self._lock:
             if self._is_closed:
                 raise RuntimeError("this executor is closed")
@@ -110,7 +111,7 @@ class ClusterExecutor(Executor):
         return future
 
     def call_off(self, future: Future[Any]) -> None:
-        """Call off one job: it ends at once with CancelledError, and its worker stops the game."""
+        """Cancel one job: it ends at once with CancelledError, and its worker stops the game."""
         if future.cancel():
             return
         with self._lock:
@@ -118,19 +119,19 @@ class ClusterExecutor(Executor):
         for job in found:
             self._loop.call(self._stop, job)
 
-    def shut_out(self, worker: str, why: str) -> None:
-        """Give the worker with that id no more games; what it has begun is lost."""
-        self._loop.call(lambda: self._loop.begin(self._connection.refuse(worker, why)))
+    def quarantine(self, worker: str, why: str) -> None:
+        """Send no more games to the worker with this id; its running jobs are lost."""
+        self._loop.call(lambda: self._loop.begin(self._connection.quarantine(worker, why)))
 
     def abort(self) -> None:
-        """Call off everything."""
+        """Cancel all jobs."""
         with self._lock:
             found = list(self._jobs.values())
         for job in found:
             self.call_off(job.future)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more jobs; without `cancel_futures` wait for those there are."""
+        """Accept no more jobs; without `cancel_futures` wait for the existing ones."""
         with self._lock:
             if self._is_closed:
                 return
@@ -146,14 +147,14 @@ class ClusterExecutor(Executor):
 
     # -- in the loop -------------------------------------------------------------------------------------------------
 
-    async def _open(self, patience_s: float) -> None:
-        link = await self._connection.open(patience_s)
+    async def _open(self, connect_timeout_s: float) -> None:
+        link = await self._connection.open(connect_timeout_s)
         self._loop.begin(self._connection.keep(link))
 
     def _end(self) -> None:
         with contextlib.suppress(RuntimeError):
-            self._loop.run(self._close(), CLOSE_S * 3)
-        self._loop.end(CLOSE_S)
+            self._loop.run(self._close(), CLOSE_TIMEOUT_S * 3)
+        self._loop.end(CLOSE_TIMEOUT_S)
 
     async def _close(self) -> None:
         await self._loop.cancel()
@@ -163,10 +164,10 @@ class ClusterExecutor(Executor):
             await shut(self._connection.link.client)
 
     def _start(self, job: _Job) -> None:
-        self._loop.begin(self._carry(job))
+        self._loop.begin(self._run_remotely(job))
 
     def _recall(self, job: _Job) -> None:
-        """A job's future is done, by whomever: nobody wants it from the cluster any more."""
+        """Cancel the remote task of a job whose future is done."""
         with self._lock:
             self._jobs.pop(job.key, None)
         if job.future.cancelled():
@@ -177,8 +178,8 @@ class ClusterExecutor(Executor):
             self._loop.begin(_cancel(job.remote))
         _settle(job.future, error=CancelledError())
 
-    async def _carry(self, job: _Job) -> None:
-        """Bring one job to a worker, and its result back."""
+    async def _run_remotely(self, job: _Job) -> None:
+        """Send one job to a worker, and settle its future with the result."""
         link = await self._connection.linked()
         if job.future.done() or link is None:
             _settle(job.future, error=CancelledError())
@@ -199,7 +200,7 @@ class ClusterExecutor(Executor):
                 self._connection.lose(link)
             _settle(job.future, error=CancelledError())
         except KilledWorker as error:
-            # What only waited there has killed nobody.
+            # A queued job did not kill the worker.
             lost_error = WorkerLostError(f"the worker {error.last_worker.name} was lost")
             _settle(job.future, error=lost_error if job.is_taken else CancelledError())
         except Exception as error:
@@ -212,10 +213,10 @@ class ClusterExecutor(Executor):
             await asyncio.gather(answer, lost, return_exceptions=True)
             job.remote.release()
 
-    def _hear(self, event: tuple[float, Sequence[Mapping[str, Any]]]) -> None:
-        """Events of jobs: that a worker has taken one, and what the games themselves tell.
+    def _handle_events(self, event: tuple[float, Sequence[Mapping[str, Any]]]) -> None:
+        """Handle events of jobs: the start on a worker, and events of games.
 
-        The record of a game is passed on only with the job that it was asked for in.
+        The record of a game is passed on only for the job that has this game.
         """
         for found in event[1]:
             if found.get("event") == TAKEN:
@@ -237,7 +238,7 @@ class ClusterExecutor(Executor):
 
 
 def _games(arguments: tuple[Any, ...]) -> list[str]:
-    """The games of a job, by their ids; a job without any has a name of its own."""
+    """Return the ids of the games in a job, or a unique id if it has none."""
     first = arguments[0] if arguments else None
     if isinstance(first, Sequence) and first and hasattr(first[0], "id"):
         return [str(game.id) for game in first]
@@ -245,24 +246,24 @@ def _games(arguments: tuple[Any, ...]) -> list[str]:
 
 
 def _settle(future: Future[Any], result: Any = None, error: BaseException | None = None) -> None:
-    """Give a future its end, unless it has one."""
+    """Settle a future unless it is done."""
     with contextlib.suppress(InvalidStateError):
         if error is None:
             future.set_result(result)
         elif future.cancelled():
             return
         elif isinstance(error, CancelledError) and future.cancel():
-            future.set_running_or_notify_cancel()  # else nobody who waits for several would hear of it
+            future.set_running_or_notify_cancel()  # notifies callers of `wait` and `as_completed`
         else:
             future.set_exception(error)
 
 
 def _settle_packed(future: Future[Any], text: Any) -> None:
-    """Give a future the answer that a worker has brought; one that cannot be read is as good as none."""
+    """Settle a future with the encoded result of a worker; treat an invalid one as a lost worker."""
     try:
-        answer = unpacked(text)
+        answer = decode_result(text)
     except (ValueError, TypeError, RecursionError) as error:
-        _settle(future, error=WorkerLostError(f"its worker brought no answer: {error}"))
+        _settle(future, error=WorkerLostError(f"its worker returned no valid result: {error}"))
     else:
         _settle(future, answer)
 

@@ -1,4 +1,4 @@
-"""Jobs in the game slots of a worker: done, or called off when nobody waits for them."""
+"""Runs jobs in the game slots of a worker, and cancels those that the scheduler no longer waits for."""
 
 from __future__ import annotations
 
@@ -9,42 +9,42 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from arena.cluster.answer import packed
-from arena.cluster.link import FINISH, TAKEN
-from arena.cluster.reports import Reports
-from arena.worker import BundlePlace
+from arena.cluster.event_stream import EventStream
+from arena.cluster.game_runner import BundlePlace
+from arena.cluster.result_codec import call_encoded
+from arena.cluster.wire_config import FINISH, TAKEN
 from referee.machine.pool import SlotPool
 
 T = TypeVar("T")
 
-LOOK_S = 0.1
-"""How often it is seen whether a job is still waited for."""
+POLL_INTERVAL_S = 0.1
+"""How often a job checks whether the scheduler still waits for it."""
 
 
 class Jobs:
-    """What is done in `slots` game slots; bundles are unpacked below `folder`. `reports` takes what jobs tell.
+    """The jobs in `slots` game slots. Bundles are unpacked below `folder`; `event_stream` sends the events of jobs.
 
-    `worker` is the id of the process, told with every job.
+    `worker` is the id of this process, which every job reports.
     """
 
-    def __init__(self, slots: int, *, sandbox: str, folder: Path, reports: Reports, worker: str) -> None:
+    def __init__(self, slots: int, *, sandbox: str, folder: Path, event_stream: EventStream, worker: str) -> None:
         self.slots = slots
-        self._folder, self._reports, self._worker = folder, reports, worker
-        self._pool = SlotPool(slots, sandbox=sandbox, on_event=self._tell)
+        self._folder, self._event_stream, self._worker = folder, event_stream, worker
+        self._pool = SlotPool(slots, sandbox=sandbox, on_event=self._send_event)
         self._running: dict[str, Future[str]] = {}
         self._keys: dict[str, str] = {}
-        """The job that each game being played belongs to."""
+        """The job of each running game."""
 
     def __len__(self) -> int:
-        """How many are being done."""
+        """Return the number of running jobs."""
         return len(self._running)
 
     def submit(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
-        """Have one slot do something."""
+        """Run a function in one slot."""
         return self._pool.submit(function, *arguments)
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Have every slot do something once, and wait; what each returned. Raises what it raises."""
+        """Run a function once in every slot and wait; return all results. Raises its exception."""
         return [done.result() for done in [self._pool.submit(function, *arguments) for _ in range(self.slots)]]
 
     async def play(
@@ -55,29 +55,29 @@ class Jobs:
         arguments: tuple[Any, ...],
         is_awaited: Callable[[], bool],
     ) -> str:
-        """Do a job in a slot, and return its answer as JSON; call it off once `is_awaited` says no."""
+        """Run a job in a slot and return its result as JSON; cancel it once `is_awaited` returns False."""
         games = [str(game.id) for game in arguments[0]] if arguments and isinstance(arguments[0], (list, tuple)) else []
-        self._reports.follow(games, topic)
+        self._event_stream.follow(games, topic)
         self._keys.update(dict.fromkeys(games, key))
-        self._reports.put(topic, {"event": TAKEN, "key": key, "worker": self._worker})
-        future = self._running[key] = self._pool.submit(packed, function, *map(self._localised, arguments))
+        self._event_stream.send_soon(topic, {"event": TAKEN, "key": key, "worker": self._worker})
+        future = self._running[key] = self._pool.submit(call_encoded, function, *map(self._localise, arguments))
         answer = asyncio.wrap_future(future)
         try:
-            while not (await asyncio.wait({answer}, timeout=LOOK_S))[0]:
+            while not (await asyncio.wait({answer}, timeout=POLL_INTERVAL_S))[0]:
                 if not is_awaited():
                     self._pool.call_off(future)
             return answer.result()
         finally:
             if not future.done():  # the worker is closing
                 self._pool.call_off(future)
-            self._reports.flush()
-            self._reports.forget(games)
+            self._event_stream.flush()
+            self._event_stream.forget(games)
             for game in games:
                 self._keys.pop(game, None)
             self._running.pop(key, None)
 
     async def clear(self) -> None:
-        """Call off what is left and see it end: the slots are free again, and no bot is left."""
+        """Cancel all jobs and wait until they have ended: slots are free, and no bot is left."""
         futures = list(self._running.values())
         for future in futures:
             self._pool.call_off(future)
@@ -85,7 +85,7 @@ class Jobs:
             await asyncio.wait([asyncio.wrap_future(future) for future in futures])
 
     def abort(self) -> None:
-        """Call off everything."""
+        """Cancel all jobs."""
         self._pool.abort()
 
     def close(self) -> None:
@@ -93,14 +93,14 @@ class Jobs:
         self._pool.abort()
         self._pool.shutdown(cancel_futures=True)
 
-    def _tell(self, event: dict[str, Any]) -> None:
-        """Pass on what a slot tells, from any thread; with a result comes the job that it belongs to."""
+    def _send_event(self, event: dict[str, Any]) -> None:
+        """Send the event of a slot, adding its job to an event with a result. Thread-safe."""
         if event["event"] == FINISH:
             event["key"] = self._keys.get(event["game"], "")
-        self._reports.tell(event)
+        self._event_stream.add(event)
 
-    def _localised(self, argument: Any) -> Any:
-        """An argument as this machine needs it: bundles are unpacked in the folder of this worker."""
+    def _localise(self, argument: Any) -> Any:
+        """Convert an argument for this machine: bundles are unpacked in the folder of this worker."""
         if isinstance(argument, BundlePlace):
             return replace(argument, cache=str(self._folder / "unpacked"))
         return argument

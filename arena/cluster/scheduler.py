@@ -1,6 +1,6 @@
-"""The scheduler of a cluster, as a process of its own: Dask's, set up as the arena wants it.
+"""The scheduler of a cluster, as a separate process: Dask's, configured for the arena.
 
-Refuses to know games: it only passes tasks on, and all it knows may be lost.
+It only forwards tasks; its whole state may be lost.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from distributed import Scheduler
 
-from arena.cluster.link import WORKER_TTL_S, ClusterError, Security, configure
+from arena.cluster.wire_config import WORKER_TTL_S, ClusterError, Security, configure
 
 
 async def serve(
@@ -23,10 +23,11 @@ async def serve(
     worker_ttl_s: float = WORKER_TTL_S,
     on_start: Callable[[str], None] | None = None,
 ) -> None:
-    """Schedule at `address` (port 0: a free one) until `stop` is set. Raises ClusterError when it cannot listen there.
+    """Run a scheduler at `address` (port 0: a free one) until `stop` is set. Raises ClusterError if it cannot listen
+    there.
 
-    A worker not heard of for `worker_ttl_s` seconds has lost its games. `dashboard` is HOST:PORT of Dask's own pages,
-    for the bold; without it nothing but the scheduler is reachable.
+    A worker without a heartbeat for `worker_ttl_s` seconds is lost. `dashboard` is HOST:PORT of Dask's dashboard;
+    without it only the scheduler is reachable.
     """
     configure()
     scheduler = Scheduler(

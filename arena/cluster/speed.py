@@ -1,6 +1,6 @@
-"""How fast a worker is under the load it will have: measured in all of its slots at once, again every hour.
+"""Measures the speed of a worker under load: in all of its slots at once, again every hour.
 
-A slot that plays measures after its game, while the others play. Refuses to know the scheduler.
+A busy slot measures after its game, while the others play.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from referee.machine import speed
 if TYPE_CHECKING:
     from arena.cluster.jobs import Jobs
 
-EVERY_S = 3600.0
+MEASURE_INTERVAL_S = 3600.0
 
 
-class Speed:
-    """The speed of a worker's slots. `run` is a task."""
+class SpeedMeter:
+    """The measured speed of a worker's slots. `run` is a task."""
 
     def __init__(self, jobs: Jobs, name: str) -> None:
         self._jobs, self._name = jobs, name
         self.leaves = 0
-        """What a slot counts in a second (see `referee.machine.speed`), the mean of all; 0 until it is measured."""
+        """Leaves a second of one slot (see `referee.machine.speed`), the mean of all; 0 until it is measured."""
         self._log = logger("worker")
 
-    async def run(self, every_s: float = EVERY_S) -> None:
-        """Measure now and then until cancelled."""
+    async def run(self, interval_s: float = MEASURE_INTERVAL_S) -> None:
+        """Measure periodically until cancelled."""
         while True:
             await self.measure()
-            await asyncio.sleep(every_s)
+            await asyncio.sleep(interval_s)
 
     async def measure(self) -> None:
-        """Measure once in as many slots as there are; what cannot be measured is logged, the last figure stays."""
+        """Measure once in every slot; failures are logged, and keep the last value."""
         waiting = [asyncio.wrap_future(self._jobs.submit(speed.measure)) for _ in range(self._jobs.slots)]
         found = await asyncio.gather(*waiting, return_exceptions=True)
         measured = [one for one in found if not isinstance(one, BaseException)]

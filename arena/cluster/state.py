@@ -1,4 +1,4 @@
-"""What there is to play on: the workers of a scheduler, as it knows them."""
+"""The workers of a scheduler, as the scheduler reports them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 from distributed.core import rpc
 
-from arena.cluster.link import SLOT, Security, configure, version
+from arena.cluster.wire_config import SLOT, Security, configure, version
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerState:
-    """One worker as the scheduler knows it. One that is not fit gets no games: `problem` says why.
+    """One worker. An unfit one gets no games; `problem` says why.
 
-    `id` is its process, `address` where Dask has it.
+    `id` identifies its process; `address` is its Dask address.
     """
 
     name: str
@@ -29,12 +29,12 @@ class WorkerState:
     id: str = ""
     address: str = ""
     speed: int = 0
-    """Of a slot, in leaves per second (see `referee.machine.speed`); 0 where it was not measured yet."""
+    """Leaves a second of one slot (see `referee.machine.speed`); 0 if it is not measured yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterState:
-    """What there is to play on. `slots` and `busy` are those of fit workers."""
+    """All workers of a scheduler. `slots` and `busy` count those of fit workers."""
 
     address: str
     is_connected: bool = False
@@ -50,25 +50,25 @@ class ClusterState:
 
     @property
     def refused(self) -> tuple[WorkerState, ...]:
-        """Workers that get no games: they are of another version, or were shut out."""
+        """Workers that get no games: they have another version, or are quarantined."""
         return tuple(worker for worker in self.workers if not worker.is_fit)
 
 
-def state_of(address: str, identity: Mapping[str, Any], shut_out: Mapping[str, str] | None = None) -> ClusterState:
-    """The workers in what a scheduler says of itself; Dask workers that are none of ours are left out.
+def state_of(address: str, identity: Mapping[str, Any], quarantined: Mapping[str, str] | None = None) -> ClusterState:
+    """Parse the identity of a scheduler; Dask workers without game slots are left out.
 
-    `shut_out` are the ids of workers that are wanted no more, and why.
+    `quarantined` has the ids of quarantined workers, and why.
     """
     workers = []
     for place, known in identity["workers"].items():
         told: Mapping[str, Any] = known.get("arena") or {}
         now: Mapping[str, Any] = (known.get("metrics") or {}).get("arena") or {}
-        # A worker that leaves has given up its slots.
+        # A worker that is stopping has no slots.
         if not told or known["status"] != "running" or not known["resources"].get(SLOT):
             continue
         theirs, worker_id = str(told.get("version", "?")), str(told.get("id", ""))
-        problem = "" if theirs == version() else f"version {theirs}, not that of the arena"
-        problem = (shut_out or {}).get(worker_id) or problem
+        problem = "" if theirs == version() else f"version {theirs} differs from the arena's"
+        problem = (quarantined or {}).get(worker_id) or problem
         workers.append(
             WorkerState(
                 str(told.get("name", known["name"])),
@@ -87,7 +87,7 @@ def state_of(address: str, identity: Mapping[str, Any], shut_out: Mapping[str, s
 
 
 def look(address: str, security: Security | None, timeout_s: float) -> ClusterState:
-    """Ask a scheduler once. Raises OSError, TimeoutError."""
+    """Query a scheduler once. Raises OSError, TimeoutError."""
 
     async def ask() -> ClusterState:
         arguments = security.get_connection_args("client") if security else {}

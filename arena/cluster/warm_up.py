@@ -1,7 +1,4 @@
-"""Makes families ready in the slots of a worker while games of those that are ready are played already.
-
-Refuses to know the scheduler.
-"""
+"""Compiles the families in the slots of a worker, while games of compiled families are already played."""
 
 from __future__ import annotations
 
@@ -17,15 +14,16 @@ from referee.machine.warmup import Warmed
 if TYPE_CHECKING:
     from arena.cluster.jobs import Jobs
 
-LOOK_S = 0.1
-"""How often it is seen whether what waits for a family is still wanted."""
+POLL_INTERVAL_S = 0.1
+"""How often a waiting game checks whether it is still wanted."""
 
 
 class WarmUp:
-    """The warm-up of a worker, from the first of its families to the last.
+    """The warm-up of a worker, for all of its families.
 
-    Until one is ready every slot compiles one; from then on a slot is left for games, where there is more than one. A
-    family that games wait for is next. What one slot has compiled the others load with their first game of it.
+    Until the first family is ready, every slot compiles one; from then on one slot is left for games, if there are
+    several. A family that games wait for is compiled next. Other slots load a compiled family with their first game of
+    it.
     """
 
     def __init__(self, jobs: Jobs, families: Sequence[str], name: str) -> None:
@@ -39,7 +37,7 @@ class WarmUp:
         return sum(event.is_set() for event in self._ready.values())
 
     async def run(self) -> None:
-        """Warm up; the log says how far it is. Ends when all families are ready."""
+        """Compile all families, logging the progress; return when all are ready."""
         self._log.info("worker", name=self._name, state="warming", slots=self._jobs.slots, families=len(self._left))
         compiling: dict[asyncio.Future[Warmed], str] = {}
         while self._left or compiling:
@@ -53,14 +51,14 @@ class WarmUp:
     def _end(self, family: str, one: asyncio.Future[Warmed]) -> None:
         self._ready[family].set()
         done = f"{self._done}/{len(self._ready)}"
-        if error := one.exception():  # its first game will say more
+        if error := one.exception():  # its first game will report the cause
             self._log.error("not warm", family=family, done=done, error=str(error))
             return
         found = one.result()
         self._log.info("warm", family=family, done=done, compiled=found.compiled, seconds=found.seconds)
 
     async def first(self) -> None:
-        """Wait until a family is ready."""
+        """Wait until one family is ready."""
         waiting = [asyncio.create_task(event.wait()) for event in self._ready.values()]
         try:
             await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
@@ -69,7 +67,7 @@ class WarmUp:
                 one.cancel()
 
     async def wait_for(self, family: str, is_awaited: Callable[[], bool]) -> bool:
-        """Wait until a family is ready; False as soon as `is_awaited` says no. A family it does not know is ready."""
+        """Wait until a family is ready; return False as soon as `is_awaited()` is False. Unknown families are ready."""
         event = self._ready.get(family)
         if event is None:
             return True
@@ -80,5 +78,5 @@ class WarmUp:
             if not is_awaited():
                 return False
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(event.wait(), LOOK_S)
+                await asyncio.wait_for(event.wait(), POLL_INTERVAL_S)
         return True

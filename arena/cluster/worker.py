@@ -1,7 +1,7 @@
-"""A worker process: game slots, lent to a Dask scheduler for as long as it answers, and anew when it is back.
+"""A worker process: game slots for a Dask scheduler. It reconnects whenever the scheduler is lost.
 
-The loop only waits; games are played by the processes of a `SlotPool`, as on one machine. What they tell goes back
-over the scheduler. Refuses to know database and broker.
+The event loop only waits; games are played by the processes of a `SlotPool`, as on a single machine. Their events
+return through the scheduler.
 """
 
 from __future__ import annotations
@@ -18,12 +18,16 @@ from typing import Any
 from distributed import Status
 from distributed import Worker as DaskWorker
 
+from arena.cluster.event_stream import EventStream
+from arena.cluster.heartbeat import Heartbeat
 from arena.cluster.jobs import Jobs
-from arena.cluster.link import (
+from arena.cluster.speed import SpeedMeter
+from arena.cluster.warm_up import WarmUp
+from arena.cluster.wire_config import (
     SLOT,
     ClusterError,
+    QuarantinedError,
     Security,
-    ShutOutError,
     VersionError,
     ask_arena,
     configure,
@@ -32,56 +36,52 @@ from arena.cluster.link import (
     reason,
     version,
 )
-from arena.cluster.pulse import Pulse
-from arena.cluster.reports import Reports
-from arena.cluster.speed import Speed
-from arena.cluster.warm_up import WarmUp
 from arena.data_folder import make_folder
 from arena.log import logger
 from referee.game.spec import PlannedGame
 
-LOOK_S = 0.1
-"""How often a worker that leaves looks whether it may go."""
-VERSION_S = 2.0
-ANSWER_S = 10.0
-RETRY_S = 0.5
-FETCH_S = 3.0
-"""How long a worker that leaves waits for its last results to be fetched."""
+POLL_INTERVAL_S = 0.1
+"""How often a worker that is stopping checks whether it may exit."""
+VERSION_CHECK_INTERVAL_S = 2.0
+ANSWER_TIMEOUT_S = 10.0
+RETRY_INTERVAL_S = 0.5
+FETCH_TIMEOUT_S = 3.0
+"""How long a worker that is stopping waits until its last results are fetched."""
 
-_worker: Worker | None = None
+_worker: ClusterWorker | None = None
 """The worker of this process."""
 
 
 async def play(key: str, topic: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> str | None:
-    """The task of a job, in the loop of the worker: its answer as JSON; None where nobody waits for it any more.
+    """Run a job in the event loop of the worker: the Dask task. Returns JSON, or None if the job was cancelled.
 
-    Raises what the job raised, and WorkerLostError for its slot.
+    Raises the exception of the job, and WorkerLostError for its slot.
     """
     if _worker is None:
         raise ClusterError("this Dask worker has no game slots; start it with `arena worker`")
     return await _worker.play(key, topic, function, arguments)
 
 
-class Worker:
-    """`slots` game slots of this process; `folder` is for what the worker keeps."""
+class ClusterWorker:
+    """A worker with `slots` game slots; it keeps its files in `folder`."""
 
     def __init__(self, slots: int, *, sandbox: str, folder: Path, name: str = "") -> None:
         self.name = name or f"{socket.gethostname()}-{os.getpid()}"
         self.id = f"{self.name}-{uuid.uuid4().hex[:6]}"
-        """This process, whatever others are called: what it brings is charged to it."""
+        """Unique id of this process: its results are attributed to it."""
         self._dask_name = name
         self.sandbox, self._folder = sandbox, folder
-        self._reports = Reports(self._send)
-        self.jobs = Jobs(slots, sandbox=sandbox, folder=folder, reports=self._reports, worker=self.id)
-        self.speed = Speed(self.jobs, self.name)
-        self.pulse = Pulse(folder)
+        self._event_stream = EventStream(self._send)
+        self.jobs = Jobs(slots, sandbox=sandbox, folder=folder, event_stream=self._event_stream, worker=self.id)
+        self.speed = SpeedMeter(self.jobs, self.name)
+        self.heartbeat = Heartbeat(folder)
         self.warm_up: WarmUp | None = None
-        """What makes its families ready, if anything does: games of those that are not wait for it."""
+        """The warm-up, if any: games of a family wait until it is compiled."""
         self._dask: DaskWorker | None = None
         self._log = logger("worker")
 
     async def play(self, key: str, topic: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> str | None:
-        """Do a job for the scheduler this worker serves now."""
+        """Run a job for the current scheduler."""
         dask = self._dask
 
         def is_awaited() -> bool:
@@ -103,30 +103,30 @@ class Worker:
         stop: asyncio.Event,
         *,
         security: Security | None = None,
-        patience_s: float = 10.0,
+        connect_timeout_s: float = 10.0,
         grace_s: float = 20.0,
     ) -> None:
         """Serve the scheduler at `address` until `stop` is set, then let running games finish.
 
-        Raises ClusterError when nobody answers there at first, VersionError when the arena is of another version,
-        ShutOutError when it wants no more games from here.
+        Raises ClusterError when the scheduler does not answer at first, VersionError when the arena has another
+        version, and QuarantinedError when the arena has quarantined this worker.
         """
         global _worker  # noqa: PLW0603 - Dask's tasks are module-level functions
         configure()
         _worker = self
-        self._reports.open(asyncio.get_running_loop())
+        self._event_stream.open(asyncio.get_running_loop())
         stopping = asyncio.create_task(stop.wait())
         try:
             while not stop.is_set():
-                joining = asyncio.create_task(self._join(address, security, patience_s))
+                joining = asyncio.create_task(self._join(address, security, connect_timeout_s))
                 await asyncio.wait((joining, stopping), return_when=asyncio.FIRST_COMPLETED)
                 if not joining.done():
                     joining.cancel()
                     await asyncio.gather(joining, return_exceptions=True)
                     break
                 dask = self._dask = joining.result()
-                patience_s = float("inf")
-                self.pulse.become("ready")
+                connect_timeout_s = float("inf")
+                self.heartbeat.become("ready")
                 self._log.info("worker", name=self.name, state="ready", slots=self.jobs.slots, scheduler=address)
                 try:
                     await self._serve(dask, address, security, stopping)
@@ -140,14 +140,14 @@ class Worker:
                     self._log.warning("scheduler lost", address=address)
         finally:
             stopping.cancel()
-            self._reports.close()
+            self._event_stream.close()
             _worker = None
 
-    async def _join(self, address: str, security: Security | None, patience_s: float) -> DaskWorker:
-        """Register with the scheduler, once it answers and is used by an arena of our version."""
+    async def _join(self, address: str, security: Security | None, connect_timeout_s: float) -> DaskWorker:
+        """Register with the scheduler as soon as it answers and its arena has our version."""
         loop = asyncio.get_running_loop()
-        self.pulse.become("waiting")
-        until, is_told = loop.time() + patience_s, False
+        self.heartbeat.become("waiting")
+        until, is_logged = loop.time() + connect_timeout_s, False
         while True:
             try:
                 await self._compare(address, security)
@@ -158,10 +158,10 @@ class Worker:
                         f"no Dask scheduler answers at {address}: {reason(error)}; "
                         "start one with `arena scheduler`, or give another --scheduler"
                     ) from None
-                if not is_told:
+                if not is_logged:
                     self._log.info("worker", name=self.name, state="waiting", scheduler=address, error=reason(error))
-                    is_told = True
-                await asyncio.sleep(RETRY_S)
+                    is_logged = True
+                await asyncio.sleep(RETRY_INTERVAL_S)
 
     async def _register(self, address: str, security: Security | None) -> DaskWorker:
         make_folder(self._folder)
@@ -169,7 +169,7 @@ class Worker:
             address,
             nthreads=self.jobs.slots,
             resources={SLOT: self.jobs.slots, version(): self.jobs.slots},
-            # A name of its own each time: the scheduler may not have missed the last one yet.
+            # A new name each time: the scheduler may still have the last one.
             name=self._dask_name or f"{self.name}-{uuid.uuid4().hex[:6]}",
             local_directory=str(self._folder),
             memory_limit=0,
@@ -193,14 +193,14 @@ class Worker:
             raise
 
     async def _compare(self, address: str, security: Security | None) -> None:
-        async with asyncio.timeout(ANSWER_S):
+        async with asyncio.timeout(ANSWER_TIMEOUT_S):
             theirs = await ask_arena(address, security)
         if theirs is None:
             return
-        if why := (theirs.get("shut_out") or {}).get(self.id):
-            raise ShutOutError(
-                f"the arena at {address} has shut out this worker: {why}; "
-                "see to its installation, its memory and what else its machine does before it is started again"
+        if why := (theirs.get("quarantined") or {}).get(self.id):
+            raise QuarantinedError(
+                f"the arena at {address} has quarantined this worker: {why}; "
+                "check its installation, its memory and the load of its machine before you start it again"
             )
         if found := difference(theirs):
             raise VersionError(f"the arena at {address} {found}; install the arena's version here")
@@ -208,11 +208,13 @@ class Worker:
     async def _serve(
         self, dask: DaskWorker, address: str, security: Security | None, stopping: asyncio.Task[Any]
     ) -> None:
-        """Until the order to stop or the end of the worker. Raises VersionError, ShutOutError."""
+        """Serve until the order to stop or the end of the Dask worker. Raises VersionError, QuarantinedError."""
         ended = asyncio.create_task(dask.finished())
         try:
             while not ended.done() and not stopping.done():
-                await asyncio.wait((ended, stopping), timeout=VERSION_S, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(
+                    (ended, stopping), timeout=VERSION_CHECK_INTERVAL_S, return_when=asyncio.FIRST_COMPLETED
+                )
                 with contextlib.suppress(OSError, TimeoutError):
                     await self._compare(address, security)
         finally:
@@ -220,36 +222,36 @@ class Worker:
             await asyncio.gather(ended, return_exceptions=True)
 
     async def _leave(self, dask: DaskWorker, grace_s: float) -> None:
-        """Take no new job, let what runs finish, and wait until the results are fetched."""
+        """Accept no new jobs, let running ones finish, and wait until the results are fetched."""
         loop = asyncio.get_running_loop()
-        self.pulse.become("leaving")
+        self.heartbeat.become("leaving")
         self._log.info("worker", name=self.name, state="leaving", games=len(self.jobs))
         if dask.status is not Status.running:
             return
         with contextlib.suppress(OSError, TimeoutError):
-            async with asyncio.timeout(ANSWER_S):
-                await dask.set_resources(**{SLOT: 0})  # each job takes one: the scheduler sends no more
+            async with asyncio.timeout(ANSWER_TIMEOUT_S):
+                await dask.set_resources(**{SLOT: 0})  # each job takes one, so the scheduler sends no more
         until = loop.time() + grace_s
         while self.jobs and loop.time() < until and dask.status is Status.running:
-            await asyncio.sleep(LOOK_S)
+            await asyncio.sleep(POLL_INTERVAL_S)
         await self.jobs.clear()
-        until = loop.time() + FETCH_S
+        until = loop.time() + FETCH_TIMEOUT_S
         while _has_results(dask) and loop.time() < until:
-            await asyncio.sleep(LOOK_S)
+            await asyncio.sleep(POLL_INTERVAL_S)
 
 
 def _families_of(arguments: tuple[Any, ...]) -> set[str]:
-    """The families of the games that a job is to play."""
+    """Return the families of the games in a job."""
     games = arguments[0] if arguments and isinstance(arguments[0], (list, tuple)) else ()
     return {game.spec.family for game in games if isinstance(game, PlannedGame)}
 
 
 def _has_results(dask: DaskWorker) -> bool:
-    """Whether a result is on its way: what is not fetched from here is played again."""
+    """Return whether a result is not fetched yet: its games would be played again."""
     return any(task.state in ("executing", "memory") for task in dask.state.tasks.values())
 
 
 def _is_awaited(dask: DaskWorker | None, key: str) -> bool:
-    """Whether the scheduler still waits for a task: Dask itself lets what has begun run on."""
+    """Return whether the scheduler still waits for a task; Dask itself does not stop running ones."""
     task = dask.state.tasks.get(key) if dask else None
     return task is not None and task.state == "executing"

@@ -1,1 +1,5 @@
-"""The one process that plans, hands out, records and rates; whoever holds the lease."""
+"""The one process that plans, dispatches, records and rates games.
+
+Only the owner of the lease writes, and every write is fenced by it. All state is in the database, so that a standby can
+take over at any moment.
+"""

@@ -1,8 +1,7 @@
-"""Has games analysed while there is nothing else to do: what somebody asked for, then the latest results.
+"""Analyses games while the arena is idle: first requested ones, then the latest results.
 
-The judge is in a process that gets what processor time others leave. No position is begun
-while a game is out, so that no rated game waits. What was at work when the coordinator is killed is done again, from
-its beginning. Refuses to know what an analysis says.
+The engine is in a low-priority process. No position is started while a game is in flight, so that no rated game waits.
+An interrupted analysis starts again from its beginning.
 """
 
 from __future__ import annotations
@@ -15,32 +14,32 @@ from arena.analysis.budget import MOST_PLIES
 from arena.analysis.judge import Answers, Spot, ask_aside
 from arena.analysis.keeping import curve_of, keep, read_game
 from arena.analysis.work import analyse, ask_position
-from arena.helper_process import HelperProcess
 from arena.log import logger
+from arena.offload import OffloadProcess
 from arena.store import NotFoundError, Store
 from arena.store.games.analyses import AnalysisTask, today
 from referee.game.record import GameRecord, RecordError, read_record
 from referee.machine.pool import JobError, WorkerLostError
 
-CALM_S = 60.0
-"""So long no game must have been out before one is analysed that nobody asked about."""
-PORTION = 8
-"""Positions a job: how long an analysis goes on at most once a game is out."""
-LOOK_S = 0.25
-"""How often it is looked whether games are still out."""
+MIN_IDLE_S = 60.0
+"""Idle time before a game is analysed without a request."""
+BATCH_POSITIONS = 8
+"""Positions a job: bounds how long an analysis continues once a game is in flight."""
+POLL_INTERVAL_S = 0.25
+"""How often an analysis checks whether games are still in flight."""
 
 AskAside = Callable[[GameRecord, Sequence[Spot], int], Answers]
 
 
-class Interrupted(Exception):  # noqa: N818 - nobody erred
-    """The order to stop came: what was being done is done another time."""
+class AnalysisInterrupted(Exception):  # noqa: N818 - not an error
+    """The order to stop arrived; the analysis is repeated later."""
 
 
 class Analyst:
-    """Analyses one game after another while `is_busy` says that none is out.
+    """Analyses one game after another while `is_busy()` is false.
 
-    A day has `budget` games with `nodes` a position that nobody asked about. `ask` asks the judge (None: in a process
-    of its own).
+    Each day, up to `budget` games without a request are analysed with `nodes` a position. `ask` calls the
+    engine (None: in a helper process).
     """
 
     def __init__(
@@ -55,32 +54,32 @@ class Analyst:
     ) -> None:
         self._store, self._is_busy, self._clock = store, is_busy, clock
         self._budget, self._nodes = budget, nodes
-        self._ask = ask or self._ask_aside
-        self._calm_since = clock()
-        self.process = HelperProcess()
+        self._ask = ask or self._ask_in_process
+        self._idle_since = clock()
+        self.process = OffloadProcess()
         self._log = logger("analysis")
 
     def work(self, stop: threading.Event) -> bool:
-        """Analyse what is next, if there is time for it; whether there was anything."""
+        """Analyse the next game if the arena is idle; return whether there was one."""
         if self._is_busy():
-            self._calm_since = self._clock()
+            self._idle_since = self._clock()
             return False
         task = self._next()
         if task is None:
             return False
         try:
             self._finish(task, stop)
-        except Interrupted:
+        except AnalysisInterrupted:
             pass
         except (JobError, WorkerLostError, NotFoundError, RecordError, KeyError) as error:
-            if not stop.is_set():  # it would come to the same every time
+            if not stop.is_set():  # it would fail the same way every time
                 self._log.warning("not analysed", game=task.game_id, problem=str(error))
                 self._store.analyses.fail(task, str(error))
         return True
 
     def _next(self) -> AnalysisTask | None:
         task = self._store.analyses.next()
-        if task is not None or self._budget <= 0 or self._clock() - self._calm_since < CALM_S:
+        if task is not None or self._budget <= 0 or self._clock() - self._idle_since < MIN_IDLE_S:
             return task
         return self._store.analyses.next_unasked(self._nodes, today(), self._budget)
 
@@ -92,7 +91,7 @@ class Analyst:
         curve = curve_of(self._store, record.family)
 
         def ask(spots: Sequence[Spot], nodes: int) -> Answers:
-            return self._ask_calmly(record, spots, nodes, stop)
+            return self._ask_when_idle(record, spots, nodes, stop)
 
         if task.game_id is None:
             assert task.request is not None
@@ -103,18 +102,18 @@ class Analyst:
         keep(self._store, found)
         self._log.info("analysed", game=record.id, nodes=task.nodes, gaffes=sum(found.summary.gaffes))
 
-    def _ask_calmly(self, record: GameRecord, spots: Sequence[Spot], nodes: int, stop: threading.Event) -> Answers:
-        """Ask portion by portion, each when no game is out."""
-        judge, scored = "", []
-        for start in range(0, len(spots), PORTION):
-            while self._is_busy() and not stop.wait(LOOK_S):
-                self._calm_since = self._clock()
+    def _ask_when_idle(self, record: GameRecord, spots: Sequence[Spot], nodes: int, stop: threading.Event) -> Answers:
+        """Evaluate positions batch by batch, each while no game is in flight."""
+        engine, scored = "", []
+        for start in range(0, len(spots), BATCH_POSITIONS):
+            while self._is_busy() and not stop.wait(POLL_INTERVAL_S):
+                self._idle_since = self._clock()
             if stop.is_set():
-                raise Interrupted
-            answers = self._ask(record, list(spots[start : start + PORTION]), nodes)
-            judge = answers.judge
+                raise AnalysisInterrupted
+            answers = self._ask(record, list(spots[start : start + BATCH_POSITIONS]), nodes)
+            engine = answers.judge
             scored += answers.scored
-        return Answers(judge, scored)
+        return Answers(engine, scored)
 
-    def _ask_aside(self, record: GameRecord, spots: Sequence[Spot], nodes: int) -> Answers:
-        return self.process.ask(ask_aside, record.line().encode(), spots, nodes, MOST_PLIES)
+    def _ask_in_process(self, record: GameRecord, spots: Sequence[Spot], nodes: int) -> Answers:
+        return self.process.call(ask_aside, record.line().encode(), spots, nodes, MOST_PLIES)

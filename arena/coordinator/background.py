@@ -1,7 +1,7 @@
-"""Work that the coordinator has done beside its turns: each kind in a thread of its own, all with one lifecycle.
+"""Background work of the coordinator: one thread for each kind, all with the same lifecycle.
 
-A thread only runs while this process has the lease, and what it writes is fenced by that. An exception ends one
-attempt, never the thread.
+Threads run only while this process owns the lease, and their writes are fenced by it. An exception ends one attempt,
+never the thread.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from arena.coordinator.outage import Outage
+from arena.coordinator.outage_log import OutageLog
 from arena.log import logger
 from arena.store import LeaseLostError, StoreUnavailableError
 
-AGAIN_S = 10.0
-"""How long work rests at least that has failed, unless somebody wakes it."""
-STOP_S = 10.0
-"""How long all background work of a process may take to end; what takes longer is left to die with the process."""
+RETRY_INTERVAL_S = 10.0
+"""Shortest pause after a failure, unless the work is woken."""
+STOP_TIMEOUT_S = 10.0
+"""Time for all background work to end; after that it ends with the process."""
 
 
 def _nothing() -> None:
@@ -28,22 +28,23 @@ def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What the background work of one coordinator has in common.
+    """Settings shared by all background work of one coordinator.
 
-    `fenced` makes that only the owner of the lease writes, `outage` reports a database that is away, and
+    `fenced` returns the context in which only the owner of the lease can write. `outage` logs failures of the database.
     `count_failure` counts other exceptions by the name of the work.
     """
 
     fenced: Callable[[], AbstractContextManager[None]]
-    outage: Outage
+    outage: OutageLog
     count_failure: Callable[[str], None]
 
 
 class Background:
-    """`work` is done when it begins, every `interval_s` seconds (None: once only), and when somebody wakes it.
+    """Work that runs at the start, every `interval_s` seconds (None: once only), and when it is woken.
 
-    `work` gets the event that is set when it must end soon, and returns whether it did anything. `close` is called in
-    the same thread when it did not, and at the end; `interrupt`, in any thread, when it must end.
+    `work` is called with an event that is set when it must end soon, and returns whether it did anything. `close` is
+    called in the same thread when it did nothing, and at the end. `interrupt` is called in any thread when the work
+    must end.
     """
 
     def __init__(
@@ -64,25 +65,25 @@ class Background:
         self._thread: threading.Thread | None = None
 
     def begin(self) -> None:
-        """Start the thread; one that has not ended yet although it was stopped is waited for there."""
+        """Start the thread, which first waits for an earlier one that has been stopped but has not ended."""
         self._stop = stop = threading.Event()
-        # A daemon: what does not end in time dies with the process, and whoever acts next does it again.
+        # A daemon: work that does not end in time dies with the process; the next coordinator repeats it.
         self._thread = threading.Thread(target=self._run, args=(stop,), name=self.name, daemon=True)
         self._thread.start()
 
     def wake(self) -> None:
-        """Have it done now, or once more if it is being done. From any thread."""
+        """Run the work now, or again if it is running. Thread-safe."""
         self._woken.set()
 
     def end(self) -> None:
-        """Let it end soon, and wait for nothing. From any thread."""
+        """Request the end without waiting for it. Thread-safe."""
         if self._thread is not None and not self._stop.is_set():
             self._stop.set()
             self._woken.set()
             self._interrupt()
 
     def join(self, seconds: float) -> None:
-        """Wait until it has ended, or so long."""
+        """Wait until the thread has ended, for at most this many seconds."""
         if self._thread is not None:
             self._thread.join(seconds)
 
@@ -98,7 +99,7 @@ class Background:
             self._close()
 
     def _attempt(self, stop: threading.Event) -> float | None:
-        """Do it once; in how many seconds it is to be done again."""
+        """Run the work once; return the seconds until it is due again (None: never)."""
         conditions, rest_s = self._conditions, self._interval_s
         try:
             with conditions.fenced():
@@ -106,7 +107,7 @@ class Background:
             conditions.outage.over(self.name)
             if did_anything:
                 return rest_s
-        except LeaseLostError:  # the coordinator sees that too, and ends this
+        except LeaseLostError:  # the coordinator notices too, and ends this work
             pass
         except StoreUnavailableError as error:
             conditions.outage.note(error, self.name)
@@ -114,13 +115,13 @@ class Background:
             conditions.count_failure(self.name)
             problem = f"{type(error).__name__}: {error}"
             logger("coordinator").error("background work failed", work=self.name, error=problem)
-            rest_s = None if rest_s is None else max(rest_s, AGAIN_S)
+            rest_s = None if rest_s is None else max(rest_s, RETRY_INTERVAL_S)
         self._close()
         return rest_s
 
 
-def stop(works: Iterable[Background], seconds: float = STOP_S) -> None:
-    """End all of them and wait, at most so long for all together."""
+def stop(works: Iterable[Background], seconds: float = STOP_TIMEOUT_S) -> None:
+    """End all of this work and wait for it, for at most this many seconds in total."""
     ending = list(works)
     for work in ending:
         work.end()

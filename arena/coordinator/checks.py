@@ -1,7 +1,4 @@
-"""Checks uploaded versions, one at a time, beside the coordinator's turns.
-
-An interrupted check starts anew after the next start.
-"""
+"""Checks uploaded versions one at a time, in the background. An interrupted check is repeated after the next start."""
 
 from __future__ import annotations
 
@@ -17,21 +14,21 @@ from arena.store import ConflictError, Store, StoreError
 from arena.submission.bundle_store import BundleStore
 
 
-class Checks:
-    """`check` checks one claimed version."""
+class SubmissionChecks:
+    """The checks of uploaded versions. `check` checks one claimed version."""
 
     def __init__(self, store: Store, bus: EventBus, check: Callable[[int], object], *, metrics: RefereeMetrics) -> None:
         self._store, self._bus, self._check, self._metrics = store, bus, check, metrics
         self._log = logger("coordinator")
 
     def work(self, stop: threading.Event) -> None:
-        """Check the versions that were uploaded. Raises what a check raises, after which its version waits again."""
+        """Check the uploaded versions. An exception of a check is raised after its version is queued again."""
         while not stop.is_set() and (version := self._store.checks.claim()):
-            self._examine(version.id or 0)
+            self._check_version(version.id or 0)
 
-    def _examine(self, version_id: int) -> None:
+    def _check_version(self, version_id: int) -> None:
         state = "uploaded"
-        self._tell(version_id, "checking")
+        self._publish(version_id, "checking")
         try:
             self._check(version_id)
             state = self._store.versions.get(version_id).state
@@ -44,16 +41,16 @@ class Checks:
         finally:
             if state != "uploaded":
                 self._metrics.checks.labels(state).inc()
-            self._tell(version_id, state)
+            self._publish(version_id, state)
 
-    def _tell(self, version_id: int, state: str) -> None:
+    def _publish(self, version_id: int, state: str) -> None:
         self._bus.publish(VersionChanged(version=version_id, state=state))
 
 
 def check_in_sandbox(
     store: Store, bus: EventBus, bundles: Callable[[], BundleStore], sandbox: str
 ) -> Callable[[int], object]:
-    """The check of an uploaded version in a sandbox of that name, its steps told as news."""
+    """Return the function that checks an uploaded version in a sandbox of that name and publishes its steps."""
 
     def check(version_id: int) -> object:
         from arena.submission.receive import check_version

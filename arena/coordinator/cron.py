@@ -1,6 +1,6 @@
-"""Recurring tournaments: when a cron expression fires in its time zone, and what follows downtime.
+"""Recurring tournaments: when a cron expression fires in its time zone, and which missed fires are caught up.
 
-A fire is a row with UNIQUE(schedule, time): firing twice, from two processes or after a crash, changes nothing.
+A fire is a row with UNIQUE(schedule, time), so that firing twice, from two processes or after a crash, has no effect.
 """
 
 from __future__ import annotations
@@ -20,32 +20,30 @@ from arena.tournaments import openings
 from arena.tournaments.creation import create as create_tournament
 from arena.tournaments.settings import Document, SettingsError, read
 
-LATE = timedelta(minutes=5)
-"""A fire that late counts as missed."""
-MOST = 50
-"""The most missed fires that are made up for, the latest ones."""
+LATE_AFTER = timedelta(minutes=5)
+"""A fire later than this counts as missed."""
+MAX_CATCH_UP = 50
+"""Most missed fires that are caught up, the latest ones."""
 _HORIZON = timedelta(days=5 * 366)
 _WINDOWS = (timedelta(days=1), timedelta(days=60), timedelta(days=36_600))
 _RANDOM = re.compile(r"(?<![a-z])[hr](?![a-z])", re.IGNORECASE)
-"""Fields that stand for a time drawn by chance: they would fire at another one each time they are asked."""
+"""Random fields, which croniter would resolve to another time on each call."""
 
 
 def zone_of(name: str) -> ZoneInfo:
-    """A time zone by its IANA name. Raises SettingsError."""
+    """Return a time zone by its IANA name. Raises SettingsError."""
     try:
         return ZoneInfo(name)
-    except (OSError, ValueError):  # also ZoneInfoNotFoundError, a KeyError of its own
+    except (OSError, ValueError, KeyError):  # ZoneInfoNotFoundError is a KeyError
         pass
-    except KeyError:
-        pass
-    raise SettingsError(f"no time zone {name!r}; write a name such as Europe/Paris, or UTC", "schedule.timezone")
+    raise SettingsError(f"invalid time zone {name!r}; write a name such as Europe/Paris, or UTC", "schedule.timezone")
 
 
 def fires(cron: str, zone: str, after: datetime) -> Iterator[datetime]:
-    """The times (UTC) at which a cron expression of five fields fires after a moment, in order. Raises SettingsError.
+    """Yield the times (UTC) after a moment at which a cron expression of five fields fires. Raises SettingsError.
 
-    A time that a change of clocks leaves out fires as soon as the clocks have changed; one that comes twice fires once,
-    unless the expression fires every hour anyway.
+    A time that a change of clocks skips fires as soon as the clocks have changed. A time that occurs twice fires once,
+    unless the expression fires every hour.
     """
     place = zone_of(zone)
     if len(cron.split()) != 5 or _RANDOM.search(cron) or not croniter.is_valid(cron):
@@ -66,34 +64,34 @@ def _fires(cron: str, place: ZoneInfo, after: datetime) -> Iterator[datetime]:
             if fire > last:
                 last = fire
                 yield fire
-    except ValueError:  # croniter's own errors are some: it never fires again
+    except ValueError:  # errors of croniter are ValueErrors: it never fires again
         return
 
 
 def next_fire(cron: str, zone: str, after: datetime) -> datetime | None:
-    """The first fire after a moment; None when it never fires again. Raises SettingsError."""
+    """Return the first fire after a moment, or None if the schedule never fires again. Raises SettingsError."""
     return next(fires(cron, zone, after), None)
 
 
 def due(schedule: Schedule, at: datetime) -> tuple[list[datetime], datetime | None]:
-    """The fires to make up for now, and the next one to wait for.
+    """Return the fires to catch up now, and the next one to wait for.
 
-    What is at most `LATE` late fires whatever the policy; of older ones `skip` makes up for none, `once` for the
-    latest alone, `all` for each (the latest `MOST`).
+    A fire at most `LATE_AFTER` late fires under every policy. Of older ones `skip` fires none, `once` the latest, and
+    `all` each of them (at most `MAX_CATCH_UP`).
     """
     coming = schedule.next_fire
     if coming is None or coming > at:
         return [], coming
     passed: list[datetime] = []
-    for window in _WINDOWS:  # a short look back is enough for what fires often
+    for window in _WINDOWS:  # a short window suffices for frequent fires
         begin = max(coming - timedelta(seconds=1), at - window)
         passed = list(takewhile(lambda fire: fire <= at, fires(schedule.cron, schedule.timezone, begin)))
-        if begin < coming or len(passed) >= MOST:
+        if begin < coming or len(passed) >= MAX_CATCH_UP:
             break
     coming = next_fire(schedule.cron, schedule.timezone, at)
     if schedule.catch_up == "skip":
-        return [fire for fire in passed[-1:] if at - fire <= LATE], coming
-    return passed[-1:] if schedule.catch_up == "once" else passed[-MOST:], coming
+        return [fire for fire in passed[-1:] if at - fire <= LATE_AFTER], coming
+    return passed[-1:] if schedule.catch_up == "once" else passed[-MAX_CATCH_UP:], coming
 
 
 def create(store: Store, document: Mapping[str, Any] | Document, by: int, at: datetime) -> Schedule:
@@ -104,7 +102,7 @@ def create(store: Store, document: Mapping[str, Any] | Document, by: int, at: da
 
 
 def change(store: Store, schedule_id: int, document: Mapping[str, Any] | Document, by: int, at: datetime) -> Schedule:
-    """Put another document in the place of a schedule's; its tournaments so far stay as they are.
+    """Replace the settings document of a schedule; its existing tournaments stay as they are.
 
     Raises SettingsError, NotFoundError, TakenError.
     """
@@ -114,7 +112,7 @@ def change(store: Store, schedule_id: int, document: Mapping[str, Any] | Documen
 
 
 def upcoming(document: Document, at: datetime, count: int = 5) -> list[datetime]:
-    """When the next tournaments of a schedule begin; none without a table `schedule`. Raises SettingsError."""
+    """Return the next start times of a schedule; empty without a table `schedule`. Raises SettingsError."""
     if document.schedule is None:
         return []
     return list(islice(fires(document.schedule.cron, document.schedule.timezone, at), count))
@@ -140,7 +138,7 @@ def _row(document: Mapping[str, Any] | Document, by: int, at: datetime) -> Sched
 
 
 def enable(store: Store, schedule_id: int, is_enabled: bool, by: int, at: datetime) -> Schedule:
-    """Switch a schedule on, from its next time onwards, or off. Raises NotFoundError."""
+    """Enable a schedule from its next time on, or disable it. Raises NotFoundError."""
     schedule = store.schedules.get(schedule_id)
     coming = next_fire(schedule.cron, schedule.timezone, at) if is_enabled else None
     found = store.schedules.enable(schedule_id, is_enabled, coming)
@@ -149,7 +147,7 @@ def enable(store: Store, schedule_id: int, is_enabled: bool, by: int, at: dateti
 
 
 def tick(store: Store, at: datetime) -> list[Tournament]:
-    """Create the tournaments of every schedule whose time has come; those that were created already are left out."""
+    """Create the tournaments of all due schedules, except those that exist already."""
     found = []
     for schedule in store.schedules.due(at):
         assert schedule.id is not None
@@ -159,7 +157,7 @@ def tick(store: Store, at: datetime) -> list[Tournament]:
                 found.append(_fire(store, schedule, fire, at))
             except ConflictError:  # another process, or this one before it was killed
                 continue
-            except SettingsError as error:  # what was right once is so no more: bots may be gone, rules renamed
+            except SettingsError as error:  # no longer valid: bots may be gone, rules renamed
                 store.audit.note("schedule.failed", f"schedule:{schedule.id}", None, problem=str(error))
         store.schedules.fired(schedule.id, schedule.next_fire, coming)
     return found

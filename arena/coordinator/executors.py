@@ -1,8 +1,6 @@
-"""Opens what plays the games: a `concurrent.futures.Executor` of game slots, its events put on the bus.
+"""Opens the `concurrent.futures.Executor` of game slots, and publishes its events on the bus.
 
-A result that its slot could not leave in the spool itself is put there before anybody hears of it.
-
-Refuses to know which games there are.
+A record that arrives with an event is stored in the spool before the event is published.
 """
 
 from __future__ import annotations
@@ -14,11 +12,11 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
 
+from arena.cluster.spool import Spool
 from arena.errors import ArenaError
 from arena.events.bus import EventBus
-from arena.events.messages import GamePly, PlyNews, RefereeWorkers, SlotFinished, SlotStarted, WorkerNews
+from arena.events.messages import GamePly, PlyPayload, RefereeWorkers, SlotFinished, SlotStarted, WorkerPayload
 from arena.log import logger
-from arena.spool import Spool
 from referee.game.record import RecordError
 from referee.machine.pool import SlotPool
 from referee.sandbox import open_sandbox, refusal
@@ -28,15 +26,16 @@ if TYPE_CHECKING:
 
 
 class ExecutorAwayError(ArenaError):
-    """Nobody answers where the executor should be; the message says where, why and what to do."""
+    """The executor does not answer; the message says where, why and what to do."""
 
     kind = "unavailable"
 
 
 def open_executor(settings: Settings, bus: EventBus, spool: Spool) -> Executor:
-    """The executor a server's settings name.
+    """Open the executor of the settings.
 
-    Raises ValueError, also when bots would run as root without a sandbox, and ExecutorAwayError where nobody answers.
+    Raises ValueError, also when bots would run as root without a sandbox, and ExecutorAwayError if the scheduler does
+    not answer.
     """
     kind, _, rest = settings.executor.partition(":")
     if kind != "local":
@@ -49,7 +48,7 @@ def open_executor(settings: Settings, bus: EventBus, spool: Spool) -> Executor:
 
 
 def remote_pool(settings: Settings, bus: EventBus, spool: Spool) -> SlotPool:
-    """Slots here for the games of remote bots, where all others are played by a cluster."""
+    """Open local slots for the games of remote bots, for an arena whose other games are played by a cluster."""
     sandbox = open_sandbox(settings.sandbox)
     return SlotPool(settings.remote_slots, sandbox=sandbox.name, on_event=publisher(bus, spool))
 
@@ -57,7 +56,7 @@ def remote_pool(settings: Settings, bus: EventBus, spool: Spool) -> SlotPool:
 def _open_cluster(settings: Settings, bus: EventBus, spool: Spool) -> Executor:
     try:
         from arena.cluster.executor import ClusterExecutor
-        from arena.cluster.link import ClusterError, address_of, security_of
+        from arena.cluster.wire_config import ClusterError, address_of, security_of
     except ModuleNotFoundError as error:
         raise ValueError(
             f"the executor {settings.executor} needs {error.name}, which is not installed; "
@@ -70,15 +69,15 @@ def _open_cluster(settings: Settings, bus: EventBus, spool: Spool) -> Executor:
         raise ValueError(str(error)) from None
     try:
         wait_s = settings.scheduler_wait_seconds
-        return ClusterExecutor(address, security=security, on_event=publisher(bus, spool), patience_s=wait_s)
+        return ClusterExecutor(address, security=security, on_event=publisher(bus, spool), connect_timeout_s=wait_s)
     except ClusterError as error:
         raise ExecutorAwayError(str(error)) from None
 
 
 def publisher(bus: EventBus, spool: Spool) -> Callable[[dict[str, Any]], None]:
-    """What puts the events of slots on the bus: plies as news of their game, starts and ends for the coordinator.
+    """Return the function that publishes events of slots: plies, and starts and ends for the coordinator.
 
-    The records that come with them are checked and kept in the spool first.
+    Records that come with an event are validated and stored in the spool first.
     """
     log = logger("coordinator")
 
@@ -86,7 +85,7 @@ def publisher(bus: EventBus, spool: Spool) -> Callable[[dict[str, Any]], None]:
         match event["event"]:
             case "plies":
                 for number, (move, ply) in enumerate(zip(event["moves"], event["plies"], strict=True), event["number"]):
-                    bus.publish(GamePly(game=event["game"], number=number, ply=PlyNews(move, *ply)))
+                    bus.publish(GamePly(game=event["game"], number=number, ply=PlyPayload(move, *ply)))
             case "start":
                 bus.publish(SlotStarted(game=event["game"]))
             case "finish":
@@ -94,7 +93,7 @@ def publisher(bus: EventBus, spool: Spool) -> Callable[[dict[str, Any]], None]:
                 try:
                     if "record" in event:
                         spool.take(event["record"], game, worker)
-                except RecordError as error:  # the game has no result then, which its job is charged with
+                except RecordError as error:  # the game has no result then; its job reports that
                     log.error("record refused", game=game, worker=worker, error=str(error))
                 bus.publish(SlotFinished(game=game))
 
@@ -102,28 +101,28 @@ def publisher(bus: EventBus, spool: Spool) -> Callable[[dict[str, Any]], None]:
 
 
 def workers_of(executor: Executor, busy: int, lease_owner: str) -> RefereeWorkers:
-    """What there is to play on, as news. Of slots on this machine `busy` are at work."""
+    """Return the event that describes the workers. `busy` is the number of busy slots of this machine."""
     load = None
-    with contextlib.suppress(OSError):  # a system that does not say
+    with contextlib.suppress(OSError):  # not available on this system
         load = round(os.getloadavg()[0], 2)
     workers = tuple(_describe(executor, busy))
     return RefereeWorkers(lease_owner=lease_owner, workers=workers, cores=os.cpu_count() or 1, load=load)
 
 
-def _describe(executor: Executor, busy: int) -> list[WorkerNews]:
+def _describe(executor: Executor, busy: int) -> list[WorkerPayload]:
     if hasattr(executor, "describe"):
         return [
-            WorkerNews(
+            WorkerPayload(
                 one.name, one.slots, one.busy, one.version, one.sandbox, one.is_fit, one.problem[:300], one.speed
             )
             for one in executor.describe().workers
         ]
     slots = slots_of(executor)
     sandbox = str(getattr(executor, "sandbox", ""))
-    return [WorkerNews(socket.gethostname(), slots, min(busy, slots), sandbox=sandbox)]
+    return [WorkerPayload(socket.gethostname(), slots, min(busy, slots), sandbox=sandbox)]
 
 
 def slots_of(executor: Executor) -> int:
-    """How many games an executor plays at once, now. At least one: a cluster grows when there is something to do."""
+    """Return the number of slots now, at least one: a cluster may scale up only when there are jobs."""
     size = getattr(executor, "size", None)
     return max(1, int(size)) if size is not None else os.cpu_count() or 1

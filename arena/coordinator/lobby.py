@@ -1,10 +1,8 @@
-"""The lobby: where bots that run on their authors' machines are connected, and where the seats of games find them.
+"""The lobby: connects remote bots, which run on their authors' machines, with the seats of games.
 
-It is in the process of the coordinator. A connection is somebody else's (a WebSocket, see `arena.http.remote`): here it
-is what can be sent to. Game slots come over a socket of this machine (`referee.bot.remote.link` says what is said
-there).
-A connection carries several games at once, each message with the number of its own.
-Refuses to know who may connect, and what a line says.
+It lives in the process of the coordinator. A connection is a WebSocket of `arena.api.connection`, seen here as a
+`LobbyTransport`. Slots connect over a local Unix socket, whose messages are described in `referee.bot.remote.link`. One
+connection multiplexes several games: each message has the number of its game.
 """
 
 from __future__ import annotations
@@ -29,41 +27,41 @@ from referee.bot.remote.link import LinkAllowance
 from referee.bot.remote.seat import PING_MS
 
 _MS = 1_000_000
-PINGS = 16
-"""Of so many of the last messages there and back is a connection's latency told."""
-PING_S = PING_MS / 1000
-IDLE_PING_S = 10.0
-"""How often an idle connection is asked whether it is there."""
-SILENT_S = 12.0
-"""A connection that was asked and says nothing for so long is lost."""
-BACKLOG_BYTES = 2**20
-"""A program that says more than that before its seat takes it is no longer listened to."""
+LATENCY_SAMPLES = 16
+"""Latest round round_trips from which the latency of a connection is computed."""
+PING_INTERVAL_S = PING_MS / 1000
+IDLE_PING_INTERVAL_S = 10.0
+"""How often an idle connection is pinged."""
+SILENCE_TIMEOUT_S = 12.0
+"""A connection that does not answer a ping for so long is lost."""
+MAX_BACKLOG_BYTES = 2**20
+"""Output of a program that its seat has not read; a program with more is dropped."""
 _FOLDER = "arena-lobby-"
 
 
-class Wire(Protocol):
-    """How a connection is spoken to; any failure means that it is lost."""
+class LobbyTransport(Protocol):
+    """The transport of a connection; any exception means that the connection is lost."""
 
     def send(self, text: str) -> Awaitable[None]:
-        """A message."""
+        """Send a message."""
 
     def ping(self, mark: bytes) -> Awaitable[None]:
-        """Something that comes back at once with that mark (see `Lobby.pong`)."""
+        """Send a ping whose pong has the same mark (see `Lobby.pong`)."""
 
     def close(self) -> Awaitable[object]:
-        """Hang up."""
+        """Close the connection."""
 
 
 @dataclass(frozen=True, slots=True)
-class Presence:
-    """A bot that is connected: how many games it plays of how many it takes, and its usual latency."""
+class ConnectedBot:
+    """A connected bot: how many games it plays, how many it accepts, and its usual latency."""
 
     version_id: int
     games: int
     most_games: int
     latency_ms: float | None
     is_open: bool
-    """Whether others may challenge it."""
+    """Whether other users may challenge it."""
 
 
 @dataclass(eq=False)
@@ -72,53 +70,55 @@ class _Seat:
 
     writer: asyncio.StreamWriter
     bot: str
-    connection: Connection | None = None
+    connection: RelayConnection | None = None
     number: int = 0
 
-    def tell(self, **message: Any) -> None:
+    def send(self, **message: Any) -> None:
         if not self.writer.is_closing():
             self.writer.write(json.dumps(message).encode() + b"\n")
 
 
 @dataclass(eq=False)
-class Connection:
-    """One bot's connection, with its games by their numbers."""
+class RelayConnection:
+    """The connection of one bot, with its games by their numbers."""
 
     version_id: int
     bot: str
     most_games: int
-    wire: Wire
+    wire: LobbyTransport
     is_open: bool = False
-    heard_ns: int = field(default_factory=time.monotonic_ns)
+    last_seen_ns: int = field(default_factory=time.monotonic_ns)
     seats: dict[int, _Seat] = field(default_factory=dict)
     outbox: asyncio.Queue[str] = field(default_factory=lambda: asyncio.Queue(maxsize=10_000))
-    trips: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=512))
-    """When a message was there and back, and how many milliseconds that took."""
-    asked: dict[bytes, tuple[int, _Seat | None, int]] = field(default_factory=dict)
-    """What is on its way: since when, who wants to know, and since when that one asks."""
+    round_trips: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=512))
+    """When each round trip ended, and how many milliseconds it took."""
+    pings: dict[bytes, tuple[int, _Seat | None, int]] = field(default_factory=dict)
+    """Pings in flight by their mark: when each was sent, the seat that requested it, and since when that seat waits."""
 
     @property
     def latency_ms(self) -> float | None:
-        """What a message usually takes there and back."""
-        return round(statistics.median([took for _, took in self._lately]), 1) if self.trips else None
+        """Median of the latest round round_trips."""
+        return round(statistics.median([took for _, took in self._lately]), 1) if self.round_trips else None
 
     @property
     def longest_ms(self) -> float:
-        """What one took lately, at most."""
+        """Longest of the latest round round_trips."""
         return max((took for _, took in self._lately), default=0.0)
 
     @property
     def _lately(self) -> list[tuple[int, float]]:
-        return list(self.trips)[-PINGS:]
+        return list(self.round_trips)[-LATENCY_SAMPLES:]
 
-    def say(self, **message: Any) -> None:
-        """Send a message, in its turn; to one that takes none any more it is lost, as is the connection soon."""
+    def enqueue(self, **message: Any) -> None:
+        """Queue a message; it is dropped if the queue is full, as the connection is about to be lost."""
         with contextlib.suppress(asyncio.QueueFull):
             self.outbox.put_nowait(json.dumps(message))
 
 
 class Lobby:
-    """`is_open` says whether this process has games to give; `on_change` hears, in the loop, of every change."""
+    """The lobby of one process. `is_open()`: this process has games to give. `on_change` is called in the loop on each
+    change.
+    """
 
     def __init__(
         self,
@@ -130,25 +130,25 @@ class Lobby:
         self.is_open = is_open
         self.on_change = on_change
         self.key = secrets.token_hex(16)
-        """What a seat must know."""
+        """The secret that seats authenticate with."""
         self.place = ""
         """The path of the socket for seats."""
         self.runs: dict[str, str] = {}
-        """By bot: what its newest connection was told, and says when it comes again."""
-        self._connections: dict[str, Connection] = {}
+        """By bot: the identifier that its newest connection got, which it sends again when it reconnects."""
+        self._connections: dict[str, RelayConnection] = {}
         self._seats: set[_Seat] = set()
-        self._heard: dict[str, int] = {}
+        self._last_seen: dict[str, int] = {}
         self._numbers = 0
         self._server: asyncio.Server | None = None
         self._log = logger("lobby")
 
     async def __aenter__(self) -> Lobby:
-        # A folder of its own with a short path: those of sockets have at most 107 bytes, and nobody else may look in.
+        # A private folder with a short path: paths of sockets are limited to 107 bytes.
         _sweep()
         place = Path(tempfile.mkdtemp(prefix=_FOLDER)) / "seats"
-        # It gets its name when somebody listens: another lobby takes one that refuses for what was left behind.
+        # Rename it once it listens: another lobby removes sockets that refuse connections as leftovers.
         unnamed = place.with_name("new")
-        self._server = await asyncio.start_unix_server(self._serve, unnamed, limit=BACKLOG_BYTES)
+        self._server = await asyncio.start_unix_server(self._serve, unnamed, limit=MAX_BACKLOG_BYTES)
         self.place = str(unnamed.rename(place))
         return self
 
@@ -162,10 +162,10 @@ class Lobby:
         shutil.rmtree(Path(self.place).parent, ignore_errors=True)
 
     @property
-    def present(self) -> dict[str, Presence]:
-        """Who is connected, by the name of the version. From any thread."""
+    def present(self) -> dict[str, ConnectedBot]:
+        """The connected bots, by the name of the version. Thread-safe."""
         return {
-            one.bot: Presence(one.version_id, len(one.seats), one.most_games, one.latency_ms, one.is_open)
+            one.bot: ConnectedBot(one.version_id, len(one.seats), one.most_games, one.latency_ms, one.is_open)
             for one in list(self._connections.values())
         }
 
@@ -176,27 +176,27 @@ class Lobby:
         version_id: int,
         bot: str,
         most_games: int,
-        wire: Wire,
-        hear: Coroutine[Any, Any, object],
+        wire: LobbyTransport,
+        listening: Coroutine[Any, Any, object],
         *,
         is_open: bool = False,
     ) -> None:
-        """A bot is connected for as long as `hear` goes on, which calls `heard` and `pong`. One bot, one connection:
-        the newest.
+        """Serve a connection until `listening`, which calls `receive` and `pong`, ends. It replaces the bot's earlier
+        one.
         """
-        connection = Connection(version_id, bot, most_games, wire, is_open)
+        connection = RelayConnection(version_id, bot, most_games, wire, is_open)
         if earlier := self._connections.get(bot):
-            problem = f"{bot} has connected once more, from another place or another time: one connection a bot"
-            with contextlib.suppress(Exception):  # most often it is lost, and nobody hears that
+            problem = f"{bot} has connected again: each bot may have one connection"
+            with contextlib.suppress(Exception):  # usually the earlier connection is lost already
                 await asyncio.wait_for(earlier.wire.send(json.dumps({"problem": problem})), 1)
             await self._drop(earlier)
         self._connections[bot] = connection
         self._log.info("connected", bot=bot, games=most_games)
         for seat in self._seats:
             if seat.bot == bot:
-                seat.tell(back=True)
+                seat.send(back=True)
         self.on_change()
-        tasks = [asyncio.ensure_future(job) for job in (hear, self._send(connection), self._ping(connection))]
+        tasks = [asyncio.ensure_future(job) for job in (listening, self._send(connection), self._ping(connection))]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -205,83 +205,85 @@ class Lobby:
             await asyncio.gather(*tasks, return_exceptions=True)
             await self._drop(connection)
 
-    async def _drop(self, connection: Connection) -> None:
-        """The connection is lost, or replaced."""
-        self._heard[connection.bot] = connection.heard_ns
+    async def _drop(self, connection: RelayConnection) -> None:
+        """Remove a connection that is lost or replaced."""
+        self._last_seen[connection.bot] = connection.last_seen_ns
         if self._connections.get(connection.bot) is connection:
             del self._connections[connection.bot]
             self._log.info("disconnected", bot=connection.bot, games=len(connection.seats))
             self.on_change()
         for seat in connection.seats.values():
             seat.connection = None
-            seat.tell(down=connection.heard_ns)
+            seat.send(down=connection.last_seen_ns)
         connection.seats.clear()
-        with contextlib.suppress(Exception):  # it is lost already
+        with contextlib.suppress(Exception):  # it may be lost already
             await asyncio.wait_for(connection.wire.close(), 1)
 
-    def heard(self, bot: str, wire: Wire, text: str) -> None:
-        """A message of a connection. Raises ValueError for what makes no sense: such a connection is to be closed."""
+    def receive(self, bot: str, wire: LobbyTransport, text: str) -> None:
+        """Handle a message of a connection. Raises ValueError for an invalid one, after which the connection must be
+        closed.
+        """
         connection = self._of(bot, wire)
         if connection is None:
             return
-        connection.heard_ns = time.monotonic_ns()
+        connection.last_seen_ns = time.monotonic_ns()
         message = json.loads(text)
-        if "games" in message:  # it takes so many from now on: none, as it is leaving
+        if "games" in message:  # the new limit: 0 when the bot is leaving
             connection.most_games = min(connection.most_games, max(0, int(message["games"])))
             self.on_change()
             return
         seat = connection.seats.get(message["game"])
         if seat is None:
-            return  # of a game that is over
-        if seat.writer.transport.get_write_buffer_size() > BACKLOG_BYTES:
-            message = {"gone": f"wrote more than {BACKLOG_BYTES:,} bytes that nobody had asked for"}
+            return  # the game is over
+        if seat.writer.transport.get_write_buffer_size() > MAX_BACKLOG_BYTES:
+            message = {"gone": f"wrote more than {MAX_BACKLOG_BYTES:,} bytes that the arena had not requested"}
         if "line" in message:
-            seat.tell(line=str(message["line"]))
+            seat.send(line=str(message["line"]))
         elif "gone" in message:
             self._leave(seat)
-            seat.tell(gone=str(message["gone"])[:300])
+            seat.send(gone=str(message["gone"])[:300])
 
-    def pong(self, bot: str, wire: Wire, mark: bytes) -> None:
-        """What was sent with `ping` is back."""
+    def pong(self, bot: str, wire: LobbyTransport, mark: bytes) -> None:
+        """Handle the pong of a ping."""
         connection, now = self._of(bot, wire), time.monotonic_ns()
         if connection is None:
             return
-        connection.heard_ns = now
-        begin, seat, since = connection.asked.pop(mark, (0, None, 0))
+        connection.last_seen_ns = now
+        begin, seat, since = connection.pings.pop(mark, (0, None, 0))
         if not begin:
             return
         took = (now - begin) / _MS
-        connection.trips.append((now, took))
+        connection.round_trips.append((now, took))
         if seat is not None:
-            seat.tell(checked=max(long for at, long in connection.trips if at >= since))
+            seat.send(checked=max(long for at, long in connection.round_trips if at >= since))
         for each in connection.seats.values():
-            each.tell(latency=[connection.latency_ms, connection.longest_ms])
+            each.send(latency=[connection.latency_ms, connection.longest_ms])
 
-    def _of(self, bot: str, wire: Wire) -> Connection | None:
+    def _of(self, bot: str, wire: LobbyTransport) -> RelayConnection | None:
         connection = self._connections.get(bot)
         return connection if connection and connection.wire is wire else None
 
-    async def _send(self, connection: Connection) -> None:
+    async def _send(self, connection: RelayConnection) -> None:
         while True:
             await connection.wire.send(await connection.outbox.get())
 
-    async def _ping(self, connection: Connection) -> None:
-        """See whether it is there, often while it plays; returns when it is not."""
-        asked_ns = 0
+    async def _ping(self, connection: RelayConnection) -> None:
+        """Ping the connection, more often while it plays; return when it is lost."""
+        pinged_ns = 0
         while True:
             now = time.monotonic_ns()
-            if connection.asked and now - connection.heard_ns > SILENT_S * 1e9:
+            if connection.pings and now - connection.last_seen_ns > SILENCE_TIMEOUT_S * 1e9:
                 return
             if not self.is_open():
                 return
-            if now - asked_ns >= (PING_S if connection.seats else IDLE_PING_S) * 1e9:
-                asked_ns = now
-                await self._ask(connection, None, now)
-            await asyncio.sleep(PING_S)
+            if now - pinged_ns >= (PING_INTERVAL_S if connection.seats else IDLE_PING_INTERVAL_S) * 1e9:
+                pinged_ns = now
+                await self._send_ping(connection, None, now)
+            await asyncio.sleep(PING_INTERVAL_S)
 
-    async def _ask(self, connection: Connection, seat: _Seat | None, since_ns: int) -> None:
+    async def _send_ping(self, connection: RelayConnection, seat: _Seat | None, since_ns: int) -> None:
         mark = secrets.token_hex(4).encode()
-        connection.asked[mark] = (time.monotonic_ns(), seat, since_ns)
+        connection.pings[mark] = (time.monotonic_ns(), seat, since_ns)
         await connection.wire.ping(mark)
 
     # -- seats ---------------------------------------------------------------------------------------------------------
@@ -294,55 +296,55 @@ class Lobby:
                 return
             seat.bot = str(hello["bot"])
             self._seats.add(seat)
-            seat.tell(terms=asdict(self.terms))
+            seat.send(terms=asdict(self.terms))
             while line := await reader.readline():
-                await self._take(seat, json.loads(line))
+                await self._handle(seat, json.loads(line))
         except (ValueError, OSError):
-            pass  # the slot is gone, or was no slot
+            pass  # the slot is gone, or the peer is not a slot
         finally:
             self._leave(seat)
             self._seats.discard(seat)
             writer.close()
 
-    async def _take(self, seat: _Seat, message: Mapping[str, Any]) -> None:
+    async def _handle(self, seat: _Seat, message: Mapping[str, Any]) -> None:
         connection = seat.connection
         if "open" in message:
             self._open(seat)
         elif connection is None:
-            return  # it has been told that there is none, or will read it next
+            return  # `down` has been sent already
         elif "say" in message:
-            connection.say(game=seat.number, say=message["say"])
+            connection.enqueue(game=seat.number, say=message["say"])
         elif "check" in message:
-            with contextlib.suppress(Exception):  # a connection that cannot be asked is about to be dropped
-                await self._ask(connection, seat, int(message["check"]))
+            with contextlib.suppress(Exception):  # a connection that cannot be pinged is about to be dropped
+                await self._send_ping(connection, seat, int(message["check"]))
 
     def _open(self, seat: _Seat) -> None:
-        """A fresh program, with a number of its own: what an earlier one still says reaches nobody."""
+        """Start a new program with a number of its own, so that late output of an earlier one is ignored."""
         self._leave(seat)
         connection = self._connections.get(seat.bot)
         if connection is None:
-            seat.tell(down=self._heard.get(seat.bot, time.monotonic_ns()))
+            seat.send(down=self._last_seen.get(seat.bot, time.monotonic_ns()))
             return
         self._numbers += 1
         seat.connection, seat.number = connection, self._numbers
         connection.seats[seat.number] = seat
-        connection.say(game=seat.number, do="open")
-        if connection.trips:
-            seat.tell(latency=[connection.latency_ms, connection.longest_ms])
-        seat.tell(up=True)
+        connection.enqueue(game=seat.number, do="open")
+        if connection.round_trips:
+            seat.send(latency=[connection.latency_ms, connection.longest_ms])
+        seat.send(up=True)
         self.on_change()
 
     def _leave(self, seat: _Seat) -> None:
-        """The program of a seat is to end, where it runs."""
+        """End the program of a seat, if it runs."""
         if seat.connection:
             seat.connection.seats.pop(seat.number, None)
-            seat.connection.say(game=seat.number, do="close")
+            seat.connection.enqueue(game=seat.number, do="close")
             seat.connection = None
             self.on_change()
 
 
 def _sweep() -> None:
-    """Remove what lobbies left behind whose process was killed: nobody listens there."""
+    """Remove the folders of lobbies whose process was killed: their socket refuses connections."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
         with socket.socket(socket.AF_UNIX) as knock:
             try:
@@ -350,4 +352,4 @@ def _sweep() -> None:
             except ConnectionRefusedError:
                 shutil.rmtree(folder, ignore_errors=True)
             except OSError:
-                continue  # somebody else's, or not open yet
+                continue  # of another user, or not open yet

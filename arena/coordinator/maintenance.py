@@ -1,8 +1,7 @@
-"""What the referee does once a day beside its work: backups, the archive of games, stray bundles, what is over,
-what results say where it was never asked.
+"""Daily tasks: backups, the dump of games, cleanup of bundles and expired rows, and missing findings of tournaments.
 
-Which day a task was last done for stands in the database, so that the next process knows. Every task can be repeated
-and interrupted without harm. Refuses to know leases: only who acts may ask for it.
+The database has the day of the last run of each task, so that the next process knows. Every task is idempotent and may
+be interrupted. Only the active coordinator runs them.
 """
 
 from __future__ import annotations
@@ -25,17 +24,18 @@ if TYPE_CHECKING:
     from arena.config import Settings
     from arena.submission.bundle_store import BundleStore
 
-AGAIN_S = 3600.0
-"""A task that failed is tried again after that time."""
+RETRY_INTERVAL_S = 3600.0
+"""Pause before a failed task is tried again."""
 
 MustStop = Callable[[], bool]
 
 
 @dataclass(slots=True)
 class Task:
-    """`work` gets what says that it must stop, and returns how much it did; it is due from `hour` (UTC) on.
+    """A daily task. `work` gets the function that says whether to stop, and returns a count; it is due from `hour`
+    (UTC) on.
 
-    One `of_process` is done by every process that acts, after its start and then daily, whatever others have done.
+    A task `of_process` runs in every process that becomes active, after its start and then daily.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Task:
     work: Callable[[MustStop], int]
     of_process: bool = False
     next_look: int = 0
-    """The day of the next look at it, so that the database is not asked at every turn."""
+    """The day of the next check, which spares the database a query every turn."""
     not_before: float = 0.0
 
 
@@ -57,7 +57,7 @@ class Maintenance:
 
     @classmethod
     def of(cls, settings: Settings, store: Store, bundles: Callable[[], BundleStore]) -> Maintenance:
-        """As the server is set."""
+        """Build the tasks of the settings."""
         found = cls(store, [])
         if store.health.file is not None:
             found.tasks += _of_file(settings, store, store.health.file)
@@ -75,8 +75,8 @@ class Maintenance:
     def _is_due(self, task: Task, at: datetime) -> bool:
         return at.toordinal() >= task.next_look and at.hour >= task.hour and time.monotonic() >= task.not_before
 
-    def see_to(self, at: datetime, must_stop: MustStop) -> None:
-        """Do what is due at this time of day."""
+    def run_due(self, at: datetime, must_stop: MustStop) -> None:
+        """Run the tasks that are due at this time."""
         log = logger("maintenance")
         day = at.toordinal()
         for task in self.tasks:
@@ -94,13 +94,13 @@ class Maintenance:
                 task.next_look = day + 1
             except Interrupted:
                 return
-            except Exception as error:  # it stops no other task
-                task.not_before = time.monotonic() + AGAIN_S
+            except Exception as error:  # does not affect other tasks
+                task.not_before = time.monotonic() + RETRY_INTERVAL_S
                 log.error("task failed", task=task.name, error=f"{type(error).__name__}: {error}")
 
 
 def _of_file(settings: Settings, store: Store, file: Path) -> list[Task]:
-    """What a database that is a file asks for: a look for damage, and copies."""
+    """Return the tasks of a database file: an integrity check, and backups."""
 
     def check(_: MustStop) -> int:
         store.health.check()

@@ -1,8 +1,7 @@
-"""Which games of remote bots may be handed out now, and what a slot must know to play them.
+"""Decides which games of remote bots may be dispatched, and adds what a slot needs to reach the bots.
 
-A bot gets as many games at once as it takes. For one that is not connected its games wait, so long as the tournament
-says; then they are handed out all the same, and lost in their seat's grace unless it comes.
-Refuses to know connections: the lobby tells who is there.
+A bot gets at most as many concurrent games as it accepts. Games of a disconnected bot wait for the time that the
+tournament sets. After that they are dispatched, and lost unless the bot connects within the grace period of its seat.
 """
 
 from __future__ import annotations
@@ -13,23 +12,23 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 
+from arena.coordinator.in_flight import Job
 from arena.coordinator.lobby import Lobby
-from arena.coordinator.memory import Job
 from arena.store import Store
 from arena.store.tournaments.queue import Waiting
 from arena.tournaments.settings import Document
 from referee.game.spec import BotSpec, GameSpec, PlannedGame
 from referee.machine.pool import SlotPool
 
-LOOK_S = 5.0
-"""How old the list of all remote bots may be."""
+REFRESH_INTERVAL_S = 5.0
+"""Greatest age of the list of remote bots."""
 
 
 class RemoteGames:
-    """Over the `lobby` of this process; without one no remote bot is ever there.
+    """Remote games, through the `lobby` of this process; without a lobby no remote bot is ever connected.
 
-    `open_pool`: slots on this machine for an arena whose games are played elsewhere, where nobody is connected; None
-    where games are played here.
+    `open_pool` opens local slots for an arena whose games are played by a cluster, which remote bots cannot reach
+    (None: games are played here).
     """
 
     def __init__(
@@ -44,16 +43,16 @@ class RemoteGames:
         self._looked: float | None = None
         self._names: frozenset[str] = frozenset()
         self._absent: dict[tuple[int, str], float] = {}
-        """Since when a tournament waits for a bot."""
+        """When a tournament started to wait for a bot."""
         self._waits: dict[int, float] = {}
         """How long each tournament waits."""
         self._left: Counter[str] = Counter()
-        """How many more games each bot takes."""
+        """How many more games each bot accepts."""
 
     def look(self, jobs: Iterable[Job]) -> None:
-        """See who is there, and how much they have to do. Raises StoreUnavailableError."""
+        """Update the connected bots and their load. Raises StoreUnavailableError."""
         now = self._clock()
-        if self._looked is None or now - self._looked >= LOOK_S:
+        if self._looked is None or now - self._looked >= REFRESH_INTERVAL_S:
             self._looked, self._names = now, frozenset(self._store.versions.remote())
         if not self._names:
             return
@@ -63,7 +62,7 @@ class RemoteGames:
             self._left.subtract(remote_in(job.games[0].spec))
 
     def waited_for(self, tournament_id: int) -> frozenset[str]:
-        """The bots whose games are not to be handed out yet."""
+        """Return the bots whose games must not be dispatched yet."""
         now, found = self._clock(), set()
         present = self._lobby.present if self._lobby else {}
         for name in self._names:
@@ -83,7 +82,7 @@ class RemoteGames:
         return self._waits[tournament_id]
 
     def admits(self, pair: Sequence[Waiting]) -> bool:
-        """Whether the remote bots of these games take one more; it is counted as taken."""
+        """Return whether the remote bots of these games accept one more, and count it."""
         present = self._lobby.present if self._lobby else {}
         names = [name for name in remote_in(pair[0].game.spec) if name in present]
         wanted = Counter(names)
@@ -93,7 +92,7 @@ class RemoteGames:
         return True
 
     def ready(self, games: Sequence[PlannedGame]) -> list[PlannedGame]:
-        """The games with what a slot must know to find their remote bots."""
+        """Return the games with the address and the key of the lobby for their remote bots."""
         return [
             replace(
                 game, spec=replace(game.spec, first=self._found(game.spec.first), second=self._found(game.spec.second))
@@ -107,7 +106,7 @@ class RemoteGames:
         return replace(spec, folder=self._lobby.place, command=(*spec.command, self._lobby.key))
 
     def executor(self, games: Sequence[PlannedGame], usual: Executor) -> Executor:
-        """Where to play them: games of remote bots in the slots of this machine."""
+        """Return the executor of these games: local slots for games of remote bots."""
         if self._open_pool is None or not remote_in(games[0].spec):
             return usual
         if self._pool is None:
@@ -115,12 +114,12 @@ class RemoteGames:
         return self._pool
 
     def close(self) -> None:
-        """End the slots that are only for remote bots."""
+        """End the slots for remote bots."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
 
 
 def remote_in(spec: GameSpec) -> list[str]:
-    """The names of the remote bots in a game."""
+    """Return the names of the remote bots in a game."""
     return [bot.name for bot in (spec.first, spec.second) if bot.place == "remote"]

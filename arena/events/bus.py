@@ -1,7 +1,7 @@
-"""News of the arena inside one process: published, and handed to whoever subscribed to its type.
+"""The event bus inside one process: events are delivered to the subscribers of their type.
 
-News only: the database is the truth, and losing every event loses no result. Queues are bounded; a subscriber that
-does not keep up is dropped, and starts again from the database. Refuses to know what the events mean.
+Events are hints: the database is the truth, and losing every event loses no result. Queues are bounded; a slow
+subscriber is dropped, and starts again from the database.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from arena.errors import ArenaError
 from arena.events.messages import Event
 
 E = TypeVar("E", bound=Event)
-QUEUE = 1000
-"""How many events wait for one subscriber before it is dropped."""
+MAX_QUEUED = 1000
+"""Events that wait for one subscriber before it is dropped."""
 
 
 class BusError(ArenaError):
@@ -32,7 +32,7 @@ class BusError(ArenaError):
 
 
 class Subscription(Generic[E]):
-    """The events of some types, about some subject, from now on: an async context manager and an async iterator.
+    """Future events of some types with some subject: an async context manager and an async iterator.
 
     Iteration ends when the subscription is closed, or was dropped for being slow (`is_dropped`).
     """
@@ -48,7 +48,7 @@ class Subscription(Generic[E]):
         self._is_closed = False
 
     def offer(self, event: Event) -> None:
-        """Put an event in the queue if it is wanted; from any thread."""
+        """Queue an event if it matches. Thread-safe."""
         if self._is_closed or not isinstance(event, self._kinds):
             return
         if any(getattr(event, name) != value for name, value in self._subject):
@@ -68,14 +68,14 @@ class Subscription(Generic[E]):
         self._events.put_nowait(event)
 
     def close(self) -> None:
-        """End the subscription; what is queued is still iterated over."""
+        """End the subscription; queued events are still delivered."""
         if not self._is_closed:
             self._is_closed = True
             self._bus.remove(self)
             self._events.put_nowait(None)
 
     async def get(self) -> E | None:
-        """The next event; None at the end, again and again."""
+        """Return the next event; None at the end, repeatedly."""
         event = await self._events.get()
         if event is None:
             self._events.put_nowait(None)
@@ -100,13 +100,13 @@ class Subscription(Generic[E]):
 
 
 class EventBus(Protocol):
-    """What the arena needs of a bus; `Bus` is the one inside a process."""
+    """The interface of a bus; `Bus` implements it inside a process."""
 
     def publish(self, event: Event) -> None:
-        """Tell everybody who subscribed to its type. From any thread; never blocks."""
+        """Deliver an event to the subscribers of its type. Thread-safe; never blocks."""
 
-    def subscribe(self, *kinds: type[E], size: int = QUEUE, **subject: object) -> Subscription[E]:
-        """The events of these types from now on whose fields are as in `subject`. Inside a running event loop."""
+    def subscribe(self, *kinds: type[E], size: int = MAX_QUEUED, **subject: object) -> Subscription[E]:
+        """Subscribe to future events of these types with these values of fields. Needs a running event loop."""
 
 
 class Bus:
@@ -117,15 +117,15 @@ class Bus:
         self._lock = threading.Lock()
 
     def publish(self, event: Event) -> None:
-        """Tell everybody who subscribed to its type. From any thread; never blocks."""
-        with self._lock:  # everybody hears everything in the same order
+        """Deliver an event to the subscribers of its type. Thread-safe; never blocks."""
+        with self._lock:  # all subscribers receive events in the same order
             for subscription in tuple(self._subscriptions):
                 subscription.offer(event)
 
-    def subscribe(self, *kinds: type[E], size: int = QUEUE, **subject: object) -> Subscription[E]:
-        """The events of these types from now on whose fields are as in `subject`, such as `game="ab12"`.
+    def subscribe(self, *kinds: type[E], size: int = MAX_QUEUED, **subject: object) -> Subscription[E]:
+        """Subscribe to future events of these types with these values of fields, such as `game="ab12"`.
 
-        Raises TypeError for a field that one of the types has not.
+        Raises TypeError for a field that one of the types lacks.
         """
         for kind in kinds:
             if missing := subject.keys() - {field.name for field in fields(kind)}:
@@ -136,6 +136,6 @@ class Bus:
         return subscription
 
     def remove(self, subscription: Subscription[E]) -> None:
-        """Forget a subscription; harmless when it is gone."""
+        """Remove a subscription; a removed one is ignored."""
         # No lock: `offer` may call this under it, and discarding from a set is atomic.
         self._subscriptions.discard(subscription)

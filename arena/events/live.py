@@ -1,6 +1,6 @@
-"""What is going on just now, from the event bus: the plies of running games, and bells that ring on news.
+"""The live state, from events: running games, checks and workers, with notification of changes to a subject.
 
-News only: what it misses, streams find in the database. Refuses to know HTTP.
+It is best-effort: streams read missed events from the database.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Protocol
 
 from arena.events.bus import EventBus
 from arena.events.messages import (
-    TEXT,
+    MAX_TEXT,
     BrokerConnected,
     Event,
+    GameAborted,
     GameEnded,
-    GameGone,
     GamePlies,
     GamePly,
     GameSnapshot,
@@ -32,25 +32,25 @@ from arena.events.messages import (
     VersionChanged,
     VersionStep,
 )
-from arena.events.running import Running, RunningGame
+from arena.events.running import RunningGame, RunningGames
 
-WAITING = 10_000
-"""Events that may wait to be taken: all games of a large arena come at once when a broker is back."""
+MAX_QUEUED = 10_000
+"""Events that may wait: all games of a large arena arrive at once when the broker reconnects."""
 MAX_CHECKS, MAX_STEPS = 100, 300
-"""Checks of versions, and steps of each, that are kept."""
-_HEARD = (
-    *(GameStarted, GamePly, GamePlies, GameSnapshot, GameEnded, GameGone),
+"""Checks of versions that are kept, and steps of each."""
+_KINDS = (
+    *(GameStarted, GamePly, GamePlies, GameSnapshot, GameEnded, GameAborted),
     *(TournamentChanged, TournamentGameEnded, TournamentPlanned),
     *(VersionChanged, VersionStep, RefereeWorkers, BrokerConnected),
 )
 
 
 class Planned(Protocol):
-    """What the database knows of a game."""
+    """A game as the database has it."""
 
     @property
     def id(self) -> str:
-        """The game."""
+        """Its id."""
 
     @property
     def state(self) -> str:
@@ -58,94 +58,94 @@ class Planned(Protocol):
 
     @property
     def attempt(self) -> int:
-        """How often it was handed out."""
+        """Number of its dispatches."""
 
 
 class Live:
-    """The listener of one process: `run` it as a task."""
+    """The live state of one process: `run` it as a task."""
 
     def __init__(self, bus: EventBus) -> None:
         self._bus = bus
-        self._running = Running()
+        self._running = RunningGames()
         self.steps: OrderedDict[int, list[str]] = OrderedDict()
-        """What the check of a version has said so far, by its number: `loa: handshake: ok`."""
+        """The steps of the check of each version: `loa: handshake: ok`."""
         self.workers: RefereeWorkers | None = None
-        """The workers of the referee, as last told."""
+        """The last report of the workers."""
         self.workers_at = 0.0
-        """When that was, by the clock of the system."""
-        self.news = 0
-        """How many events there were: what is shown of running games is as old as this number."""
-        self._bells: defaultdict[Subject, set[asyncio.Event]] = defaultdict(set)
+        """When that report arrived (Unix time)."""
+        self.revision = 0
+        """Number of events so far: cached views of running games are valid for one revision."""
+        self._listeners: defaultdict[Subject, set[asyncio.Event]] = defaultdict(set)
 
     @property
     def games(self) -> Mapping[str, RunningGame]:
-        """The games that are running, by their id."""
+        """The running games, by id."""
         return self._running.games
 
     def of(self, line: Planned) -> RunningGame | None:
-        """A game as far as it got; None where the database knows better: news of its end may have been lost."""
+        """Return the running game, or None if the database is newer because events were lost."""
         found = self.games.get(line.id)
         return None if found is None or line.state == "planned" or found.attempt < line.attempt else found
 
     def mark(self, name: str) -> tuple[int, int]:
-        """The attempt and the number of plies known of a running game: what is shown of it is as old as that."""
+        """Return the attempt and the number of plies of a running game: the validator of cached views of it."""
         game = self.games.get(name)
         return (game.attempt, len(game.plies)) if game else (0, 0)
 
     async def run(self) -> None:
-        """Listen until cancelled. Dropped for being slow, it begins again: gaps are filled from the database."""
+        """Listen until cancelled. If dropped for being slow, start again; gaps are filled from the database."""
         while True:
-            async with self._bus.subscribe(*_HEARD, size=WAITING) as events:
+            async with self._bus.subscribe(*_KINDS, size=MAX_QUEUED) as events:
                 self._bus.publish(SnapshotRequest())
                 async for event in events:
                     self.take(event)
-            # Plies may be missing now: a game whose plies have a gap is told as a whole by its record.
-            self._running = Running()
-            self.news += 1
-            self._ring_all()
+            # Plies may be missing now: streams read a game with a gap from its record.
+            self._running = RunningGames()
+            self.revision += 1
+            self._notify_all()
 
     def take(self, event: Event) -> None:
-        """Keep what an event says and ring the bells of its subject."""
+        """Apply an event, and notify the listeners of its subject."""
         if isinstance(event, RefereeWorkers):
             self.workers, self.workers_at = event, time.time()
             return
-        self.news += 1
+        self.revision += 1
         match event:
-            case GameStarted() | GamePly() | GamePlies() | GameSnapshot() | GameEnded() | GameGone():
+            case GameStarted() | GamePly() | GamePlies() | GameSnapshot() | GameEnded() | GameAborted():
                 self._running.take(event)
             case VersionStep():
                 self._take_step(event)
             case VersionChanged():
                 self.steps.pop(event.version, None)
             case BrokerConnected():
-                self._running = Running()  # ends may have been missed; what still runs is told again as a whole
+                self._running = RunningGames()  # ends may have been missed; running games are sent again whole
                 self._bus.publish(SnapshotRequest())
-                self._ring_all()
-        self._ring(event.subject)
+                self._notify_all()
+        self._notify(event.subject)
 
     def _take_step(self, event: VersionStep) -> None:
         steps = self.steps.setdefault(event.version, [])
         if len(steps) < MAX_STEPS:
-            steps.append(event.line[:TEXT])
+            steps.append(event.line[:MAX_TEXT])
         if len(self.steps) > MAX_CHECKS:
             self.steps.popitem(last=False)
 
-    def _ring_all(self) -> None:
-        for subject in list(self._bells):
-            self._ring(subject)
+    def _notify_all(self) -> None:
+        for subject in list(self._listeners):
+            self._notify(subject)
 
-    def _ring(self, subject: Subject) -> None:
-        for bell in self._bells.get(subject, ()):
-            bell.set()
+    def _notify(self, subject: Subject) -> None:
+        for changed in self._listeners.get(subject, ()):
+            changed.set()
 
     @contextmanager
-    def bell(self, subject: Subject) -> Iterator[asyncio.Event]:
-        """An event that is set on every news of a subject."""
-        bell = asyncio.Event()
-        self._bells[subject].add(bell)
+    def changes(self, subject: Subject) -> Iterator[asyncio.Event]:
+        """Yield an asyncio event that is set on every change of a subject."""
+        changed = asyncio.Event()
+        self._listeners[subject].add(changed)
         try:
-            yield bell
+            yield changed
         finally:
-            self._bells[subject].discard(bell)
-            if not self._bells[subject]:
-                del self._bells[subject]
+            self._listeners[subject].discard(changed)
+            if not self._listeners[subject]:
+                del self._listeners[subject]

@@ -1,7 +1,7 @@
-"""The news of the arena: one type for every kind, the same inside a process and between processes.
+"""The events of the arena: one class for each kind, the same inside a process and between processes.
 
-An `Event` is made without checks, since plies are many; what comes over the wire is checked by the bounds given here.
-`News` has a topic of its own at the broker, the other kinds stay in their process. Refuses to know what becomes of it.
+An `Event` is constructed without checks, as plies are frequent; payloads from the broker are validated by the bounds
+given here. A `BroadcastEvent` has its own topic at the broker; the other kinds stay in their process.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from referee.rules.core import Winner
 
 MAX_PLIES = 20_000
 BATCH_PLIES = 500
-"""Most plies of one batch."""
-TEXT = 300
-"""Most characters of a line for people; what bots have written comes here too."""
+"""Most plies in one batch."""
+MAX_TEXT = 300
+"""Most characters in a text for people, which may come from a bot."""
 CONFIG = ConfigDict(
     frozen=True,
     strict=True,
@@ -28,9 +28,9 @@ CONFIG = ConfigDict(
     revalidate_instances="always",
     use_attribute_docstrings=True,
 )
-"""How payloads are checked."""
+"""How payloads are validated."""
 
-Text = Annotated[str, Field(max_length=TEXT)]
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Word = Annotated[str, Field(max_length=40)]
 Name = Annotated[str, Field(max_length=200)]
 Number = Annotated[int, Field(ge=0, lt=2**53)]
@@ -42,7 +42,7 @@ RefereeState = Literal["starting", "standing by", "acting", "stopping", "stopped
 
 
 class Subject(NamedTuple):
-    """What news is about, such as `game ab12` or `tournament 7`."""
+    """The subject of an event, such as `game ab12` or `tournament 7`."""
 
     noun: str
     name: str | int
@@ -50,21 +50,21 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One piece of news."""
+    """Base class of all events."""
 
     __pydantic_config__: ClassVar[ConfigDict] = CONFIG
     NOUN: ClassVar[str] = ""
-    """The field that says what it is about; empty where it is about nothing in particular."""
+    """The field with its subject; empty for an event without one."""
 
     @property
     def subject(self) -> Subject:
-        """What it is about."""
+        """Its subject."""
         return Subject(self.NOUN, getattr(self, self.NOUN) if self.NOUN else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class News(Event):
-    """An event that other processes, and spectators, are told by itself."""
+class BroadcastEvent(Event):
+    """An event that is published to other processes and to spectators."""
 
     TOPIC: ClassVar[Topic]
 
@@ -73,7 +73,7 @@ class News(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class PlyNews:
+class PlyPayload:
     """One ply."""
 
     __pydantic_config__: ClassVar[ConfigDict] = CONFIG
@@ -81,28 +81,28 @@ class PlyNews:
     move: Move
     """The move, in the notation of its family."""
     ms: Annotated[float, Field(ge=0)] = 0
-    """How long it took, in milliseconds; 0 for opening plies."""
+    """Thinking time in milliseconds; 0 for opening plies."""
     score: Annotated[int, Field(ge=-(2**31), lt=2**31)] | None = None
-    """What the bot thought of its position, in hundredths of a piece; null if it did not say."""
+    """The bot's evaluation of its position, in centipawns; null if it sent none."""
     depth: Annotated[int, Field(ge=0, lt=2**63)] | None = None
-    """How many plies it looked ahead; null if it did not say."""
+    """Search depth in plies; null if the bot sent none."""
     nodes: Annotated[int, Field(ge=0, lt=2**63)] | None = None
-    """How many positions it looked at; null if it did not say."""
+    """Number of searched positions; null if the bot sent none."""
     pv: Annotated[str, Field(max_length=120)] = ""
-    """The line it expects, its own move first; as the bot wrote it."""
+    """The principal variation from this move on, as the bot wrote it."""
 
     RARE: ClassVar = ("depth", "nodes", "pv")
-    """What is told only by bots that say it."""
+    """Fields that are left out of a payload when the bot did not send them."""
 
     @classmethod
-    def of(cls, move: str, ply: Ply) -> PlyNews:
-        """A ply of a record."""
+    def of(cls, move: str, ply: Ply) -> PlyPayload:
+        """Convert a ply of a record."""
         return cls(move, ply.ms, ply.score, ply.depth, ply.nodes, ply.pv)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameStarted(Event):
-    """A game has begun, for the first time or once more."""
+    """A game has started, for the first time or again."""
 
     NOUN = "game"
     game: Name
@@ -110,76 +110,76 @@ class GameStarted(Event):
     tournament: Number = 0
     """Number of the tournament."""
     attempt: Attempt = 1
-    """How often the game has begun."""
+    """Number of this attempt at the game."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GamePly(Event):
-    """A ply of a running game. Other processes get it in a batch or a snapshot."""
+    """A ply of a running game. Other processes receive it in a batch or a snapshot."""
 
     NOUN = "game"
     game: Name
     """The game."""
     number: int
     """Number of the ply; the first is 1."""
-    ply: PlyNews
+    ply: PlyPayload
     """The ply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GamePlies(News):
+class GamePlies(BroadcastEvent):
     """The plies of a game since the last batch."""
 
     NOUN = "game"
-    TOPIC = Topic("games/{game}/plies", "new plies, four times a second at most")
+    TOPIC = Topic("games/{game}/plies", "new plies, at most four batches a second")
     game: Name
     """The game."""
     attempt: Attempt
-    """How often the game has begun; plies of different attempts do not mix."""
+    """Number of this attempt at the game; do not mix plies of different attempts."""
     first: Annotated[int, Field(ge=1, le=MAX_PLIES)]
     """Number of the first of these plies."""
-    plies: Annotated[tuple[PlyNews, ...], Field(max_length=BATCH_PLIES)]
+    plies: Annotated[tuple[PlyPayload, ...], Field(max_length=BATCH_PLIES)]
     """The plies, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GameSnapshot(News):
+class GameSnapshot(BroadcastEvent):
     """A running game from its first ply on."""
 
     NOUN = "game"
-    TOPIC = Topic("games/{game}/snapshot", "the whole game so far: at its start, and when a server asks")
+    TOPIC = Topic("games/{game}/snapshot", "the whole game so far: at its start, and on request of a server")
     game: Name
     """The game."""
     tournament: Number
     """Number of the tournament."""
     attempt: Attempt
-    """How often the game has begun."""
-    plies: Annotated[tuple[PlyNews, ...], Field(max_length=MAX_PLIES)]
+    """Number of this attempt at the game."""
+    plies: Annotated[tuple[PlyPayload, ...], Field(max_length=MAX_PLIES)]
     """All plies so far, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Outcome(News):
+class _Outcome(BroadcastEvent):
     tournament: Number
     """Number of the tournament."""
     winner: Winner | None
-    """Who won; null for a void game."""
+    """The winner; null for a void game."""
     termination: Word
-    """How it ended."""
+    """Why the game ended."""
     kind: Word
-    """rules, adjudication, forfeit or void."""
+    """Class of the termination: rules, adjudication, forfeit or void."""
     detail: Text = ""
-    """More about the end, for people."""
+    """Details of the termination, for people."""
     committed: Number | None
-    """The result's number among all results; null for a void game."""
+    """Commit number of the result; null for a void game."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameEnded(_Outcome):
-    """How a game ended."""
+    """A game has ended."""
 
     NOUN = "game"
-    TOPIC = Topic("games/{game}/result", "how it ended")
+    TOPIC = Topic("games/{game}/result", "the result of the game")
     game: Name
     """The game."""
     state: Literal["finished", "void"]
@@ -187,28 +187,28 @@ class GameEnded(_Outcome):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GameGone(News):
-    """A game does not run any more and has no result: it was called off, or was void and is to be played again."""
+class GameAborted(BroadcastEvent):
+    """A game was aborted without a result: it was cancelled, or was void and will be played again."""
 
     NOUN = "game"
-    TOPIC = Topic("games/{game}/gone", "it does not run any more and has no result")
+    TOPIC = Topic("games/{game}/gone", "the game was aborted without a result")
     game: Name
     """The game."""
 
 
-GameNews: TypeAlias = GameStarted | GamePly | GamePlies | GameSnapshot | GameEnded | GameGone
-"""How a game goes."""
+GameEvent: TypeAlias = GameStarted | GamePly | GamePlies | GameSnapshot | GameEnded | GameAborted
+"""The events of one game."""
 
 
 # -- tournaments -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TournamentChanged(News):
-    """The state of a tournament."""
+class TournamentChanged(BroadcastEvent):
+    """The state of a tournament has changed."""
 
     NOUN = "tournament"
-    TOPIC = Topic("tournaments/{tournament}/state", "its state")
+    TOPIC = Topic("tournaments/{tournament}/state", "state of the tournament")
     tournament: Number
     """Number of the tournament."""
     state: Word
@@ -219,38 +219,38 @@ class TournamentChanged(News):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentGameEnded(_Outcome):
-    """The end of one game of a tournament."""
+    """A game of a tournament has ended."""
 
     NOUN = "tournament"
-    TOPIC = Topic("tournaments/{tournament}/games", "every game that has ended", is_subject_told=True)
+    TOPIC = Topic("tournaments/{tournament}/games", "every game that has ended", is_subject_in_payload=True)
     game: Name
     """The game."""
     state: EndState
-    """planned: void, and to be played again."""
+    """planned: void, to be played again."""
 
-    def of_game(self) -> GameEnded | GameGone:
-        """The same as news of the game itself."""
-        return GameGone(game=self.game) if self.state == "planned" else GameEnded(**asdict(self))
+    def of_game(self) -> GameEnded | GameAborted:
+        """Convert it to the event of the game itself."""
+        return GameAborted(game=self.game) if self.state == "planned" else GameEnded(**asdict(self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TournamentPlanned(News):
-    """A tournament has planned more games."""
+class TournamentPlanned(BroadcastEvent):
+    """More games of a tournament were planned."""
 
     NOUN = "tournament"
     TOPIC = Topic("tournaments/{tournament}/rounds", "more games are planned")
     tournament: Number
     """Number of the tournament."""
     planned: Number
-    """How many."""
+    """Number of new games."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EntrySuspended(News):
-    """A bot plays no more in a tournament: it did not get ready too many times in a row."""
+class EntrySuspended(BroadcastEvent):
+    """A bot was suspended from a tournament: it failed to get ready too many times in a row."""
 
     NOUN = "tournament"
-    TOPIC = Topic("tournaments/{tournament}/suspended", "a bot that was suspended")
+    TOPIC = Topic("tournaments/{tournament}/suspended", "a bot was suspended")
     tournament: Number
     """Number of the tournament."""
     version: Number
@@ -258,29 +258,29 @@ class EntrySuspended(News):
     name: Name
     """Its name."""
     reason: Text
-    """Why."""
+    """Reason of the suspension."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RatingsChanged(News):
+class RatingsChanged(BroadcastEvent):
     """The ratings of a pool have changed."""
 
     NOUN = "pool"
-    TOPIC = Topic("ratings/{pool}", "the last result in a pool")
+    TOPIC = Topic("ratings/{pool}", "the latest result in a pool")
     pool: Name
     """The pool."""
     game: Name
-    """The game that changed them."""
+    """The game whose result changed them."""
     committed: Number
-    """That result's number among all results."""
+    """Commit number of that result."""
 
 
 # -- versions of bots --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VersionChanged(News):
-    """The state of an uploaded version of a bot."""
+class VersionChanged(BroadcastEvent):
+    """The state of an uploaded version of a bot has changed."""
 
     NOUN = "version"
     TOPIC = Topic("versions/{version}/state", "state of an upload", is_public=False)
@@ -291,25 +291,25 @@ class VersionChanged(News):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VersionStep(News):
-    """One step of a version's check."""
+class VersionStep(BroadcastEvent):
+    """One step of the check of a version."""
 
     NOUN = "version"
     TOPIC = Topic("versions/{version}/step", "a step of its check", is_public=False)
     version: Number
     """Number of the version."""
     line: Text
-    """What was tried and how it went."""
+    """The step and its result."""
 
 
 # -- the referee -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefereeChanged(News):
-    """What a referee process does."""
+class RefereeChanged(BroadcastEvent):
+    """The state of a coordinator process has changed."""
 
-    TOPIC = Topic("referees/{from}/status", "what a referee process does", is_retained=True)
+    TOPIC = Topic("referees/{from}/status", "state of a coordinator process", is_retained=True)
     state: RefereeState
     """offline is its Last Will: the broker has lost it."""
     lease_owner: LeaseOwner = ""
@@ -317,73 +317,75 @@ class RefereeChanged(News):
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerNews:
-    """One worker: `busy` of its `slots` play; one that is not fit gets no games."""
+class WorkerPayload:
+    """One worker: `busy` of its `slots` are in use. An unfit worker gets no games."""
 
     __pydantic_config__: ClassVar[ConfigDict] = CONFIG
 
     name: Name
-    """Its name: of its machine, as a rule."""
+    """Its name, by default that of its machine."""
     slots: Number
-    """How many games it plays at once."""
+    """Number of games it can play at once."""
     busy: Number
-    """How many it plays now."""
+    """Number of games it plays now."""
     version: Name = ""
-    """Its version of the arena, with the digest of its rules; empty where it is the referee's own."""
+    """Its version of the arena, with the digest of its rules; empty for local slots."""
     sandbox: Name = ""
-    """What its bots are locked up in."""
+    """The sandbox level of its bots."""
     is_fit: bool = True
     """Whether it gets games."""
     problem: Text = ""
-    """Why it gets none: it is of another version, or was shut out."""
+    """Why it gets none: it has another version, or is quarantined."""
     speed: Number = 0
-    """Of one of its slots while all are at work, in leaves of a tree of moves a second; 0 where it was not measured."""
+    """Speed of one slot under full load, in perft leaves a second; 0 if it was not measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefereeWorkers(News):
-    """What a referee process has to play on."""
+class RefereeWorkers(BroadcastEvent):
+    """The workers of a coordinator process."""
 
-    TOPIC = Topic("referees/{from}/crew", "its workers and how busy they are", is_public=False)
+    TOPIC = Topic("referees/{from}/workers", "its workers and their load", is_public=False)
     lease_owner: LeaseOwner = ""
     """Its name in the lease: machine, process, nonce."""
-    workers: Annotated[tuple[WorkerNews, ...], Field(max_length=1000)]
+    workers: Annotated[tuple[WorkerPayload, ...], Field(max_length=1000)]
     """Its workers."""
     cores: Number = 0
-    """Cores of the machine it runs on itself."""
+    """Cores of the coordinator's own machine."""
     load: Annotated[float, Field(ge=0)] | None = None
-    """Load of that machine over a minute."""
+    """Load average of that machine over one minute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefereeWoken(News):
-    """There is something new to do. Only a nudge: the referee looks into the database."""
+class CoordinatorWakeup(BroadcastEvent):
+    """There is new work. Only a hint: the coordinator reads the database."""
 
-    TOPIC = Topic("referee/wake", "a nudge for whoever is the referee", is_public=False)
+    TOPIC = Topic("coordinator/wakeup", "wakes the active coordinator", is_public=False)
     tournament: Number | None = None
-    """The tournament it is about, if it is about one."""
+    """The tournament with new work, if there is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonDecided(News):
-    """A person has begun a game, moved, resigned or taken back. Only a nudge: the referee looks into the database."""
+class HumanActed(BroadcastEvent):
+    """A human has started a game, moved, resigned or taken back a move. Only a hint: the coordinator reads the
+    database.
+    """
 
     NOUN = "game"
-    TOPIC = Topic("people/{game}/decided", "a person has decided something in a game", is_public=False)
+    TOPIC = Topic("human_games/{game}/action", "a human has acted in a game", is_public=False)
     game: Name
     """The game."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotRequest(News):
-    """A listener has come, or has missed something: send a snapshot of every running game."""
+class SnapshotRequest(BroadcastEvent):
+    """A listener is new, or has missed events: send a snapshot of every running game."""
 
-    TOPIC = Topic("coordinator/snapshots", "a server asks for the running games", is_public=False)
+    TOPIC = Topic("coordinator/snapshots", "a server requests the running games", is_public=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotStarted(Event):
-    """A slot has begun a game; whoever handed it out confirms that with `GameStarted`."""
+    """A slot has started a game; its coordinator confirms that with `GameStarted`."""
 
     game: Name
     """The game."""
@@ -391,7 +393,7 @@ class SlotStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotFinished(Event):
-    """A slot has finished a game: its result is in the spool."""
+    """A slot has finished a game: the result is in the spool."""
 
     game: Name
     """The game."""
@@ -399,14 +401,14 @@ class SlotFinished(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerConnected(Event):
-    """The broker is there, for the first time or again: nobody knows what was missed."""
+    """The broker is connected, for the first time or again. Events may have been missed."""
 
 
-KINDS: tuple[type[News], ...] = (
+KINDS: tuple[type[BroadcastEvent], ...] = (
     GamePlies,
     GameSnapshot,
     GameEnded,
-    GameGone,
+    GameAborted,
     TournamentChanged,
     TournamentGameEnded,
     TournamentPlanned,
@@ -416,8 +418,8 @@ KINDS: tuple[type[News], ...] = (
     VersionStep,
     RefereeChanged,
     RefereeWorkers,
-    RefereeWoken,
-    PersonDecided,
+    CoordinatorWakeup,
+    HumanActed,
     SnapshotRequest,
 )
-"""All kinds of news that go from process to process."""
+"""All events that go from process to process."""

@@ -1,7 +1,4 @@
-"""The games under way, folded from their news.
-
-Bounded: the oldest are forgotten first.
-"""
+"""The running games, folded from their events. Bounded: the oldest games are removed first."""
 
 from __future__ import annotations
 
@@ -10,14 +7,14 @@ from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 
 from arena.events.messages import (
+    GameAborted,
     GameEnded,
-    GameGone,
-    GameNews,
+    GameEvent,
     GamePlies,
     GamePly,
     GameSnapshot,
     GameStarted,
-    PlyNews,
+    PlyPayload,
 )
 
 MAX_GAMES = 5_000
@@ -26,31 +23,31 @@ MAX_GAMES = 5_000
 
 @dataclass(slots=True)
 class RunningGame:
-    """One attempt at a game as far as it got."""
+    """One attempt at a game, with its plies so far."""
 
     attempt: int = 1
-    plies: list[PlyNews] = field(default_factory=list)
+    plies: list[PlyPayload] = field(default_factory=list)
     tournament: int = 0
     moved_at: float = field(default_factory=time.time)
-    """When its last ply came, or it began, by the clock of the system."""
+    """When its last ply arrived, or it started (Unix time)."""
 
     def snapshot(self, game: str) -> GameSnapshot:
-        """All of it but the lines bots expect, as the news of the game with that id: a long game is to fit."""
+        """Return the whole game without principal variations, so that a long game fits into a message."""
         plies = tuple(replace(ply, pv="") if ply.pv else ply for ply in self.plies)
         return GameSnapshot(game=game, tournament=self.tournament, attempt=self.attempt, plies=plies)
 
 
-class Running:
-    """Running games by their id, the one that began last at the end."""
+class RunningGames:
+    """Running games by their id; the latest start is at the end."""
 
     def __init__(self, size: int = MAX_GAMES) -> None:
         self.games: OrderedDict[str, RunningGame] = OrderedDict()
-        self._early: OrderedDict[str, list[PlyNews]] = OrderedDict()
-        """Plies that came before the start of their game was told: fast bots overtake the coordinator."""
+        self._early: OrderedDict[str, list[PlyPayload]] = OrderedDict()
+        """Plies that arrived before the start of their game: fast bots overtake the coordinator."""
         self._size = size
 
-    def take(self, event: GameNews) -> None:
-        """Take in one piece of news of a game."""
+    def take(self, event: GameEvent) -> None:
+        """Apply an event of a game."""
         match event:
             case GamePly():
                 self._add(event.game, event.number, event.ply)
@@ -61,16 +58,16 @@ class Running:
                 self._put(event.game, RunningGame(event.attempt, plies, event.tournament))
             case GameSnapshot():
                 self._replace(event)
-            case GameEnded() | GameGone():
+            case GameEnded() | GameAborted():
                 self.forget(event.game)
 
     def forget(self, game: str) -> None:
-        """A game does not run any more."""
+        """Remove a game."""
         self.games.pop(game, None)
         self._early.pop(game, None)
 
-    def _add(self, name: str, number: int, ply: PlyNews) -> None:
-        """Append a ply. Behind a gap nothing is added: it would be misnumbered; a snapshot or the end mends it."""
+    def _add(self, name: str, number: int, ply: PlyPayload) -> None:
+        """Append a ply. After a gap nothing is appended, until a snapshot or the end of the game repairs it."""
         game = self.games.get(name)
         if game is not None and number == len(game.plies) + 1:
             game.plies.append(ply)
@@ -83,7 +80,7 @@ class Running:
             early.append(ply)
 
     def _extend(self, batch: GamePlies) -> None:
-        """Append the plies of a batch that are new; after a gap nothing is added."""
+        """Append the new plies of a batch; after a gap nothing is appended."""
         game = self.games.get(batch.game)
         if game is None or game.attempt != batch.attempt or batch.first > len(game.plies) + 1:
             return
@@ -91,13 +88,13 @@ class Running:
             game.plies.extend(new)
             game.moved_at = time.time()
 
-    def _replace(self, told: GameSnapshot) -> None:
-        """Take over a game as a whole unless more of it is known."""
-        known = self.games.get(told.game)
-        if known is None or told.attempt > known.attempt:
-            self._put(told.game, RunningGame(told.attempt, list(told.plies), told.tournament))
-        elif told.attempt == known.attempt and len(told.plies) > len(known.plies):
-            known.plies, known.moved_at = list(told.plies), time.time()
+    def _replace(self, snapshot: GameSnapshot) -> None:
+        """Replace a game by a snapshot unless the snapshot is older."""
+        known = self.games.get(snapshot.game)
+        if known is None or snapshot.attempt > known.attempt:
+            self._put(snapshot.game, RunningGame(snapshot.attempt, list(snapshot.plies), snapshot.tournament))
+        elif snapshot.attempt == known.attempt and len(snapshot.plies) > len(known.plies):
+            known.plies, known.moved_at = list(snapshot.plies), time.time()
 
     def _put(self, name: str, game: RunningGame) -> None:
         self.games[name] = game

@@ -1,4 +1,4 @@
-"""Where news stands in the tree of topics at the broker. Version 1 of the tree."""
+"""The tree of topics at the broker. Version 1 of the tree."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ _SUBJECTS: dict[str, tuple[str, Callable[[str], str | int]]] = {
     "pool": (_PLACE, unquote),
     "from": (_PLACE, unquote),
 }
-"""What may stand for a subject, and how it is read."""
+"""The pattern of each kind of subject, and how it is parsed."""
 
 
 @dataclass(frozen=True)
 class Topic:
-    """One place of the tree. `{…}` in `pattern` is the subject: a field of the news, or `from`, the process itself."""
+    """One topic of the tree. `{…}` in `pattern` is its subject: a field of the event, or `from`, the sender."""
 
     pattern: str
     about: str
-    """What is told there, in a few words."""
+    """A short description of its events."""
     is_retained: bool = False
     is_public: bool = True
     """Whether spectators may read it."""
-    is_subject_told: bool = False
-    """Whether the payload says the subject too."""
+    is_subject_in_payload: bool = False
+    """Whether the payload has the subject too."""
 
     @cached_property
     def subject(self) -> str:
-        """The name of the subject; empty for a place without one."""
+        """The name of the subject; empty for a topic without one."""
         found = re.search(r"\{(\w+)\}", self.pattern)
         return found[1] if found else ""
 
     @property
     def filter(self) -> str:
-        """What to subscribe to for all subjects."""
+        """The subscription filter for all subjects."""
         return f"{ROOT}/{self._with('+')}"
 
     def of(self, subject: str | int = "") -> str:
-        """The whole topic about a subject."""
+        """Return the topic of one subject."""
         return f"{ROOT}/{self._with(quote(str(subject), safe=''))}"
 
     def match(self, topic: str) -> str | int | None:
-        """The subject of a topic that is here, empty where there is none; None for a topic that is elsewhere."""
+        """Return the subject in a topic (empty for a topic without one), or None for another topic."""
         found = self._form.fullmatch(topic)
         if found is None:
             return None

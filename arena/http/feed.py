@@ -131,7 +131,7 @@ class Feed:
         self._task: asyncio.Task[None] | None = None
         self._ringing = ExitStack()
         # From now on: nothing between the first look and the first wait is lost.
-        self._bell = self._ringing.enter_context(feeds.live.bell(subject))
+        self._bell = self._ringing.enter_context(feeds.live.changes(subject))
         self.is_over = False
 
     def __len__(self) -> int:

@@ -195,7 +195,7 @@ def _ply(request: web.Request) -> Hashable:
 
 
 def _news(request: web.Request) -> Hashable:
-    return request.app[CONTEXT].live.news
+    return request.app[CONTEXT].live.revision
 
 
 _FILTERS = (

@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.config import Settings
 from arena.events.bus import Bus, EventBus
-from arena.events.messages import RefereeWoken
+from arena.events.messages import CoordinatorWakeup
 from arena.services.sides import Advantages
 from arena.services.table import TableCache
 from arena.store import Identity, Store
@@ -32,7 +32,7 @@ class Arena:
 
     def wake(self) -> None:
         """Tell the coordinator that there is something new to do."""
-        self.bus.publish(RefereeWoken())
+        self.bus.publish(CoordinatorWakeup())
 
     def note(self, action: str, subject: str, by: Identity | None, **detail: Any) -> None:
         """Write into the audit log who did what to what; without an identity it was whoever runs the arena."""

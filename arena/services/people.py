@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.errors import ForbiddenError
-from arena.events.messages import PersonDecided
+from arena.events.messages import HumanActed
 from arena.services import study
 from arena.services.arena import Arena
 from arena.services.study import Study
@@ -132,7 +132,7 @@ def begin(arena: Arena, wish: Wish, by: Visitor) -> str:
     versions = {person.name: person.id or 0, bot.name: bot.id or 0}
     is_rated = wish.is_rated and by.user is not None and by.user.name != OWNER
     game = store.people.begin(tournament, spec, versions, row, is_rated=is_rated)
-    arena.bus.publish(PersonDecided(game=game))
+    arena.bus.publish(HumanActed(game=game))
     return game
 
 
@@ -273,7 +273,7 @@ def decide(arena: Arena, game_id: str, wish: Decided, by: Visitor) -> None:
     elif wish.do != "resign":
         raise BadValueError(f"nothing is called {wish.do[:20]!r}", field="do", hint="move, draw, resign or back")
     arena.store.people.ask(game_id, asked)
-    arena.bus.publish(PersonDecided(game=game_id))
+    arena.bus.publish(HumanActed(game=game_id))
 
 
 def _move(arena: Arena, line: PersonLine, wish: Decided) -> str:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from arena.client import Client, ClientError
+from arena.client import ApiClient, ClientError
 from arena.errors import Exit, StoreUnavailableError
 from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.unpack import BundleBounds
@@ -34,7 +34,7 @@ class RemoteBundleStore(BundleStore):
 
     def chunks(self, digest: str) -> Iterator[bytes]:
         """The content of a bundle, as it comes. Raises BundleError, StoreUnavailableError."""
-        client = Client(self._server, _token())
+        client = ApiClient(self._server, _token())
         for attempt in range(1, TRIES + 1):
             count = 0
             try:

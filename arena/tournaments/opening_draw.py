@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from arena.helper_process import HelperProcess
+from arena.offload import OffloadProcess
 from arena.tournaments import openings
 from arena.tournaments.settings import Document, SettingsError, read
 from referee.game.openings import Opening
@@ -21,7 +21,7 @@ class OpeningDrawer:
     """Draws openings in a process, for one thread at a time."""
 
     def __init__(self) -> None:
-        self._process = HelperProcess()
+        self._process = OffloadProcess()
         self.close = self._process.close
         self._drawn: dict[str, tuple[Opening, ...]] = {}
 
@@ -39,6 +39,6 @@ class OpeningDrawer:
 
     def _ask(self, document: Document, count: int) -> tuple[Opening, ...]:
         try:
-            return self._process.ask(draw_json, document.as_json(), count)
+            return self._process.call(draw_json, document.as_json(), count)
         except JobError as error:
             raise SettingsError(f"could not be drawn: {error}", "openings") from None

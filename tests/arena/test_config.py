@@ -58,7 +58,7 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("port = 99999", r"arena.toml: port: "),
         ('port = "x"', r"arena.toml: port: "),
-        ("colour = 3", r"arena.toml: colour: no such setting"),
+        ("colour = 3", r"arena.toml: colour: unknown setting"),
         ('executor = "cloud"', r"executor: write local, local:N, dask"),
         ('executor = "local:0"', r"executor: "),
         ('public_url = "arena.example"', r"public_url: write an address"),

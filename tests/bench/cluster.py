@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from arena.worker import BundlePlace, play_bundled
+from arena.cluster.game_runner import BundlePlace, play_bundled
 from referee.game.record import read_record
 from referee.game.spec import Adjudication, PlannedGame
 from referee.machine.pool import SlotPool
@@ -101,7 +101,7 @@ def command(*words: str, until: str) -> Iterator[tuple[str, int]]:
 def run(quick: bool) -> Iterator[Figure]:
     """Throughput and the overhead of a game, over the cluster and in a local pool."""
     from arena.cluster.executor import ClusterExecutor
-    from arena.cluster.link import address_of
+    from arena.cluster.wire_config import address_of
 
     repeats = 1 if quick else 4
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:

@@ -16,7 +16,7 @@ from arena.services.people import Decided, Visitor
 from arena.store import Store
 from referee.rules import load
 from referee.rules.position import Position
-from tests.arena.coordinator.people import Hall
+from tests.arena.coordinator.humans import Hall
 from tests.bench.figure import Figure
 
 AT_ONCE = 100

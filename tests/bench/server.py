@@ -30,7 +30,7 @@ from arena import log
 from arena.app import build, context_of
 from arena.config import read_settings
 from arena.events.bus import Bus
-from arena.events.messages import GamePly, GameStarted, PlyNews
+from arena.events.messages import GamePly, GameStarted, PlyPayload
 from arena.http.limit import Gate, Limiter, Rate
 from arena.http.response_cache import ResponseCache
 from arena.http.server import Runner
@@ -73,7 +73,7 @@ async def _plies(bus: Bus, game: str) -> None:
     number = 0
     async for _ in _beats():
         number += 1
-        bus.publish(GamePly(game=game, number=number, ply=PlyNews("c1c3", 12.34, 25)))
+        bus.publish(GamePly(game=game, number=number, ply=PlyPayload("c1c3", 12.34, 25)))
 
 
 async def _broadcast(listeners: set[web.StreamResponse]) -> None:

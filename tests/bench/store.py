@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from arena import tournaments
+from arena.cluster.spool import Spool
 from arena.config import Settings
 from arena.coordinator.coordinator import Coordinator
-from arena.coordinator.lease import LEASE
+from arena.coordinator.leadership import LEASE
 from arena.coordinator.maintenance import Maintenance
 from arena.events.bus import Bus
-from arena.spool import Spool
 from arena.store import Store
 from arena.store.base.models import now
 from arena.store.games.commit import pack, unpack_line
@@ -118,7 +118,7 @@ def _recorded(count: int) -> Iterator[Figure]:
             planned(store, count)
             settings, idle = Settings(data=Path(name)), Maintenance(store, [])
             coordinator = Coordinator(settings, store, Bus(), hands, check=lambda _: None, maintenance=idle)
-            assert store.leases.take(LEASE, coordinator.lease_owner.name, 600)
+            assert store.leases.take(LEASE, coordinator.leadership.name, 600)
             coordinator.take_over()
             coordinator.turn()
             done = hands.play()

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
-from arena.coordinator.throttle import ThrottleWatch
+from arena.coordinator.slow_workers import SlowWorkerDetector
 from tests.bench.figure import Figure
 
 TOLERANCE = 0.25
@@ -44,7 +44,7 @@ SPEEDS = (1.0, 0.8, 0.75, 0.6, 0.5)
 def simulate(field: Field, speed: float, games: int, seed: int, tolerance: float = TOLERANCE) -> dict[int, int]:
     """The workers that are shut out (0 is the slow one), and after how many of their games. Each plays `games`."""
     rng = random.Random(f"{field} {speed} {seed}")
-    watch, workers = ThrottleWatch(tolerance), [str(number) for number in range(field.workers)]
+    watch, workers = SlowWorkerDetector(tolerance), [str(number) for number in range(field.workers)]
     own = [rng.gauss(6, 2) for _ in range(field.bots)]
     shared, apart = field.scatter * math.sqrt(0.5), field.scatter * math.sqrt(0.5)
     found: dict[int, int] = {}

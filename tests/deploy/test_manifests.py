@@ -11,7 +11,7 @@ from typing import Any
 import kubernetes_validate
 import pytest
 
-from arena.cluster.pulse import Pulse
+from arena.cluster.heartbeat import Heartbeat
 from tests.deploy.sources import DEPLOY, MANIFESTS, documents, pods, resources
 
 VERSIONS = ("1.29", kubernetes_validate.latest_version())
@@ -122,7 +122,7 @@ def test_a_workers_token_may_be_changed_while_it_runs() -> None:
 def test_probes_read_what_a_worker_says(
     tmp_path: Path, word: str | None, age_s: int, started: bool, ready: bool, alive: bool
 ) -> None:
-    pulse = Pulse(tmp_path)
+    pulse = Heartbeat(tmp_path)
     if word is not None:
         pulse.become(word)
         at = time.time() - age_s

@@ -19,7 +19,7 @@ import pytest
 from sqlalchemy import text
 
 from arena.cli.run import run
-from arena.client import Client
+from arena.client import ApiClient
 from arena.store import Store
 from arena.store.base.models import now
 from tests.arena.cluster.processes import slots_of
@@ -126,7 +126,7 @@ def fire(data: Path) -> None:
     store.close()
 
 
-def newest(client: Client, count: int) -> int:
+def newest(client: ApiClient, count: int) -> int:
     """The number of the latest tournament once there are so many."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
@@ -160,7 +160,7 @@ def test_from_an_empty_folder_to_a_leaderboard_and_through_a_kill(
         memory = [step for step in found["report"]["families"]["loa"]["steps"] if step["name"] == "memory"]
         assert "MB at most" in memory[0]["detail"]
 
-    client = Client(url, token)
+    client = ApiClient(url, token)
 
     cron = half_a_day_ago()
 

@@ -29,7 +29,7 @@ from arena.api.schemas import (
     VariantName,
 )
 from arena.collections.dump import without_logs
-from arena.events.messages import PlyNews, Subject
+from arena.events.messages import PlyPayload, Subject
 from arena.http import stream
 from arena.http.call import Answer, Call
 from arena.http.feed import Batch
@@ -322,9 +322,9 @@ class _GameSource:
     async def _over(self, line: GameLine, after: int | None) -> Batch:
         record = await self._record()
         base = (max(1, line.attempt) - 1) * ATTEMPT
-        plies: list[PlyNews] = []
+        plies: list[PlyPayload] = []
         if record is not None:
-            plies = [PlyNews.of(move, ply) for move, ply in zip(record.moves, record.plies, strict=True)]
+            plies = [PlyPayload.of(move, ply) for move, ply in zip(record.moves, record.plies, strict=True)]
         last = base + len(plies)
         final = StreamLine("final", last + 1, {"game": GameItem.model_validate(line).model_dump(mode="json")})
         if after is None or not base <= after <= last + 1:
@@ -335,7 +335,7 @@ class _GameSource:
     async def _record(self) -> GameRecord | None:
         return await self._call.run(services.game.record_of, self._call.arena, self._game)
 
-    async def _state(self, line: GameLine, seq: int, plies: list[PlyNews]) -> StreamLine:
+    async def _state(self, line: GameLine, seq: int, plies: list[PlyPayload]) -> StreamLine:
         spec = await self._call.run(self._call.store.games.spec, line.id)
         record = await self._record() if line.state in OVER else None
         data = {
@@ -346,10 +346,10 @@ class _GameSource:
         return StreamLine("state", seq, data)
 
 
-def _ply(base: int, number: int, ply: PlyNews) -> StreamLine:
+def _ply(base: int, number: int, ply: PlyPayload) -> StreamLine:
     return StreamLine("ply", base + number, {"ply": number, **_told(ply)})
 
 
-def _told(ply: PlyNews) -> dict[str, Any]:
+def _told(ply: PlyPayload) -> dict[str, Any]:
     found: dict[str, Any] = {"move": ply.move, "ms": ply.ms, "score": ply.score}
-    return found | {name: value for name in PlyNews.RARE if (value := getattr(ply, name)) not in (None, "")}
+    return found | {name: value for name in PlyPayload.RARE if (value := getattr(ply, name)) not in (None, "")}

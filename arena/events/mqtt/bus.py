@@ -1,7 +1,7 @@
-"""The bus between processes: events of the bus inside this process, carried over an MQTT 3.1.1 broker.
+"""The bus between processes: forwards events of the bus inside this process over an MQTT 3.1.1 broker.
 
-News only. Without the broker everything goes on; news of that time is lost beyond a bounded queue, and listeners read
-the state from the database. Once it is back, listeners ask for the running games, which are sent as a whole.
+Events are hints. Without the broker everything continues; events beyond a bounded queue are lost, and listeners read
+the state from the database. When it reconnects, listeners request the running games, which are sent whole.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ import threading
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
-from arena.events.bus import QUEUE, Bus, E, Subscription
+from arena.events.bus import MAX_QUEUED, Bus, E, Subscription
 from arena.events.messages import (
     BrokerConnected,
+    CoordinatorWakeup,
     Event,
+    GameAborted,
     GameEnded,
-    GameGone,
     GamePlies,
     GameSnapshot,
-    PersonDecided,
+    HumanActed,
     RefereeChanged,
-    RefereeWoken,
     SnapshotRequest,
 )
 from arena.events.mqtt import payload
-from arena.events.mqtt.connection import Connection
-from arena.events.mqtt.outbox import Outbox, Outgoing
-from arena.events.mqtt.payload import NewsError
+from arena.events.mqtt.connection import MqttConnection
+from arena.events.mqtt.outbox import MqttOutbox, Outgoing
+from arena.events.mqtt.payload import PayloadError
 from arena.events.mqtt.url import BrokerUrl
 from arena.events.topic import ROOT
 from arena.log import logger
@@ -40,28 +40,28 @@ if TYPE_CHECKING:
     from arena.config import Settings
     from arena.metrics import Metrics
 
-_FOR_REFEREES = (RefereeWoken, PersonDecided, SnapshotRequest)
-"""What a process without pages listens to."""
-_OF_GAMES = (GamePlies, GameSnapshot, GameEnded, GameGone)
+_COORDINATOR_EVENTS = (CoordinatorWakeup, HumanActed, SnapshotRequest)
+"""Subscriptions of a process without pages."""
+_OF_GAMES = (GamePlies, GameSnapshot, GameEnded, GameAborted)
 
 
 class MqttBus:
-    """An `EventBus`; an async context manager. Entering raises BusError when the broker cannot be used."""
+    """An `EventBus` and an async context manager. Entering it raises BusError when the broker cannot be used."""
 
     def __init__(
         self, url: BrokerUrl, metrics: Metrics, *, name: str, ca: str, is_referee: bool, has_pages: bool
     ) -> None:
         host = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())[:30]
         self.id = f"{name}-{host}-{os.getpid()}-{secrets.token_hex(3)}"
-        """What others call this process."""
+        """The name of this process at the broker."""
         self._metrics, self._is_referee = metrics, is_referee
         self._log = logger("bus")
         self._local = Bus()
         self._lock = threading.Lock()
-        self._outbox = Outbox(self.id, self.drop)
-        filters = [f"{ROOT}/#"] if has_pages else [kind.TOPIC.filter for kind in _FOR_REFEREES]
+        self._outbox = MqttOutbox(self.id, self.drop)
+        filters = [f"{ROOT}/#"] if has_pages else [kind.TOPIC.filter for kind in _COORDINATOR_EVENTS]
         will = self._outbox.message(RefereeChanged(state="offline")) if is_referee else None
-        self._connection = Connection(url, metrics, self, name=self.id, ca=ca, filters=filters, will=will)
+        self._connection = MqttConnection(url, metrics, self, name=self.id, ca=ca, filters=filters, will=will)
 
     async def __aenter__(self) -> MqttBus:
         if self._is_referee:
@@ -70,79 +70,79 @@ class MqttBus:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Say what is left to say, as far as that is possible soon, and end the connection."""
+        """Send the waiting messages within a short time, and disconnect."""
         if self._is_referee:
             self.publish(RefereeChanged(state="stopped"))
         await self._connection.close()
 
     def publish(self, event: Event) -> None:
-        """Tell everybody, here at once and elsewhere soon. From any thread; never blocks."""
+        """Deliver an event here at once, and to other processes soon. Thread-safe; never blocks."""
         snapshots: list[GameSnapshot] = []
         with self._lock:
-            is_news = self._outbox.put(event)
+            is_broadcast = self._outbox.put(event)
             if isinstance(event, SnapshotRequest):
                 snapshots = [game.snapshot(name) for name, game in self._outbox.running.games.items()]
         self._local.publish(event)
         for snapshot in snapshots:
             self._local.publish(snapshot)
-        if is_news:
-            self._connection.stir()
+        if is_broadcast:
+            self._connection.wake()
 
-    def subscribe(self, *kinds: type[E], size: int = QUEUE, **subject: object) -> Subscription[E]:
-        """Subscribe to the events from now on; publish `SnapshotRequest` to get the games that are running."""
+    def subscribe(self, *kinds: type[E], size: int = MAX_QUEUED, **subject: object) -> Subscription[E]:
+        """Subscribe to future events; publish `SnapshotRequest` to receive the running games."""
         return self._local.subscribe(*kinds, size=size, **subject)
 
     # -- the session of the connection ---------------------------------------------------------------------------------
 
     @property
-    def is_silent(self) -> bool:
-        """Whether nothing waits to be sent (plies aside)."""
+    def is_drained(self) -> bool:
+        """True if no message waits (apart from plies)."""
         with self._lock:
             return self._outbox.is_empty
 
     def begin(self) -> None:
-        """Take note of a new connection: nobody knows what was missed."""
+        """Handle a new connection: events may have been missed."""
         with self._lock:
             self._outbox.reconnect()
         self._local.publish(BrokerConnected())
 
-    def hear(self, topic: str, body: bytes) -> None:
+    def receive(self, topic: str, body: bytes) -> None:
         """Publish a message of another process in this one, or count it as dropped."""
         try:
-            heard = payload.read(topic, body)
-        except NewsError as error:
+            received = payload.read(topic, body)
+        except PayloadError as error:
             self.drop(error.reason)
             self._log.debug("message dropped", reason=error.reason, error=str(error))
             return
-        if heard.sender == self.id:
+        if received.sender == self.id:
             return
-        event = heard.event
+        event = received.event
         with self._lock:
             if isinstance(event, SnapshotRequest):
                 self._outbox.renew()
-                self._connection.stir()
+                self._connection.wake()
             if isinstance(event, _OF_GAMES) and event.game in self._outbox.running.games:
-                return  # nobody else knows how the games of this process go
+                return  # this process itself is the authority on its games
         self._local.publish(event)
 
     def fill(self) -> None:
-        """Queue the plies that were played since the last time."""
+        """Queue the new plies."""
         with self._lock:
             self._outbox.fill()
 
     def take(self) -> Outgoing | None:
-        """Hand over the next message; None when nothing waits."""
+        """Remove and return the next message; None if the queue is empty."""
         with self._lock:
             return self._outbox.take()
 
     def drop(self, reason: str) -> None:
-        """Count a message that was given up."""
+        """Count a dropped message."""
         self._metrics.bus_dropped.labels(reason).inc()
 
 
 @contextlib.asynccontextmanager
 async def connected(settings: Settings, metrics: Metrics, *, has_pages: bool) -> AsyncIterator[MqttBus]:
-    """The bus over the broker that the settings name, started first if it is the embedded one. Raises BusError."""
+    """Connect to the broker of the settings, after starting it if it is the embedded one. Raises BusError."""
     url = BrokerUrl.read(settings.mqtt)
     async with contextlib.AsyncExitStack() as stack:
         if url.is_embedded:

@@ -1,6 +1,6 @@
-"""A connection to an MQTT 3.1.1 broker that is made anew, with growing pauses, whenever it is lost.
+"""A connection to an MQTT 3.1.1 broker that reconnects with exponential backoff.
 
-The only module that knows aiomqtt. Refuses to know what is said over it: a `Session` does.
+The only module that uses aiomqtt. Messages are handled by an `MqttSession`.
 """
 
 from __future__ import annotations
@@ -25,51 +25,51 @@ if TYPE_CHECKING:
     from arena.config import Settings
     from arena.metrics import Metrics
 
-BATCH_S = 0.25
-"""The shortest time between two looks at what is to be sent: what comes meanwhile goes together."""
+BATCH_WINDOW_S = 0.25
+"""Shortest time between two rounds of sending: messages of this time are batched."""
 QOS = 1
-"""At least once, in order. What a lost connection costs is made up for by snapshots and the database."""
-PAUSES_S = (0.25, 5.0)
-"""The first and the longest pause before another attempt to connect."""
-STEADY_S = 5.0
-"""A connection that lasted that long was a good one: the next pause is the first one again."""
+"""At least once, in order. Snapshots and the database make up for messages that a lost connection drops."""
+BACKOFF_RANGE_S = (0.25, 5.0)
+"""The first and the longest pause between two attempts to connect."""
+STABLE_AFTER_S = 5.0
+"""A connection that lasted this long resets the backoff."""
 TIMEOUT_S = 5.0
 KEEPALIVE_S = 10
-INCOMING = 10_000
-"""Messages that wait to be looked at."""
-_CLOSE_S = 2.0
+MAX_INCOMING = 10_000
+"""Received messages that may wait."""
+_CLOSE_TIMEOUT_S = 2.0
 _PASSWORD_WORDS = ("user name", "authori")
-"""In what a broker says to a user whom it does not know, or who may not do that."""
+"""Parts of a broker's error for an unknown or unauthorised user."""
 _NO_DELAY = (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
-class Session(Protocol):
-    """What is said and heard over a connection; called in the event loop."""
+class MqttSession(Protocol):
+    """The handler of the messages of a connection, called in the event loop."""
 
     @property
-    def is_silent(self) -> bool:
-        """Whether nothing waits to be said."""
+    def is_drained(self) -> bool:
+        """True if no message waits to be sent."""
 
     def begin(self) -> None:
-        """A connection stands: what was missed is not known."""
+        """Handle a new connection: events may have been missed."""
 
-    def hear(self, topic: str, body: bytes) -> None:
-        """Take in a message."""
+    def receive(self, topic: str, body: bytes) -> None:
+        """Handle a message."""
 
     def fill(self) -> None:
-        """Queue what has gathered."""
+        """Queue batched events."""
 
     def take(self) -> Outgoing | None:
-        """The next message to be sent; None when nothing waits."""
+        """Remove and return the next message; None if the queue is empty."""
 
     def drop(self, reason: str) -> None:
-        """A message was given up."""
+        """Count a dropped message."""
 
 
 class _Arrivals(asyncio.Queue[aiomqtt.Message]):
-    """A bounded queue that counts what finds no room."""
+    """A bounded queue that counts the messages it drops."""
 
-    session: Session
+    session: MqttSession
 
     def put_nowait(self, item: aiomqtt.Message) -> None:
         if self.full():
@@ -78,14 +78,17 @@ class _Arrivals(asyncio.Queue[aiomqtt.Message]):
             super().put_nowait(item)
 
 
-class Connection:
-    """The connection of one process, under the name `name`; `filters` is what it hears, `will` what is left of it."""
+class MqttConnection:
+    """The connection of one process with the client name `name`.
+
+    `filters` are its subscriptions, `will` is its Last Will.
+    """
 
     def __init__(
         self,
         url: BrokerUrl,
         metrics: Metrics,
-        session: Session,
+        session: MqttSession,
         *,
         name: str,
         ca: str,
@@ -97,50 +100,50 @@ class Connection:
         self._tls = _tls(url, ca) if url.is_tls else None
         self._log = logger("bus")
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._stir = asyncio.Event()
-        self._is_stirred = False
+        self._wakeup = asyncio.Event()
+        self._is_woken = False
         self._is_sent = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Connect, or go on without for now, and stay connected. Raises BusError when the broker will not have us."""
+        """Connect, or continue without for now, and stay connected. Raises BusError when the broker rejects us."""
         self._loop = asyncio.get_running_loop()
         first: asyncio.Future[None] = self._loop.create_future()
         self._task = asyncio.create_task(self._run(first))
         await asyncio.wait([first, self._task], return_when=asyncio.FIRST_COMPLETED)
         if not first.done():
-            await self._task  # raises what ended it before it could say anything
+            await self._task  # raises the exception that ended it early
         await first
 
     async def close(self) -> None:
-        """Say what is left to say, as far as that is possible soon, and end the connection."""
+        """Send the waiting messages within a short time, and disconnect."""
         assert self._task is not None
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._empty(), _CLOSE_S)
+            await asyncio.wait_for(self._empty(), _CLOSE_TIMEOUT_S)
         self._task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._task
 
-    def stir(self) -> None:
-        """There is something to say. From any thread."""
-        if not self._is_stirred and self._loop is not None:
-            self._is_stirred = True
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to send it
-                self._loop.call_soon_threadsafe(self._stir.set)
+    def wake(self) -> None:
+        """Wake the sender. Thread-safe."""
+        if not self._is_woken and self._loop is not None:
+            self._is_woken = True
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(self._wakeup.set)
 
     async def _empty(self) -> None:
-        """Wait until everything is sent."""
+        """Wait until all messages are sent."""
         is_left = True
         while is_left:
             self._is_sent.clear()
-            self._stir.set()
+            self._wakeup.set()
             await self._is_sent.wait()
-            is_left = not self._session.is_silent
+            is_left = not self._session.is_drained
 
     async def _run(self, first: asyncio.Future[None]) -> None:
         loop = asyncio.get_running_loop()
-        pause = PAUSES_S[0]
-        is_told = False
+        pause = BACKOFF_RANGE_S[0]
+        is_logged = False
         while True:
             problem: BaseException | None = None
             since = None
@@ -151,30 +154,30 @@ class Connection:
                         first.set_result(None)
                     since = loop.time()
                     async with asyncio.TaskGroup() as tasks:
-                        tasks.create_task(self._hear_all(client))
-                        tasks.create_task(self._tell_all(client))
-            except* Exception as errors:  # the outermost loop of this task: whatever happens costs liveliness only
+                        tasks.create_task(self._receive_all(client))
+                        tasks.create_task(self._send_all(client))
+            except* Exception as errors:  # the outermost loop of this task: errors cost only live updates
                 problem = _first(errors)
                 if not isinstance(problem, aiomqtt.MqttError):
                     self._log.exception("broker")
             finally:
                 self._metrics.bus_connected.set(0)
-            if not first.done() and _is_refused(problem):  # waiting will not mend it
+            if not first.done() and _is_refused(problem):  # retrying will not help
                 first.set_exception(_refusal(self._url, problem))
                 return
             hint = {"hint": _refusal(self._url, problem).fix}
-            if since is not None and loop.time() - since >= STEADY_S:
-                pause, hint = PAUSES_S[0], {}
+            if since is not None and loop.time() - since >= STABLE_AFTER_S:
+                pause, hint = BACKOFF_RANGE_S[0], {}
             elif since is not None:
-                hint = {"hint": "when it hangs up again and again, its access list keeps this user from writing"}
-            if since is not None or not is_told:  # once an outage: further attempts say nothing new
+                hint = {"hint": "if it disconnects repeatedly, its access list forbids this user to publish"}
+            if since is not None or not is_logged:  # once for each outage
                 words = {"broker": str(self._url), "error": str(problem), "retry_s": round(pause, 1), **hint}
                 self._log.warning("broker lost" if since is not None else "broker away", **words)
-            is_told = True
+            is_logged = True
             if not first.done():
-                first.set_result(None)  # it comes later, as it comes back when it was away
+                first.set_result(None)  # the process starts without it; it connects later
             await asyncio.sleep(pause * random.uniform(0.5, 1))
-            pause = min(2 * pause, PAUSES_S[1])
+            pause = min(2 * pause, BACKOFF_RANGE_S[1])
 
     def _client(self) -> aiomqtt.Client:
         def arrivals(maxsize: int) -> _Arrivals:
@@ -197,35 +200,35 @@ class Connection:
             timeout=TIMEOUT_S,
             keepalive=KEEPALIVE_S,
             queue_type=arrivals,  # type: ignore[arg-type]
-            max_queued_incoming_messages=INCOMING,
+            max_queued_incoming_messages=MAX_INCOMING,
             socket_options=[_NO_DELAY],
         )
 
     async def _begin(self, client: aiomqtt.Client) -> None:
-        """Subscribe, and begin the session."""
+        """Subscribe, and start the session."""
         codes = await client.subscribe([(one, QOS) for one in self._filters])
         if any(getattr(code, "is_failure", False) or code == 0x80 for code in codes):
             raise aiomqtt.MqttError("not authorised to subscribe")
         self._metrics.bus_connected.set(1)
         self._log.info("broker connected", broker=str(self._url), client=self._name)
         self._session.begin()
-        self._stir.set()
+        self._wakeup.set()
 
-    async def _hear_all(self, client: aiomqtt.Client) -> None:
+    async def _receive_all(self, client: aiomqtt.Client) -> None:
         async for message in client.messages:
             self._metrics.bus_messages.labels("in").inc()
-            self._session.hear(str(message.topic), bytes(message.payload))
+            self._session.receive(str(message.topic), bytes(message.payload))
 
-    async def _tell_all(self, client: aiomqtt.Client) -> None:
+    async def _send_all(self, client: aiomqtt.Client) -> None:
         while True:
-            await self._stir.wait()
-            self._stir.clear()
-            self._is_stirred = False
+            await self._wakeup.wait()
+            self._wakeup.clear()
+            self._is_woken = False
             self._session.fill()
             while message := self._session.take():
                 await self._send(client, message)
             self._is_sent.set()
-            await asyncio.sleep(BATCH_S)
+            await asyncio.sleep(BATCH_WINDOW_S)
 
     async def _send(self, client: aiomqtt.Client, message: Outgoing) -> None:
         try:
@@ -252,26 +255,26 @@ def _tls(url: BrokerUrl, ca: str) -> ssl.SSLContext:
 
 
 def _is_refused(error: BaseException | None) -> bool:
-    """Whether a broker answers but will not have us as we are, or we not it."""
+    """Return whether broker and client reject each other, so that retrying is useless."""
     text = str(error).lower()
     return any(word in text for word in ("certificate", *_PASSWORD_WORDS))
 
 
 def _refusal(url: BrokerUrl, error: BaseException | None) -> BusError:
-    """Why a broker cannot be used, for people."""
+    """Explain to people why a broker cannot be used."""
     text = str(error).lower()
     fix = "start it there, or change the setting mqtt"
     if "certificate" in text or "ssl" in text:
-        fix = "set mqtt_ca to the file of the authority that signed its certificate, and name the host as it does"
+        fix = "set mqtt_ca to the file of the CA that signed its certificate, and use the host name of the certificate"
     elif any(word in text for word in _PASSWORD_WORDS):
         fix = "check the user and the password in the setting mqtt, and the broker's access list"
     elif "timed out" in text or "disconnect" in text:
-        fix = f"see whether an MQTT broker {'with' if url.is_tls else 'without'} TLS listens there"
+        fix = f"check that an MQTT broker {'with' if url.is_tls else 'without'} TLS listens there"
     return BusError(f"cannot use the broker {url}: {error}", fix)
 
 
 async def probe(settings: Settings) -> None:
-    """Connect to the broker that the settings name, and leave again. Raises BusError."""
+    """Connect to the broker of the settings, and disconnect. Raises BusError."""
     url = BrokerUrl.read(settings.mqtt)
     if url.is_embedded:
         from arena.events.mqtt.embedded import broker

@@ -1,6 +1,6 @@
-"""A broker inside this process, for development: amqtt on this machine's own address, open to everybody on it.
+"""A broker inside this process, for development: amqtt on a loopback address, open to every local user.
 
-Nothing it keeps outlives the process. Refuses to be more than that: no TLS, no passwords, no other machines.
+It keeps nothing after the end of the process, and has no TLS and no passwords.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from arena.events.mqtt.url import BrokerUrl
 
 @contextlib.asynccontextmanager
 async def broker(url: BrokerUrl) -> AsyncIterator[None]:
-    """Run the broker at an address of this machine. Raises BusError."""
+    """Run the broker at a loopback address. Raises BusError."""
     try:
         from amqtt.broker import Broker
         from amqtt.errors import BrokerError
     except ImportError:
         raise BusError("the embedded broker is not installed", "pip install 'bot-arena[broker]'") from None
-    for name in ("amqtt", "transitions"):  # it logs a traceback for every client that is gone without a word
+    for name in ("amqtt", "transitions"):  # it logs a traceback for every client that disconnects abruptly
         logging.getLogger(name).setLevel(logging.CRITICAL)
     config = {
         "listeners": {"default": {"type": "tcp", "bind": f"{url.host}:{url.port}"}},
@@ -32,7 +32,7 @@ async def broker(url: BrokerUrl) -> AsyncIterator[None]:
         await found.start()
     except BrokerError as error:
         problem = f"cannot start the embedded broker at {url}: {error.__cause__ or error}"
-        raise BusError(problem, "take another port: embedded:PORT") from None
+        raise BusError(problem, "choose another port: embedded:PORT") from None
     try:
         yield
     finally:

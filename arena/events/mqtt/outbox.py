@@ -1,7 +1,6 @@
-"""What a process still has to send to the others: messages in order, and its own running games, sent in batches.
+"""Outgoing messages of a process, in order, with the plies of its running games in batches.
 
-Bounded: the plies of a running game are taken from the game itself when there is somebody to send them to, and when the
-queue is full the oldest message is dropped.
+Bounded: unsent plies stay in their game until they can be sent, and a full queue drops its oldest message.
 """
 
 from __future__ import annotations
@@ -12,60 +11,60 @@ from dataclasses import dataclass
 
 from arena.events.messages import (
     BATCH_PLIES,
+    BroadcastEvent,
     Event,
+    GameAborted,
     GameEnded,
-    GameGone,
     GamePlies,
     GamePly,
     GameStarted,
-    News,
     RefereeChanged,
 )
-from arena.events.mqtt.payload import NewsError, topic_of, write
-from arena.events.running import Running, RunningGame
+from arena.events.mqtt.payload import PayloadError, topic_of, write
+from arena.events.running import RunningGame, RunningGames
 
-QUEUE = 2000
-"""Messages that wait while the broker is away."""
+MAX_QUEUED = 2000
+"""Messages that wait while the broker is unavailable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A message, ready for the wire."""
+    """An encoded message."""
 
     topic: str
     payload: bytes
     is_retained: bool
 
 
-class Outbox:
-    """`put` events of this process in, `take` messages out. `drop` is called with a reason for everything given up."""
+class MqttOutbox:
+    """The outbox: `put` events in, `take` messages out. `drop` is called with the reason of each dropped message."""
 
     def __init__(self, sender: str, drop: Callable[[str], None]) -> None:
-        self.running = Running()
-        """The games that are played on behalf of this process."""
+        self.running = RunningGames()
+        """The running games of this process."""
         self._sender = sender
         self._drop = drop
         self._sent: dict[str, int] = {}
-        """How many plies of a running game were sent; a game that is missing is due as a whole."""
+        """Number of plies sent of each running game; a missing game is to be sent as a snapshot."""
         self._status: RefereeChanged | None = None
         self._queue: deque[Outgoing] = deque()
 
     # -- in ------------------------------------------------------------------------------------------------------------
 
     def put(self, event: Event) -> bool:
-        """Take in an event of the bus; False when it is not for other processes."""
+        """Queue an event; return False if it is not for other processes."""
         match event:
             case GameStarted() | GamePly():
                 self.running.take(event)
                 if isinstance(event, GameStarted):
                     self._sent.pop(event.game, None)
-            case News():
-                if isinstance(event, GameEnded | GameGone):
+            case BroadcastEvent():
+                if isinstance(event, GameEnded | GameAborted):
                     self._end(event.game)
                 if isinstance(event, RefereeChanged):
                     self._status = event
-                    if event.state in ("standing by", "stopped"):  # none of the games is played here any more
-                        self.running = Running()
+                    if event.state in ("standing by", "stopped"):  # no game is played by this process any more
+                        self.running = RunningGames()
                         self._sent.clear()
                 self._queue_up(event)
             case _:
@@ -73,18 +72,18 @@ class Outbox:
         return True
 
     def _end(self, name: str) -> None:
-        """Send the last plies of a game that does not run any more."""
+        """Queue the last plies of a game that has ended."""
         if game := self.running.games.get(name):
             self._queue_plies(name, game)
         self.running.forget(name)
         self._sent.pop(name, None)
 
     def renew(self) -> None:
-        """Send the running games as a whole: somebody has missed their beginning."""
+        """Send all running games as snapshots, as a listener has missed their start."""
         self._sent.clear()
 
     def reconnect(self) -> None:
-        """Say again what this process does and what it plays: the broker may have published the last will."""
+        """Send the status and the running games again: the broker may have published the Last Will."""
         if self._status is not None:
             self._queue_up(self._status)
         self.renew()
@@ -92,7 +91,7 @@ class Outbox:
     # -- out -----------------------------------------------------------------------------------------------------------
 
     def fill(self) -> None:
-        """Queue the plies that were played since the last time."""
+        """Queue the new plies."""
         for name, game in self.running.games.items():
             if name in self._sent:
                 self._queue_plies(name, game)
@@ -101,12 +100,12 @@ class Outbox:
                 self._queue_up(game.snapshot(name))
 
     def take(self) -> Outgoing | None:
-        """The next message, which is not kept here any more; None when nothing waits."""
+        """Remove and return the next message; None if the queue is empty."""
         return self._queue.popleft() if self._queue else None
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing waits (plies aside)."""
+        """True if no message waits (apart from plies)."""
         return not self._queue
 
     def _queue_plies(self, name: str, game: RunningGame) -> None:
@@ -115,17 +114,17 @@ class Outbox:
             self._queue_up(GamePlies(game=name, attempt=game.attempt, first=first + 1, plies=batch))
         self._sent[name] = len(game.plies)
 
-    def message(self, event: News) -> Outgoing:
-        """An event as it is sent. Raises NewsError."""
+    def message(self, event: BroadcastEvent) -> Outgoing:
+        """Encode an event. Raises PayloadError."""
         return Outgoing(topic_of(event, self._sender), write(event, self._sender), event.TOPIC.is_retained)
 
-    def _queue_up(self, event: News) -> None:
+    def _queue_up(self, event: BroadcastEvent) -> None:
         try:
             message = self.message(event)
-        except NewsError as error:
+        except PayloadError as error:
             self._drop(error.reason)
             return
         self._queue.append(message)
-        if len(self._queue) > QUEUE:
+        if len(self._queue) > MAX_QUEUED:
             self._queue.popleft()
             self._drop("queue")

@@ -1,6 +1,6 @@
-"""Where a broker is: `mqtt://[USER:PASSWORD@]HOST[:PORT]`, `mqtts://…` for TLS, or `embedded[:PORT]`.
+"""The address of a broker: `mqtt://[USER:PASSWORD@]HOST[:PORT]`, `mqtts://…` for TLS, or `embedded[:PORT]`.
 
-What is shown to people never has the password in it.
+Its text for people never contains the password.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ FORM = "write mqtt://HOST:PORT, mqtts://USER:PASSWORD@HOST:PORT, or embedded"
 
 @dataclass(frozen=True, slots=True)
 class BrokerUrl:
-    """One broker. `is_embedded`: this process is to start it itself, on this machine only."""
+    """The address of one broker. `is_embedded`: this process starts the broker itself, on a loopback address."""
 
     host: str
     port: int
@@ -26,7 +26,7 @@ class BrokerUrl:
 
     @classmethod
     def read(cls, text: str) -> BrokerUrl:
-        """Raises ValueError saying what to write; the message has nothing of the text in it."""
+        """Parse an address. Raises ValueError, whose message contains no part of the text."""
         kind, _, rest = text.partition(":")
         if kind == EMBEDDED:
             if rest and not (rest.isascii() and rest.isdecimal() and 0 < int(rest) < 2**16):
@@ -50,7 +50,7 @@ class BrokerUrl:
         return cls(parts.hostname, port or PORTS[parts.scheme], parts.scheme == "mqtts", user, password)
 
     def __str__(self) -> str:
-        """The address without the password."""
+        """Return the address without the password."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         user = f"{self.user}@" if self.user else ""
         return f"{'mqtts' if self.is_tls else 'mqtt'}://{user}{host}:{self.port}"

@@ -13,7 +13,7 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from arena.events.messages import PlyNews
+from arena.events.messages import PlyPayload
 from arena.pages.drawing import plot
 from arena.pages.drawing.scene import Scene, Scenes
 from arena.store.games.games import GameLine
@@ -195,7 +195,7 @@ class Replays:
         scenes = [_remarked(scene, record) for scene in scenes]
         return Replay(load(record.family), scenes, record.plies, clocks, is_over=True, problem=problem, ruleset=ruleset)
 
-    def of_moves(self, game: GameLine, spec: GameSpec, plies: Sequence[PlyNews]) -> Replay:
+    def of_moves(self, game: GameLine, spec: GameSpec, plies: Sequence[PlyPayload]) -> Replay:
         """A game that waits or runs, from the news of its plies."""
         moves = [ply.move for ply in plies]
         known = [Ply(ms=ply.ms, score=ply.score, depth=ply.depth, nodes=ply.nodes, pv=ply.pv) for ply in plies]

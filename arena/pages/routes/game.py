@@ -8,7 +8,7 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
-from arena.events.messages import PlyNews
+from arena.events.messages import PlyPayload
 from arena.http.call import CONTEXT, IDENTITY
 from arena.http.identity import session_of
 from arena.http.json_text import as_json
@@ -60,7 +60,7 @@ async def _replay(request: web.Request, found: Game) -> Replay:
     if found.record is not None:
         return await run(replays.of_record, found.record, found.line.attempt)
     live = request.app[CONTEXT].live.of(found.line)
-    plies = list(live.plies) if live else [PlyNews(move) for move in found.spec.opening]
+    plies = list(live.plies) if live else [PlyPayload(move) for move in found.spec.opening]
     return await run(replays.of_moves, found.line, found.spec, plies)
 
 

@@ -12,7 +12,7 @@ from arena.store.base.engine import Sessions
 from arena.store.base.models import Audit
 from arena.store.base.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
 
-SHUT_OUT, VERIFIED = "worker.shut-out", "worker.verified"
+QUARANTINED, VERIFIED = "worker.shut-out", "worker.verified"
 """What is between the two is not done yet, whoever coordinates."""
 THROTTLED = "worker.throttled"
 """A worker that was shut out for being slow; its results stay."""

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from arena.cluster.game_runner import BundlePlace, play_bundled
 from arena.config import Settings
 from arena.http.address import PREFIX
 from arena.store.base.errors import StoreUnavailableError
 from arena.submission.bundle_store import BundleError
 from arena.submission.remote_bundles import TOKEN, TOKEN_FILE, RemoteBundleStore
-from arena.worker import BundlePlace, play_bundled
 from referee.game.record import GameRecord, read_record
 from referee.game.spec import BotSpec, GameSpec, PlannedGame
 from referee.machine.speed import REFERENCE
@@ -110,7 +110,7 @@ def test_clocks_are_scaled_where_the_game_is_played(tmp_path: Path, monkeypatch:
         played.extend(games)
         return [record_of(game) for game in games]
 
-    monkeypatch.setattr("arena.worker.play_games", play_games)
+    monkeypatch.setattr("arena.cluster.game_runner.play_games", play_games)
     bots = [BotSpec(name, ("./run.sh",)) for name in ("one", "two")]
     games = [PlannedGame.of(GameSpec("loa", "standard", *bots, scale_clocks=scales)) for scales in (True, False)]
     place = BundlePlace(str(tmp_path / "bundles"), str(tmp_path / "unpacked"))

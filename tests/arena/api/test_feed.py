@@ -11,7 +11,7 @@ from contextlib import ExitStack
 import pytest
 
 from arena import tournaments
-from arena.events.messages import GamePly, GameStarted, PlyNews, Subject
+from arena.events.messages import GamePly, GameStarted, PlyPayload, Subject
 from arena.http import feed
 from arena.http.address import PREFIX
 from arena.store.base.models import now
@@ -50,7 +50,7 @@ def roomy(arena: Arena) -> Iterator[None]:
 
 
 def ply(arena: Arena, game: str, number: int, move: str = "") -> None:
-    publish(arena, GamePly(game=game, number=number, ply=PlyNews(move or f"a1a{number}", 1.0)))
+    publish(arena, GamePly(game=game, number=number, ply=PlyPayload(move or f"a1a{number}", 1.0)))
 
 
 def end(arena: Arena, game: str) -> None:

@@ -15,12 +15,12 @@ from arena.errors import KINDS, near
 from arena.events.bus import Bus
 from arena.events.live import Live
 from arena.events.messages import (
-    GameGone,
+    GameAborted,
     GamePlies,
     GamePly,
     GameSnapshot,
     GameStarted,
-    PlyNews,
+    PlyPayload,
     Subject,
     TournamentGameEnded,
 )
@@ -109,7 +109,7 @@ class Model(BaseModel):
 
 
 def ply(number: int, move: str) -> GamePly:
-    return GamePly(game="ab", number=number, ply=PlyNews(move))
+    return GamePly(game="ab", number=number, ply=PlyPayload(move))
 
 
 def ended() -> TournamentGameEnded:
@@ -159,19 +159,19 @@ def test_plies_that_overtake_the_start_of_their_game_count() -> None:
 
 def test_a_snapshot_fills_a_live_game() -> None:
     live = Live(Bus())
-    plies = (PlyNews("a1a2"), PlyNews("b1b2"))
+    plies = (PlyPayload("a1a2"), PlyPayload("b1b2"))
     live.take(GameSnapshot(game="ab", tournament=1, attempt=2, plies=plies))
     assert live.games["ab"].plies == [*plies]
     live.take(GameSnapshot(game="ab", tournament=1, attempt=2, plies=plies[:1]))
     live.take(GameSnapshot(game="ab", tournament=1, attempt=1, plies=(*plies, *plies)))
     assert live.games["ab"].plies == [*plies], "it is older"
-    live.take(GameGone(game="ab"))
+    live.take(GameAborted(game="ab"))
     assert "ab" not in live.games
 
 
 def test_a_batch_adds_what_is_new_of_its_attempt() -> None:
     live = Live(Bus())
-    one, two, three = (PlyNews(move) for move in ("a1a2", "b1b2", "c1c2"))
+    one, two, three = (PlyPayload(move) for move in ("a1a2", "b1b2", "c1c2"))
     live.take(GamePlies(game="ab", attempt=1, first=1, plies=(one,)))
     assert "ab" not in live.games, "nobody has said that it runs"
     live.take(GameSnapshot(game="ab", tournament=1, attempt=2, plies=(one,)))
@@ -206,11 +206,11 @@ class Line:
 def test_bells_ring_for_their_subject_only() -> None:
     async def main() -> None:
         live = Live(Bus())
-        with live.bell(Subject("tournament", 1)) as one, live.bell(Subject("tournament", 2)) as two:
+        with live.changes(Subject("tournament", 1)) as one, live.changes(Subject("tournament", 2)) as two:
             live.take(ended())
             assert one.is_set()
             assert not two.is_set()
-        assert not live._bells
+        assert not live._listeners
 
     asyncio.run(main())
 
@@ -221,7 +221,7 @@ def test_the_listener_hears_the_bus() -> None:
         live = Live(bus)
         task = asyncio.create_task(live.run())
         await asyncio.sleep(0)
-        with live.bell(Subject("game", "ab")) as bell:
+        with live.changes(Subject("game", "ab")) as bell:
             bus.publish(GameStarted(game="ab"))
             await asyncio.wait_for(bell.wait(), 60)
         assert "ab" in live.games

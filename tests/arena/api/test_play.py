@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from arena.events.messages import PersonDecided
+from arena.events.messages import HumanActed
 from arena.http.address import PREFIX
 from arena.store import Store
 from tests.arena.api.server import Server, settings_in
-from tests.arena.coordinator.people import Hall
+from tests.arena.coordinator.humans import Hall
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def server(hall: Hall, tmp_path: Path) -> Iterator[Server]:
 
     def tell(event: Any) -> None:
         publish(event)
-        if isinstance(event, PersonDecided):
+        if isinstance(event, HumanActed):
             hall.told.publish(event)
 
     bus.publish = tell  # type: ignore[method-assign]

@@ -14,11 +14,11 @@ import pytest
 from arena import tournaments
 from arena.events.messages import (
     Event,
+    GameAborted,
     GameEnded,
-    GameGone,
     GamePly,
     GameStarted,
-    PlyNews,
+    PlyPayload,
     TournamentChanged,
     TournamentGameEnded,
 )
@@ -67,7 +67,7 @@ def publish(arena: Arena, event: Event) -> None:
 
 
 def ply(game: str, number: int, move: str, ms: float = 0, score: int | None = None) -> GamePly:
-    return GamePly(game=game, number=number, ply=PlyNews(move, ms, score))
+    return GamePly(game=game, number=number, ply=PlyPayload(move, ms, score))
 
 
 def ended(game: str) -> GameEnded:
@@ -162,7 +162,7 @@ def test_a_game_that_begins_again_is_told_anew(arena: Arena, game: str) -> None:
     settled(arena, lambda: bool(arena.server.context.live.games[game].plies))
     with Reader(arena, f"/games/{game}/stream") as reader:
         assert reader.next()["seq"] == 1
-        publish(arena, GameGone(game=game))
+        publish(arena, GameAborted(game=game))
         publish(arena, GameStarted(game=game, tournament=1, attempt=2))
         publish(arena, ply(game, 1, "c1c2"))
         while (line := reader.next())["event"] == "state" and line["seq"] < 1_000_000:

@@ -48,10 +48,10 @@ def test_the_process_with_the_lease_and_the_one_without_are_announced(
 def test_nobody_plays_where_the_lease_is_free_or_its_owner_is_dead(store: Store, tmp_path: Path) -> None:
     assert player_of(store) == ""
     coordinator = Stage(store, tmp_path).apart(Dice())
-    assert coordinator.lease_owner.take()
+    assert coordinator.leadership.take()
     assert player_of(store).startswith(f"process {os.getpid()} on ")
-    coordinator.lease_owner.release()
-    machine, _, rest = coordinator.lease_owner.name.split(":", 2)
+    coordinator.leadership.release()
+    machine, _, rest = coordinator.leadership.name.split(":", 2)
     store.leases.take("referee", f"{machine}:{2**22 + 1}:{rest}", 60)
     assert player_of(store) == ""
 

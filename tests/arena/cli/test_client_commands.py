@@ -219,7 +219,7 @@ def test_a_server_names_all_problems_at_once(arena: Arena, cli: Any, tmp_path: P
     out, err = capsys.readouterr()
     assert out.splitlines() == [
         "  games: '2' is not a whole number; write a whole number",
-        "  tc: no such key; did you mean time?",
+        "  tc: unknown key; did you mean time?",
     ]
     assert err.startswith(f"error: {file}: games")
 
@@ -370,14 +370,14 @@ def test_how_commands_end(arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatc
 
 def test_a_cut_stream_is_taken_up_behind_the_last_event(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     from arena import client as module
-    from arena.client import Client
+    from arena.client import ApiClient
 
-    client = Client(arena.server.url)
+    client = ApiClient(arena.server.url)
     path = f"/tournaments/{arena.finished}/stream"
     asked: list[object] = []
-    opened = Client._opened
+    opened = ApiClient._opened
 
-    def cutting(self: Client, method: str, where: str, query: Any, *rest: Any) -> Any:
+    def cutting(self: ApiClient, method: str, where: str, query: Any, *rest: Any) -> Any:
         asked.append(query["after"])
         response = opened(self, method, where, query, *rest)
         if len(asked) <= 3:
@@ -394,7 +394,7 @@ def test_a_cut_stream_is_taken_up_behind_the_last_event(arena: Arena, monkeypatc
             return Cut()
         return response
 
-    monkeypatch.setattr(Client, "_opened", cutting)
+    monkeypatch.setattr(ApiClient, "_opened", cutting)
     monkeypatch.setattr(module.time, "sleep", lambda seconds: None)
     events = list(client.events(path, after=0))
     assert [event["event"] for event in events] == ["game"] * 12 + ["final"]

@@ -12,7 +12,7 @@ import pytest
 import structlog
 
 from arena.cluster.executor import ClusterExecutor
-from arena.cluster.link import FINISH, address_of
+from arena.cluster.wire_config import FINISH, address_of
 from referee.game.record import GameRecord, read_record
 from tests.arena.cluster import processes
 from tests.arena.cluster.processes import Command

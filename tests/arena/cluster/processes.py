@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from arena.worker import BundlePlace
+from arena.cluster.game_runner import BundlePlace
 from referee.game.spec import GameSpec, PlannedGame, TimeControl
 from tests.conftest import INTERPRETED
 from tests.referee.conftest import BLACK, FAST, WHITE, scripted

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.__main__ import main
-from arena.cluster.link import WIRE, ClusterError, address_of, difference, security_of, version
+from arena.cluster.wire_config import WIRE, ClusterError, address_of, difference, security_of, version
 from arena.config import Settings
 from arena.store import Store
 from referee.machine import source
@@ -20,7 +20,8 @@ from tests.arena.cluster.processes import Command
 from tests.port import free_port
 
 OTHER = (
-    f"from arena.cluster import link; link.WIRE = {WIRE + 1}; from arena.__main__ import main; raise SystemExit(main())"
+    f"from arena.cluster import wire_config; wire_config.WIRE = {WIRE + 1}; "
+    "from arena.__main__ import main; raise SystemExit(main())"
 )
 
 
@@ -164,7 +165,7 @@ def test_an_encrypted_cluster_takes_nobody_without_a_certificate(tmp_path: Path)
             finally:
                 executor.shutdown(cancel_futures=True)
         with pytest.raises(ClusterError, match="no Dask scheduler answers"):
-            ClusterExecutor(address.replace("tls://", "tcp://"), patience_s=0.5)
+            ClusterExecutor(address.replace("tls://", "tcp://"), connect_timeout_s=0.5)
 
 
 def test_help_needs_no_dask() -> None:

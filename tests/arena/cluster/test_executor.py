@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from arena.cluster.answer import packed, unpacked
 from arena.cluster.executor import ClusterExecutor, _settle, _settle_packed
-from arena.cluster.link import ClusterError
-from arena.worker import play_bundled
+from arena.cluster.game_runner import play_bundled
+from arena.cluster.result_codec import call_encoded, decode_result
+from arena.cluster.wire_config import ClusterError
 from referee.game.record import GameRecord, read_record
 from referee.game.spec import PlannedGame
 from referee.machine.pool import JobError, WorkerLostError
@@ -101,7 +101,7 @@ def test_the_answer_of_a_job_is_json_with_records_in_it(cluster: Cluster, open_e
     cluster.worker()
     assert open_executor().submit(int, "17").result(PATIENCE_S) == 17
     record = record_of(pair(RESIGN, RESIGN)[0])
-    assert unpacked(packed(list, [record, "text"])) == [record, "text"]
+    assert decode_result(call_encoded(list, [record, "text"])) == [record, "text"]
     with pytest.raises(JobError, match="not set"):
         open_executor().submit(set, "17").result(PATIENCE_S)
 
@@ -251,10 +251,10 @@ def test_a_worker_that_is_shut_out_leaves_and_says_why(open_executor: Opener, tm
         (state,) = executor.describe().workers
         assert done.worker == state.id  # type: ignore[attr-defined]
         begun = begin(executor, worker, tmp_path)
-        executor.shut_out(state.id, "game 1: it lied")
+        executor.quarantine(state.id, "game 1: it lied")
         assert outcome(begun) is WorkerLostError
         assert worker.end() == 4, worker.said
-        assert [line for line in worker.said if "has shut out this worker: game 1: it lied" in line]
+        assert [line for line in worker.said if "has quarantined this worker: game 1: it lied" in line]
         processes.wait(lambda: not executor.size, "a scheduler without workers")
         executor.shutdown(cancel_futures=True)
 
@@ -295,4 +295,4 @@ def test_a_worker_that_is_told_to_end_waits_no_longer_than_it_may(
 def test_nobody_there() -> None:
     port = free_port()
     with pytest.raises(ClusterError, match=f"no Dask scheduler answers at tcp://127.0.0.1:{port}.*arena scheduler"):
-        ClusterExecutor(f"tcp://127.0.0.1:{port}", patience_s=0.1)
+        ClusterExecutor(f"tcp://127.0.0.1:{port}", connect_timeout_s=0.1)

@@ -81,7 +81,7 @@ def test_a_worker_that_judges_games_otherwise_is_found_out(cluster: Cluster, sta
         referee(stage, address, **INTERPRETED) as process,
     ):
         assert cheat.end() == 4, cheat.said
-        assert [line for line in cheat.said if "has shut out this worker" in line and "was not to move" in line]
+        assert [line for line in cheat.said if "has quarantined this worker" in line and "was not to move" in line]
         with processes.worker(address, tmp_path / "worker", **INTERPRETED):
             wait(lambda: stage.tournament(number).state == "finished", "the end")
             process.signal(signal.SIGTERM)

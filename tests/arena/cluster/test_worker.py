@@ -14,12 +14,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from arena.cli.worker import _measuring, _warming
-from arena.cluster import pulse
-from arena.cluster.link import host_towards, version
-from arena.cluster.pulse import Pulse
-from arena.cluster.speed import Speed
+from arena.cluster import heartbeat
+from arena.cluster.heartbeat import Heartbeat
+from arena.cluster.speed import SpeedMeter
 from arena.cluster.state import state_of
 from arena.cluster.warm_up import WarmUp
+from arena.cluster.wire_config import host_towards, version
 from referee.game.spec import BotSpec, GameSpec, PlannedGame
 from referee.machine import speed
 from referee.machine.pool import JobError
@@ -66,7 +66,7 @@ class Measured:
 
 def test_the_speed_of_a_worker_is_the_mean_of_its_slots() -> None:
     slots = Measured(100.0, 200.0, JobError("no kernel"))
-    found = Speed(slots, "w")  # type: ignore[arg-type]
+    found = SpeedMeter(slots, "w")  # type: ignore[arg-type]
     assert found.leaves == 0
     with capture_logs() as logs:
         asyncio.run(found.measure())
@@ -80,9 +80,9 @@ def test_the_speed_of_a_worker_is_the_mean_of_its_slots() -> None:
 def test_it_is_measured_again_and_again() -> None:
     slots = Measured(100.0)
 
-    async def main() -> Speed:
-        found = Speed(slots, "w")  # type: ignore[arg-type]
-        running = asyncio.create_task(found.run(every_s=0))
+    async def main() -> SpeedMeter:
+        found = SpeedMeter(slots, "w")  # type: ignore[arg-type]
+        running = asyncio.create_task(found.run(interval_s=0))
         while found.leaves != 300:
             await asyncio.sleep(0)
             slots.found = slots.found or [300.0]
@@ -95,7 +95,7 @@ def test_it_is_measured_again_and_again() -> None:
 
 @pytest.mark.parametrize("warms_up", [False, True])
 def test_a_worker_is_measured_when_it_is_warm(warms_up: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arena.cluster.speed.EVERY_S", 0)
+    monkeypatch.setattr("arena.cluster.speed.MEASURE_INTERVAL_S", 0)
     done: list[str] = []
 
     class Warm:
@@ -127,8 +127,8 @@ def test_the_arena_hears_how_fast_its_workers_are() -> None:
 
 
 def test_a_state_that_is_not_written_anew_grows_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pulse, "BEAT_S", 0.01)
-    found = Pulse(tmp_path / "worker")
+    monkeypatch.setattr(heartbeat, "HEARTBEAT_INTERVAL_S", 0.01)
+    found = Heartbeat(tmp_path / "worker")
 
     async def main() -> None:
         async with found.beating():
@@ -148,7 +148,7 @@ def test_a_state_that_is_not_written_anew_grows_old(tmp_path: Path, monkeypatch:
 
 def test_a_state_that_cannot_be_written_is_told_once(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    found = Pulse(tmp_path / "file" / "worker")
+    found = Heartbeat(tmp_path / "file" / "worker")
     with capture_logs() as logs:
         found.become("ready")
         found.become("leaving")
@@ -278,7 +278,7 @@ def test_a_worker_joins_as_soon_as_a_family_is_ready_or_it_is_to_stop(monkeypatc
 
 
 def test_a_job_waits_for_the_family_of_its_games(tmp_path: Path) -> None:
-    from arena.cluster.worker import Worker
+    from arena.cluster.worker import ClusterWorker
 
     asked: list[str] = []
 
@@ -288,7 +288,7 @@ def test_a_job_waits_for_the_family_of_its_games(tmp_path: Path) -> None:
             return is_awaited()
 
     planned = PlannedGame.of(GameSpec("loa", "standard", BotSpec("one", ("true",)), BotSpec("two", ("true",))))
-    worker = Worker(1, sandbox="none", folder=tmp_path)
+    worker = ClusterWorker(1, sandbox="none", folder=tmp_path)
     worker.warm_up = Never()  # type: ignore[assignment]
     assert asyncio.run(worker.play("key", "topic", len, ([planned],))) is None
     worker.jobs.close()

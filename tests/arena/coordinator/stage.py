@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from arena import tournaments
+from arena.cluster.spool import Spool
 from arena.config import Settings
 from arena.coordinator.coordinator import Coordinator
-from arena.coordinator.lease import LEASE
+from arena.coordinator.leadership import LEASE
 from arena.coordinator.maintenance import Maintenance
 from arena.events.bus import Bus
-from arena.spool import Spool
 from arena.store import Store
 from arena.store.base.models import Tournament
 from referee.game.record import GameRecord
@@ -147,7 +147,7 @@ class Stage:
     def coordinator(self, executor: Executor, **options: Any) -> Coordinator:
         """One that has taken the lease, from whomever, and the games over; to be driven by `turn`."""
         found = self.apart(executor, **options)
-        assert self.store.leases.take(LEASE, found.lease_owner.name, 3600, seen=self.store.leases.get(LEASE))
+        assert self.store.leases.take(LEASE, found.leadership.name, 3600, seen=self.store.leases.get(LEASE))
         found.take_over()
         return found
 

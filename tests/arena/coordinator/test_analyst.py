@@ -11,7 +11,7 @@ import pytest
 from arena.analysis.judge import Answers, Spot
 from arena.analysis.marking import Scored
 from arena.coordinator import analyst as module
-from arena.coordinator.analyst import CALM_S, Analyst
+from arena.coordinator.analyst import MIN_IDLE_S, Analyst
 from arena.store import Store
 from arena.store.base.models import now
 from referee.game.record import GameRecord
@@ -66,7 +66,7 @@ def test_what_somebody_asks_for_goes_first_and_at_once(sqlite_store: Store) -> N
     sqlite_store.analyses.ask(None, 70, game_id=games[0].id)
     stage.look()
     assert sqlite_store.analyses.figures([games[0].id])[games[0].id].nodes == 70
-    stage.clock.now += CALM_S
+    stage.clock.now += MIN_IDLE_S
     stage.look()
     assert sqlite_store.analyses.figures([games[1].id])[games[1].id].nodes == 50
 
@@ -93,12 +93,12 @@ def test_nothing_is_begun_while_a_game_is_out(sqlite_store: Store) -> None:
 def test_calm_begins_anew_with_every_game(sqlite_store: Store) -> None:
     Field(sqlite_store).play(1)
     stage = Stage(sqlite_store)
-    stage.clock.now += CALM_S
+    stage.clock.now += MIN_IDLE_S
     stage.out = [True]
     stage.look()
     stage.look()
     assert sqlite_store.analyses.figures(_ids(sqlite_store)) == {}
-    stage.clock.now += CALM_S
+    stage.clock.now += MIN_IDLE_S
     stage.look()
     assert len(sqlite_store.analyses.figures(_ids(sqlite_store))) == 1
 
@@ -110,12 +110,12 @@ def _ids(store: Store) -> list[str]:
 def test_the_budget_of_a_day_is_kept(sqlite_store: Store) -> None:
     Field(sqlite_store).play(3)
     stage = Stage(sqlite_store, budget=2)
-    stage.clock.now += CALM_S
+    stage.clock.now += MIN_IDLE_S
     for _ in range(4):
         stage.look()
     assert len(sqlite_store.analyses.figures(_ids(sqlite_store))) == 2
     off = Stage(sqlite_store, budget=0)
-    off.clock.now += CALM_S
+    off.clock.now += MIN_IDLE_S
     assert not off.look()
 
 

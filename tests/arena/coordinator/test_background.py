@@ -11,10 +11,10 @@ from structlog.testing import capture_logs
 
 from arena.collections import following
 from arena.coordinator import background as module
+from arena.coordinator.archive_indexer import ArchiveIndexer
 from arena.coordinator.background import Background, Conditions, stop
-from arena.coordinator.follower import Follower
-from arena.coordinator.lease import LEASE
-from arena.coordinator.outage import Outage
+from arena.coordinator.leadership import LEASE
+from arena.coordinator.outage_log import OutageLog
 from arena.store import LeaseLostError, Store, StoreUnavailableError
 from arena.store.archive.search import Search
 from tests.arena.field import Field
@@ -32,7 +32,7 @@ class Told:
         self.ends: list[Exception | bool] = []
         """How the next attempts end."""
         self.attempts = threading.Semaphore(0)
-        self.conditions = Conditions(self._fenced, Outage(lambda: 3), self.failures.append)
+        self.conditions = Conditions(self._fenced, OutageLog(lambda: 3), self.failures.append)
 
     @contextmanager
     def _fenced(self) -> Iterator[None]:
@@ -118,7 +118,7 @@ def test_what_it_holds_is_closed_where_there_was_nothing_to_do_and_at_the_end() 
 def test_an_exception_ends_one_attempt_and_is_reported_in_one_place(
     error: Exception, failures: list[str], events: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "AGAIN_S", 0.001)
+    monkeypatch.setattr(module, "RETRY_INTERVAL_S", 0.001)
     with capture_logs() as logs:
         told = Told()
         told.ends = [error]
@@ -174,9 +174,9 @@ def test_what_does_not_end_in_time_is_left_alone_and_never_done_twice_at_once() 
 def test_work_of_who_has_lost_the_lease_writes_nothing(sqlite_store: Store, owner: str, games: int) -> None:
     Field(sqlite_store).play(2)
     assert sqlite_store.leases.take(LEASE, owner, 3600)
-    follower = Follower(sqlite_store, prepare=following.prepared)
+    follower = ArchiveIndexer(sqlite_store, prepare=following.prepared)
     failures: list[str] = []
-    fenced = Conditions(lambda: sqlite_store.leases.fencing(LEASE, "me"), Outage(lambda: 0), failures.append)
+    fenced = Conditions(lambda: sqlite_store.leases.fencing(LEASE, "me"), OutageLog(lambda: 0), failures.append)
     once = Background("archive", None, follower.work, fenced)
     once.begin()
     once.join(WAIT_S)

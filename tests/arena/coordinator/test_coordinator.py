@@ -11,18 +11,19 @@ import pytest
 
 from arena import tournaments
 from arena.coordinator import cron
-from arena.coordinator.recorder import TRIES
+from arena.coordinator.recorder import MAX_ATTEMPTS
 from arena.events.messages import (
+    CoordinatorWakeup,
     Event,
     GameEnded,
     RatingsChanged,
-    RefereeWoken,
     SlotStarted,
     TournamentChanged,
     TournamentGameEnded,
 )
 from arena.store import ConflictError, LeaseLostError, StoreUnavailableError
-from arena.tournaments import SettingsError, StateError, seating, sequential
+from arena.tournaments import SettingsError, StateError, sequential
+from arena.tournaments.participants import played
 from referee.game.record import GameRecord
 from referee.game.spec import PlannedGame
 from referee.machine.pool import WorkerLostError
@@ -78,7 +79,7 @@ def test_a_sequential_test_calls_off_what_is_played_when_it_is_decided(stage: St
     with pytest.raises(StateError, match="more games would change nothing: H1 after"):
         tournaments.extend(stage.store, number, amount=2)
     games = stage.store.queue.outline(number)
-    verdict = sequential.verdict(Sprt(0, 200), seating.played(games, stage.store.tournaments.entries(number)))
+    verdict = sequential.verdict(Sprt(0, 200), played(games, stage.store.tournaments.entries(number)))
     assert verdict.state == "H1"
     assert Counter(game.state for game in games) == {
         "finished": 2 * verdict.pairs,
@@ -195,11 +196,11 @@ def test_of_games_that_lost_their_worker_together_one_is_charged_and_all_are_pla
 # -- what goes wrong -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("termination", TRIES)
+@pytest.mark.parametrize("termination", MAX_ATTEMPTS)
 def test_a_void_game_is_played_again_and_given_up_in_the_end_charged_to_nobody(
     stage: Stage, termination: Termination
 ) -> None:
-    most = TRIES[termination]
+    most = MAX_ATTEMPTS[termination]
     number = stage.create(games=2)
     tries: Counter[int] = Counter()
 
@@ -252,7 +253,7 @@ def test_what_somebody_else_has_by_now_is_not_given_back(stage: Stage) -> None:
         future.cancel()
     first.recorder.collect()
     assert stage.store.games.of_tournament(number).items == before
-    assert {game.lease_owner for game in before if game.state == "queued"} != {first.lease_owner.name}
+    assert {game.lease_owner for game in before if game.state == "queued"} != {first.leadership.name}
 
 
 def test_the_game_that_killed_its_worker_is_charged_and_its_partner_is_not(stage: Stage) -> None:
@@ -268,14 +269,14 @@ def test_the_game_that_killed_its_worker_is_charged_and_its_partner_is_not(stage
     coordinator = stage.coordinator(dice)
     coordinator.turn()
     for _ in range(40):  # nobody listens to the bus here: say who is being played as the listener would
-        for game in coordinator.memory.by_game:
+        for game in coordinator.in_flight.by_game:
             if stage.store.games.get(game).sequence == 2:
                 coordinator.recorder.game_began(game)
         coordinator.turn()
         stage.now += timedelta(minutes=1)
     games = {game.sequence: game for game in stage.store.games.of_tournament(number).items}
     assert (games[2].state, games[2].termination) == ("void", "worker-lost")
-    assert len(stage.store.voids.of(games[2].id)) == TRIES[Termination.WORKER_LOST]
+    assert len(stage.store.voids.of(games[2].id)) == MAX_ATTEMPTS[Termination.WORKER_LOST]
     assert stage.tournament(number).state == "finished"
     assert (games[1].state, len(stage.store.voids.of(games[1].id))) == ("finished", 0)
 
@@ -375,7 +376,7 @@ def test_draining_lets_running_games_finish_then_pauses(stage: Stage) -> None:
     coordinator.turn()
     first = dice.held[0][0]
     first.set_running_or_notify_cancel()
-    for game in coordinator.memory.jobs[first].games:
+    for game in coordinator.in_flight.jobs[first].games:
         coordinator.recorder.game_began(game.id)
     tournaments.drain(stage.store, number, stage.now)
     coordinator.turn()
@@ -472,7 +473,7 @@ def test_a_withdrawn_bot_plays_no_more(stage: Stage) -> None:
     planned = stage.store.games.counts(number)
     assert planned["cancelled"] > 0
     assert totals(stage, number) == (0, 24 - planned["cancelled"])
-    stage.bus.publish(RefereeWoken(tournament=number))
+    stage.bus.publish(CoordinatorWakeup(tournament=number))
     coordinator.order(number)
     for _ in range(40):
         coordinator.turn()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.coordinator.cron import LATE, MOST, due, fires, next_fire
+from arena.coordinator.cron import LATE_AFTER, MAX_CATCH_UP, due, fires, next_fire
 from arena.store.base.models import Schedule
 from arena.tournaments import SettingsError
 
@@ -84,12 +84,12 @@ def test_after_downtime_the_policy_decides() -> None:
     assert due(schedule("skip"), now) == ([], at("2027-05-01T15:00"))
     assert due(schedule("once"), now) == ([hours[-1]], at("2027-05-01T15:00"))
     assert due(schedule("all"), now) == (hours, at("2027-05-01T15:00"))
-    assert due(schedule("skip"), hours[-1] + LATE) == ([hours[-1]], at("2027-05-01T15:00"))
+    assert due(schedule("skip"), hours[-1] + LATE_AFTER) == ([hours[-1]], at("2027-05-01T15:00"))
 
 
 def test_a_year_of_downtime_is_bounded_in_fires_and_in_work() -> None:
     fired, coming = due(schedule("all", "* * * * *"), at("2028-05-01T10:00:30"))
-    assert (len(fired) >= MOST, fired[-1], coming) == (True, at("2028-05-01T10:00"), at("2028-05-01T10:01"))
-    assert len(fired) == MOST
+    assert (len(fired) >= MAX_CATCH_UP, fired[-1], coming) == (True, at("2028-05-01T10:00"), at("2028-05-01T10:01"))
+    assert len(fired) == MAX_CATCH_UP
     yearly, _ = due(schedule("all", "0 10 1 5 *"), at("2030-06-01"))
     assert [fire.year for fire in yearly] == [2027, 2028, 2029, 2030]

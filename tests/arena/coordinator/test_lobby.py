@@ -58,7 +58,7 @@ class Author:
         message: dict[str, Any] = json.loads(text)
         if "say" in message:
             for line in self._answers(message["say"]):
-                self._lobby.heard(self._name, self, json.dumps({"game": message["game"], "line": line}))
+                self._lobby.receive(self._name, self, json.dumps({"game": message["game"], "line": line}))
         elif "problem" in message:
             self.problems.append(message["problem"])
         elif message["do"] == "open":
@@ -168,7 +168,7 @@ def test_a_second_connection_takes_the_place_of_the_first() -> None:
             second = asyncio.ensure_future(later.attend())
             record = await played(lobby, "ada", "ada")
             await ended(first, second)
-            assert "ada has connected once more" in "".join(earlier.problems)
+            assert "ada has connected again" in "".join(earlier.problems)
             assert not later.problems
             return record.termination is Termination.MAX_PLIES
 
@@ -229,8 +229,8 @@ def test_what_makes_no_sense_is_refused() -> None:
                 await asyncio.sleep(0)
             for text in ("{", "[]", '{"line": "x"}'):
                 with pytest.raises((ValueError, KeyError, TypeError)):
-                    lobby.heard("ada", author, text)
-            lobby.heard("ada", author, '{"game": 77, "line": "of a game that is over"}')
+                    lobby.receive("ada", author, text)
+            lobby.receive("ada", author, '{"game": 77, "line": "of a game that is over"}')
             await ended(job)
 
     asyncio.run(scene())

@@ -47,7 +47,7 @@ def test_once_a_day_from_its_hour_on_whoever_asks(store: Store) -> None:
         (datetime(2026, 5, 9, 4, 0, tzinfo=UTC), 3),
     ):
         for one in (maintenance, other):
-            one.see_to(at, never)
+            one.run_due(at, never)
         assert len(done) == count, at
     assert more == [], "what one process has done the other one leaves alone"
     assert store.daily_tasks.last_done("counted") == datetime(2026, 5, 9, tzinfo=UTC).toordinal()
@@ -72,9 +72,9 @@ def test_what_fails_is_tried_again_later_and_stops_no_other_chore(
     )
     clock = {"now": 100.0}
     monkeypatch.setattr(module.time, "monotonic", lambda: clock["now"])
-    for seconds, expected in ((0, ["second"]), (10, ["second"]), (module.AGAIN_S, ["second", "first"])):
+    for seconds, expected in ((0, ["second"]), (10, ["second"]), (module.RETRY_INTERVAL_S, ["second", "first"])):
         clock["now"] += seconds
-        maintenance.see_to(NOW, never)
+        maintenance.run_due(NOW, never)
         assert done == expected
 
 
@@ -92,9 +92,9 @@ def test_the_order_to_stop_ends_a_long_one(sqlite_store: Store) -> None:
         return 1
 
     maintenance = Maintenance(sqlite_store, [Task("endless", 0, endless), Task("other", 0, work)])
-    maintenance.see_to(NOW, stop.is_set)
+    maintenance.run_due(NOW, stop.is_set)
     assert sqlite_store.daily_tasks.last_done("endless") == 0
-    maintenance.see_to(NOW, stop.is_set)  # too late: nothing is begun any more
+    maintenance.run_due(NOW, stop.is_set)  # too late: nothing is begun any more
     assert other == []
 
 
@@ -107,11 +107,11 @@ def test_a_coordinator_archives_sweeps_and_forgets(stage: Stage, tmp_path: Path)
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice()
     coordinator = stage.coordinator(dice, maintenance=maintenance)
-    maintenance.see_to(stage.now, never)
+    maintenance.run_due(stage.now, never)
     while stage.tournament(number).state != "finished":
         coordinator.turn()
     stage.now += timedelta(days=1)
-    maintenance.see_to(stage.now, never)
+    maintenance.run_due(stage.now, never)
     assert Dumps.of(settings).index().through == 2
     for name in ("archive", "bundles", "forget"):
         assert store.daily_tasks.last_done(name) == stage.now.toordinal()

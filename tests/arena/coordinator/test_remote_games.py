@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from arena.coordinator.lobby import Presence
-from arena.coordinator.memory import Job
+from arena.coordinator.in_flight import Job
+from arena.coordinator.lobby import ConnectedBot
 from arena.coordinator.remote_games import RemoteGames
 from arena.store.tournaments.queue import Waiting
 from referee.game.spec import BotSpec, GameSpec, PlannedGame
@@ -27,7 +27,7 @@ def planned(first: BotSpec = FAR, second: BotSpec = NEAR) -> Waiting:
     return Waiting(PlannedGame.of(GameSpec("loa", "standard", first, second)), 7, 0)
 
 
-def made(present: dict[str, Presence], clock: Clock, open_pool: Any = None) -> RemoteGames:
+def made(present: dict[str, ConnectedBot], clock: Clock, open_pool: Any = None) -> RemoteGames:
     store: Any = SimpleNamespace(
         versions=SimpleNamespace(remote=lambda: {"far"}),
         tournaments=SimpleNamespace(get=lambda number: SimpleNamespace(settings=SETTINGS)),
@@ -37,7 +37,7 @@ def made(present: dict[str, Presence], clock: Clock, open_pool: Any = None) -> R
 
 
 def test_games_wait_for_a_bot_that_is_away_and_not_for_ever() -> None:
-    clock, present = Clock(), dict[str, Presence]()
+    clock, present = Clock(), dict[str, ConnectedBot]()
     games = made(present, clock)
     games.look([])
     assert games.waited_for(7) == {"far"}
@@ -46,7 +46,7 @@ def test_games_wait_for_a_bot_that_is_away_and_not_for_ever() -> None:
     clock.now += 1
     assert games.waited_for(7) == frozenset()
     assert games.admits([planned()]), "it is handed out all the same"
-    present["far"] = Presence(1, 0, 1, None, is_open=False)
+    present["far"] = ConnectedBot(1, 0, 1, None, is_open=False)
     games.look([])
     assert games.waited_for(7) == frozenset()
     del present["far"]
@@ -55,7 +55,7 @@ def test_games_wait_for_a_bot_that_is_away_and_not_for_ever() -> None:
 
 
 def test_a_bot_gets_as_many_games_as_it_takes() -> None:
-    games = made({"far": Presence(1, 0, 2, None, is_open=False)}, Clock())
+    games = made({"far": ConnectedBot(1, 0, 2, None, is_open=False)}, Clock())
     games.look([Job(7, [planned()])])
     assert games.waited_for(7) == frozenset()
     assert not games.admits([planned(FAR, FAR)]), "against itself it takes two"

@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import text
 
 from arena.coordinator.coordinator import Coordinator
-from arena.coordinator.lease import LEASE
-from arena.coordinator.lobby import Presence
+from arena.coordinator.leadership import LEASE
+from arena.coordinator.lobby import ConnectedBot
 from arena.events.bus import Subscription
 from arena.events.messages import Event, GameEnded, RefereeChanged, VersionChanged
 from arena.store import ConflictError, SchemaError, Store
@@ -61,7 +61,7 @@ def test_it_acts_records_and_gives_the_lease_up(stage: Stage) -> None:
         await heard(events, RefereeChanged, state="acting")
         lease = stage.store.leases.get(LEASE)
         assert lease is not None
-        assert lease.owner == coordinator.lease_owner.name
+        assert lease.owner == coordinator.leadership.name
         for _ in range(2):
             await heard(events, GameEnded, state="finished")
 
@@ -136,13 +136,13 @@ def test_an_upgrade_under_a_coordinator_ends_it_and_it_writes_nothing(
 def test_a_lease_taken_while_the_database_was_upgraded_is_given_back(own_store: Store, tmp_path: Path) -> None:
     stage = Stage(own_store, tmp_path)
     coordinator = stage.apart(Dice())
-    take = coordinator.lease_owner.take
+    take = coordinator.leadership.take
 
     def late() -> bool:
         upgrade(stage)
         return take()
 
-    coordinator.lease_owner.take = late  # type: ignore[method-assign]
+    coordinator.leadership.take = late  # type: ignore[method-assign]
     with pytest.raises(SchemaError):
         coordinator._take()
     assert stage.store.leases.get(LEASE) is None
@@ -158,7 +158,7 @@ def test_whoever_loses_the_lease_stands_by_and_touches_nothing(stage: Stage) -> 
         while not dice.held:
             await asyncio.sleep(0)
         dice.begin()
-        stage.store.leases.release(LEASE, coordinator.lease_owner.name)
+        stage.store.leases.release(LEASE, coordinator.leadership.name)
         assert stage.store.leases.take(LEASE, "somebody else", 3600)
         await heard(events, RefereeChanged, state="standing by")
         assert stage.store.games.counts(number)["queued"] == 8
@@ -225,7 +225,7 @@ def test_running_games_are_waited_for(stage: Stage) -> None:
 
 def test_the_database_says_who_is_connected_while_it_acts(stage: Stage) -> None:
     ada, bob = (stage.ids[name] for name in ("ada", "bob"))
-    lobby: Any = SimpleNamespace(present={"ada v1": Presence(ada, 0, 4, 20.0, True)}, on_change=None)
+    lobby: Any = SimpleNamespace(present={"ada v1": ConnectedBot(ada, 0, 4, 20.0, True)}, on_change=None)
 
     def connected() -> set[int]:
         return {version for version, line in stage.store.presences.of([ada, bob]).items() if line.is_connected}
@@ -233,7 +233,7 @@ def test_the_database_says_who_is_connected_while_it_acts(stage: Stage) -> None:
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
         while connected() != {ada}:
             await asyncio.sleep(0.01)
-        lobby.present["bob v1"] = Presence(bob, 1, 4, None, False)
+        lobby.present["bob v1"] = ConnectedBot(bob, 1, 4, None, False)
         lobby.on_change()
         while connected() != {ada, bob}:
             await asyncio.sleep(0.01)

@@ -15,14 +15,14 @@ import pytest
 
 from arena.cli.exit import Exit
 from arena.cli.run import run
+from arena.cluster.spool import Spool
 from arena.coordinator import coordinator as coordinator_module
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.executors import publisher
-from arena.coordinator.lease import LEASE
+from arena.coordinator.leadership import LEASE
 from arena.coordinator.maintenance import Maintenance
-from arena.coordinator.outage import AGAIN_S, Outage
+from arena.coordinator.outage_log import REMINDER_INTERVAL_S, OutageLog
 from arena.events.messages import GameEnded, RefereeChanged
-from arena.spool import Spool
 from arena.store import BadValueError, DamagedDatabaseError, LeaseLostError, Store, StoreUnavailableError, url_in
 from arena.store.tournaments.tournaments import LiveTournament
 from arena.submission.bundle_store import BundleStore
@@ -124,7 +124,7 @@ def test_a_referee_that_dies_while_the_database_is_away_loses_no_result(stage: S
 def test_a_stop_while_the_database_is_away_leaves_the_results_for_the_next(
     stage: Stage, away: Away, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(coordinator_module, "OFFER_S", 0.0)  # and not the time that running games get
+    monkeypatch.setattr(coordinator_module, "OFFER_TIMEOUT_S", 0.0)  # and not the time that running games get
     number = stage.create(games=2)
     old = Dice(is_held=True)
 
@@ -163,8 +163,8 @@ def test_another_machine_that_took_over_plays_the_games_again_and_its_results_st
         old.recorder.review()
     assert (waiting(old), dropped(old, "over")) == (2, 6)
     seen = stage.store.leases.get(LEASE)
-    assert stage.store.leases.take(LEASE, old.lease_owner.name, 3600, seen)  # the new one is lost, with what it plays
-    old.memory.forget()
+    assert stage.store.leases.take(LEASE, old.leadership.name, 3600, seen)  # the new one is lost, with what it plays
+    old.in_flight.forget()
     old.take_over()
     for _ in range(10):
         old.turn()
@@ -211,7 +211,7 @@ def test_what_becomes_of_a_result_that_waited(stage: Stage, state: str) -> None:
             result = replace(result, first="somebody")
     Spool(stage.settings.data / "spool").keep(result)
     found = stage.apart(Dice())
-    stage.store.leases.take(LEASE, found.lease_owner.name, 3600, stage.store.leases.get(LEASE))
+    stage.store.leases.take(LEASE, found.leadership.name, 3600, stage.store.leases.get(LEASE))
     live: list[LiveTournament] = []
     stage.store.tournaments.live = lambda: live  # type: ignore[method-assign]
     found.take_over()
@@ -301,7 +301,7 @@ def test_a_tournament_is_over_with_its_last_result_whenever_its_job_ends(stage: 
     assert dice.called_off == []
     future.set_result([])
     coordinator.turn()
-    assert coordinator.memory.jobs == {}
+    assert coordinator.in_flight.jobs == {}
     stage.check_exactly_once(number, 2)
 
 
@@ -498,8 +498,9 @@ def test_results_are_for_their_owner_alone(stage: Stage) -> None:
 
 def test_an_outage_is_told_once_now_and_then_and_at_its_end(capsys: pytest.CaptureFixture[str]) -> None:
     clock = {"now": 0.0}
-    outage = Outage(lambda: 7, lambda: clock["now"])
-    for at in (0.0, 1.0, AGAIN_S - 1, AGAIN_S, AGAIN_S + 1, 2 * AGAIN_S):
+    outage = OutageLog(lambda: 7, lambda: clock["now"])
+    interval_s = REMINDER_INTERVAL_S
+    for at in (0.0, 1.0, interval_s - 1, interval_s, interval_s + 1, 2 * interval_s):
         clock["now"] = at
         outage.note(StoreUnavailableError("away"), "lease")
         outage.note(StoreUnavailableError("away"), "turn")
@@ -523,7 +524,7 @@ def test_a_damaged_database_comes_back_with_every_game_that_had_finished(
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice, maintenance=maintenance)
     coordinator.turn()
-    maintenance.see_to(stage.now, never)  # the first backup, while games are out
+    maintenance.run_due(stage.now, never)  # the first backup, while games are out
     assert len(list((tmp_path / "backups").iterdir())) == 1
     dice.release(2)
     coordinator.turn()
@@ -531,7 +532,7 @@ def test_a_damaged_database_comes_back_with_every_game_that_had_finished(
     damage(tmp_path / "arena.sqlite3")
     stage.now += timedelta(days=1)
     coordinator.turn()
-    maintenance.see_to(stage.now, never)
+    maintenance.run_due(stage.now, never)
     dice.release(1)
     for _ in range(3):
         with pytest.raises(DamagedDatabaseError):

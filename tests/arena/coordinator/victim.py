@@ -11,13 +11,13 @@ import signal
 import sys
 from pathlib import Path
 
+from arena.cluster.spool import Spool
 from arena.config import Settings
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.executors import open_executor
 from arena.events.bus import Bus
 from arena.events.messages import GameEnded, GameStarted, RefereeChanged
 from arena.log import configure
-from arena.spool import Spool
 from arena.store import Store
 
 

@@ -10,30 +10,30 @@ import pytest
 from arena.events.bus import Bus
 from arena.events.messages import (
     BrokerConnected,
+    CoordinatorWakeup,
     Event,
-    GameGone,
+    GameAborted,
     GamePly,
     GameStarted,
-    PlyNews,
-    RefereeWoken,
+    PlyPayload,
     TournamentChanged,
 )
 
 
-def woken(number: int) -> RefereeWoken:
-    return RefereeWoken(tournament=number)
+def woken(number: int) -> CoordinatorWakeup:
+    return CoordinatorWakeup(tournament=number)
 
 
 def test_a_subscriber_gets_the_types_it_asked_for_in_order() -> None:
     async def run() -> None:
         bus = Bus()
-        bus.publish(GameGone(game="1"))
-        async with bus.subscribe(GamePly, GameGone, TournamentChanged) as one, bus.subscribe(Event) as everything:
+        bus.publish(GameAborted(game="1"))
+        async with bus.subscribe(GamePly, GameAborted, TournamentChanged) as one, bus.subscribe(Event) as everything:
             said = [
-                GamePly(game="1", number=1, ply=PlyNews("a1a2")),
+                GamePly(game="1", number=1, ply=PlyPayload("a1a2")),
                 GameStarted(game="1"),
                 TournamentChanged(tournament=3, state="running"),
-                GameGone(game="1"),
+                GameAborted(game="1"),
             ]
             for event in said:
                 bus.publish(event)
@@ -46,12 +46,12 @@ def test_a_subscriber_gets_the_types_it_asked_for_in_order() -> None:
 def test_a_subscriber_may_ask_for_one_subject() -> None:
     async def run() -> None:
         bus = Bus()
-        async with bus.subscribe(GameStarted, GameGone, game="1") as events:
-            for event in (GameStarted(game="12"), GameStarted(game="1"), GameGone(game="2"), GameGone(game="1")):
+        async with bus.subscribe(GameStarted, GameAborted, game="1") as events:
+            for event in (GameStarted(game="12"), GameStarted(game="1"), GameAborted(game="2"), GameAborted(game="1")):
                 bus.publish(event)
-            assert [await events.get() for _ in range(2)] == [GameStarted(game="1"), GameGone(game="1")]
+            assert [await events.get() for _ in range(2)] == [GameStarted(game="1"), GameAborted(game="1")]
         with pytest.raises(TypeError, match="BrokerConnected has no game"):
-            bus.subscribe(GameGone, BrokerConnected, game="1")
+            bus.subscribe(GameAborted, BrokerConnected, game="1")
 
     asyncio.run(run())
 
@@ -59,7 +59,7 @@ def test_a_subscriber_may_ask_for_one_subject() -> None:
 def test_a_slow_subscriber_is_dropped_and_the_others_are_not() -> None:
     async def run() -> None:
         bus = Bus()
-        async with bus.subscribe(RefereeWoken, size=3) as slow, bus.subscribe(RefereeWoken) as other:
+        async with bus.subscribe(CoordinatorWakeup, size=3) as slow, bus.subscribe(CoordinatorWakeup) as other:
             for number in range(10):
                 bus.publish(woken(number))
             await asyncio.sleep(0)
@@ -77,7 +77,7 @@ def test_a_slow_subscriber_is_dropped_and_the_others_are_not() -> None:
 def test_publishing_from_threads_wakes_the_loop() -> None:
     async def run() -> None:
         bus = Bus()
-        async with bus.subscribe(RefereeWoken) as events:
+        async with bus.subscribe(CoordinatorWakeup) as events:
             threads = [threading.Thread(target=bus.publish, args=(woken(number),)) for number in range(20)]
             for thread in threads:
                 thread.start()
@@ -92,7 +92,7 @@ def test_publishing_from_threads_wakes_the_loop() -> None:
 def test_everybody_hears_what_threads_say_in_the_same_order() -> None:
     async def run() -> None:
         bus = Bus()
-        async with bus.subscribe(RefereeWoken) as one, bus.subscribe(RefereeWoken) as two:
+        async with bus.subscribe(CoordinatorWakeup) as one, bus.subscribe(CoordinatorWakeup) as two:
             threads = [threading.Thread(target=bus.publish, args=(woken(number),)) for number in range(20)]
             for thread in threads:
                 thread.start()

@@ -9,11 +9,11 @@ from ipaddress import ip_network
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from arena.events.messages import RefereeWorkers, WorkerNews
+from arena.events.messages import RefereeWorkers, WorkerPayload
 from arena.http.address import PREFIX
 from arena.http.limit import Limiter, Rate
 from arena.store.base.models import Void
-from arena.store.people.audit import SHUT_OUT, THROTTLED, VERIFIED
+from arena.store.people.audit import QUARANTINED, THROTTLED, VERIFIED
 from tests.arena.api.filled import Arena
 
 
@@ -76,7 +76,7 @@ def test_host_names_are_for_organisers(arena: Arena, monkeypatch: pytest.MonkeyP
     server, context = arena.server, arena.server.context
     server.store.leases.take("referee", "host.example:17:0", 60)
     news = RefereeWorkers(
-        lease_owner="host.example:17:0", workers=[WorkerNews("host.example-4", 2, 1)], cores=2, load=0
+        lease_owner="host.example:17:0", workers=[WorkerPayload("host.example-4", 2, 1)], cores=2, load=0
     )
     monkeypatch.setattr(context.live, "workers", news)
     monkeypatch.setattr(context.live, "workers_at", time.time())
@@ -96,8 +96,8 @@ def test_who_was_shut_out_stands_on_the_page_of_the_referees(arena: Arena, monke
     server, audit = arena.server, arena.store.audit
     assert "Shut out" not in server.get("/referees").body.decode()
     for action, worker, problem in (
-        (SHUT_OUT, "host.example-1", "ply 3: not legal"),
-        (SHUT_OUT, "host.example-2", "ply 4: not legal"),
+        (QUARANTINED, "host.example-1", "ply 3: not legal"),
+        (QUARANTINED, "host.example-2", "ply 4: not legal"),
         (VERIFIED, "host.example-1", "ply 3: not legal"),
         (THROTTLED, "host.example-3", "bots search at 60 % of their speed elsewhere"),
     ):

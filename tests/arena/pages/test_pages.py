@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from arena.events.messages import RefereeWorkers, VersionChanged, VersionStep, WorkerNews
+from arena.events.messages import RefereeWorkers, VersionChanged, VersionStep, WorkerPayload
 from referee.rules import families
 from tests.arena.pages.addresses import MORE, examples, filled, kinds, pages, parameters, patterns, private
 from tests.arena.pages.conftest import Site
@@ -507,9 +507,9 @@ def test_workers_and_their_load(site: Site, monkeypatch: pytest.MonkeyPatch) -> 
     live, arena = site.server.context.live, site.server.context.arena
     monkeypatch.setattr(arena, "settings", arena.settings.model_copy(update={"public_hosts": True}))
     workers = (
-        WorkerNews(HOSTILE, slots=4, busy=3, sandbox="bwrap", version="1"),
-        WorkerNews("idler", slots=2, busy=0, sandbox="bwrap", version="1", speed=123_456_789),
-        WorkerNews("stranger", slots=8, busy=0, sandbox="none", version="0", is_fit=False),
+        WorkerPayload(HOSTILE, slots=4, busy=3, sandbox="bwrap", version="1"),
+        WorkerPayload("idler", slots=2, busy=0, sandbox="bwrap", version="1", speed=123_456_789),
+        WorkerPayload("stranger", slots=8, busy=0, sandbox="none", version="0", is_fit=False),
     )
     assert "idler" not in fetch(site, "/referees")[1]
     site.server.context.arena.bus.publish(RefereeWorkers(workers=workers, load=1.5, cores=4))

@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-from arena.coordinator import people_games
+from arena.cluster.game_runner import BundlePlace
+from arena.cluster.spool import Spool
+from arena.coordinator import human_games
 from arena.coordinator.background import Conditions
-from arena.coordinator.lease import LEASE
-from arena.coordinator.outage import Outage
-from arena.coordinator.people_games import PeopleGames
-from arena.spool import Spool
+from arena.coordinator.human_games import HumanGames
+from arena.coordinator.leadership import LEASE
+from arena.coordinator.outage_log import OutageLog
 from arena.store import Store
-from arena.worker import BundlePlace
 from referee.rules import load
 from referee.rules.move_input import ways_of
 from referee.rules.position import Position
 from tests.arena.api.server import Server, settings_in
-from tests.arena.coordinator.people import InstantBot, OfferingBot
+from tests.arena.coordinator.humans import InstantBot, OfferingBot
 from tests.arena.pages.conftest import window
 from tests.arena.pages.test_free_board import place_of
 from tests.arena.pages.test_viewer import reads
@@ -61,16 +61,16 @@ def _open(store: Store, folder: Path, bot: type[InstantBot] = InstantBot) -> Ite
             if found := spool.read(game):
                 store.results.commit(found, "here")
                 spool.forget(game)
-                server.context.live.take(people_games.GameGone(game=game))
+                server.context.live.take(human_games.GameAborted(game=game))
 
-    games = PeopleGames(
+    games = HumanGames(
         store,
         server.context.arena.bus,
         settings,
         owner="here",
         place=BundlePlace.of(settings),
         spool=spool,
-        conditions=Conditions(lambda: store.leases.fencing(LEASE, "here"), Outage(lambda: len(spool)), print),
+        conditions=Conditions(lambda: store.leases.fencing(LEASE, "here"), OutageLog(lambda: len(spool)), print),
         on_done=record,
     )
     games.elsewhere[""] = bot
@@ -98,7 +98,7 @@ def _choose(page: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(people_games, "LOOK_S", 0.05)
+    monkeypatch.setattr(human_games, "LOOK_S", 0.05)
 
 
 def test_a_game_by_mouse_goes_on_after_a_restart(browser: Any, store: Store, tmp_path: Path) -> None:

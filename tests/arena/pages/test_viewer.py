@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from arena.events.messages import GameGone, GamePly, GameStarted, PlyNews
+from arena.events.messages import GameAborted, GamePly, GameStarted, PlyPayload
 from referee.rules import families, load
 from referee.rules.position import Position
 from tests.arena.pages.conftest import Site, Witness, window
@@ -270,7 +270,7 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
 
     def publish(first: int, last: int) -> None:
         for number in range(first, last + 1):
-            ply = PlyNews(moves[number - 1], 10.0 + number, number)
+            ply = PlyPayload(moves[number - 1], 10.0 + number, number)
             bus.publish(GamePly(game=game.id, number=number, ply=ply))
 
     bus.publish(GameStarted(game=game.id, tournament=1))
@@ -309,7 +309,7 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
     record = record_of(game, moves)
     assert site.stage.store.results.commit(record) is not None
     publish(12, 14)
-    bus.publish(GameGone(game=game.id))
+    bus.publish(GameAborted(game=game.id))
     reads(page, "#ply", "14")
     reads(page, "#connection", "The game is over.")
     reads(page, "[data-clock=second]", re.compile(r"^(1:0\d|5\d\.\d s)$"))
@@ -387,7 +387,7 @@ def test_what_was_not_answered_is_asked_again_without_news(site: Site, browser: 
         record = record_of(game, random_moves(load("loa").settle(), 3, seed=1))
         assert site.stage.store.results.commit(record) is not None
         with page.expect_event("requestfailed"):
-            site.server.context.arena.bus.publish(GameGone(game=game.id))
+            site.server.context.arena.bus.publish(GameAborted(game=game.id))
         page.clock.fast_forward(3000)
         reads(page, "#last", "3")
         reads(page, "#connection", "The game is over.")
@@ -402,10 +402,10 @@ def test_the_front_page_shows_one_game_large_and_follows_it(site: Site, page: An
     assert page.locator("#now .board").count() == 5
     moves = random_moves(load(game.spec.family).settle(game.spec.variant), 2, seed=5)
     bus.publish(GameStarted(game=game.id, tournament=1))
-    bus.publish(GamePly(game=game.id, number=1, ply=PlyNews(moves[0], 10.0)))
+    bus.publish(GamePly(game=game.id, number=1, ply=PlyPayload(moves[0], 10.0)))
     reads(page, "#featured .at", "1")
     reads(page, "#featured .player[data-turn=yes] .clock", re.compile(r"^\d\d\.\d s$"))  # 60 s without an increment yet
-    bus.publish(GameGone(game=game.id))
+    bus.publish(GameAborted(game=game.id))
 
 
 def test_a_result_between_a_tournaments_page_and_its_stream_is_seen(site: Site, page: Any) -> None:

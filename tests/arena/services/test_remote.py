@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from arena.coordinator.lobby import Presence
+from arena.coordinator.lobby import ConnectedBot
 from arena.errors import ForbiddenError
 from arena.services import Arena, remote, submission
 from arena.services.remote import ChallengeError
@@ -22,7 +22,7 @@ from tests.arena.submission.packing import SCRIPT
 
 def connected(arena: Arena, by: Identity, name: str, *, is_open: bool = False) -> Version:
     version = remote.admit(arena, name, ["loa"], by)
-    arena.store.presences.say({version.id or 0: Presence(version.id or 0, 1, 4, 80.5, is_open)})
+    arena.store.presences.say({version.id or 0: ConnectedBot(version.id or 0, 1, 4, 80.5, is_open)})
     return version
 
 
@@ -72,7 +72,7 @@ def test_an_author_challenges_a_sample(arena: Arena, person: Person, ear: Ear) -
     connected(arena, ada, "far")
     row = remote.challenge(arena, "far", "random", ada, family="loa", games=4)
     assert (row.pool, row.is_rated, row.settings["games"]) == ("loa/remote", True, 4)
-    assert ear.heard == ["RefereeWoken"]
+    assert ear.heard == ["CoordinatorWakeup"]
     with pytest.raises(ChallengeError, match="1 to 10"):
         remote.challenge(arena, "far", "random", ada, family="loa", games=11)
     with pytest.raises(ForbiddenError):

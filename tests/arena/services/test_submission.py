@@ -27,7 +27,7 @@ def test_a_bot_is_taken_noted_and_told(arena: Arena, person: Person, ear: Ear) -
     ada = person("ada")
     version = bring(arena, ada)
     assert (version.name, version.state) == ("zeta v1", "uploaded")
-    assert ear.heard == ["RefereeWoken"]
+    assert ear.heard == ["CoordinatorWakeup"]
     note = arena.store.audit.page(subject="version:zeta v1").items[0]
     assert (note.action, note.user_id, note.detail) == ("bot.submit", ada.user_id, {"sha256": version.bundle})
 
@@ -39,7 +39,7 @@ def test_a_name_of_somebody_else_is_refused_before_and_after(arena: Arena, perso
         submission.admit(arena, "zeta", bob)
     with pytest.raises(ForbiddenError):
         bring(arena, bob)
-    assert ear.heard == ["RefereeWoken"]
+    assert ear.heard == ["CoordinatorWakeup"]
 
 
 def test_a_quota_is_kept(arena: Arena, person: Person) -> None:

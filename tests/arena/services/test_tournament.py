@@ -48,11 +48,11 @@ def test_only_organisers(arena: Arena, field: Field, person: Person, ear: Ear) -
 
 def test_it_is_steered_and_the_coordinator_woken(arena: Arena, open_one: Tournament, person: Person, ear: Ear) -> None:
     by, number = person("otto", "organiser"), open_one.id or 0
-    assert ear.heard == ["RefereeWoken"]
+    assert ear.heard == ["CoordinatorWakeup"]
     assert tournament.steer(arena, number, "pause", by).state == "paused"
     assert tournament.steer(arena, number, "resume", by).state == "scheduled"
     assert tournament.steer(arena, number, "cancel", by).state == "cancelled"
-    assert ear.heard == ["RefereeWoken"] * 4
+    assert ear.heard == ["CoordinatorWakeup"] * 4
     with pytest.raises(ConflictError):
         tournament.steer(arena, number, "start", by)
     with pytest.raises(BadValueError, match="'explode'") as caught:
@@ -60,7 +60,7 @@ def test_it_is_steered_and_the_coordinator_woken(arena: Arena, open_one: Tournam
     assert caught.value.field == "verb"
     with pytest.raises(NotFoundError):
         tournament.steer(arena, 99, "pause", by)
-    assert ear.heard == ["RefereeWoken"] * 4
+    assert ear.heard == ["CoordinatorWakeup"] * 4
     done = [note.action for note in arena.store.audit.page(user_id=by.user_id).items]
     assert done == ["tournament.cancel", "tournament.resume", "tournament.pause"]
 
@@ -149,7 +149,7 @@ def test_a_schedule_is_switched(arena: Arena, field: Field, person: Person, ear:
     row = schedule.create(arena, {**SOON, "schedule": {"cron": "0 20 * * 5"}}, by)
     assert schedule.switch(arena, row.id or 0, False, by).next_fire is None
     assert schedule.switch(arena, row.id or 0, True, by).next_fire is not None
-    assert ear.heard == ["RefereeWoken"] * 3
+    assert ear.heard == ["CoordinatorWakeup"] * 3
 
 
 def test_the_latest_games_say_how_long_the_next_ones_will_be(arena: Arena, field: Field, person: Person) -> None:

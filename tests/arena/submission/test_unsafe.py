@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from arena.cluster.spool import Spool
 from arena.config import Settings
 from arena.coordinator.executors import open_executor
 from arena.events.bus import Bus
-from arena.spool import Spool
 from arena.submission.receive import UnsafeError, refuse_unsafe
 from referee.sandbox import assessment
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.__main__ import main
-from arena.client import Client
+from arena.client import ApiClient
 
 ROOT = Path(__file__).parents[3]
 BOTS = {"brisk": 1, "calm": 2, "deep": 2}
@@ -98,7 +98,7 @@ class Contest:
         self._folder = folder
         clean = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
         self._environment = {**clean, "ARENA_SERVER": url, "ARENA_TOKEN": token, "XDG_CONFIG_HOME": str(folder)}
-        self._client = Client(url, token)
+        self._client = ApiClient(url, token)
         self.numbers: list[int] = []
         self.games = 0
 

@@ -239,7 +239,7 @@ def _lie(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
     _until(lambda: service.process is None, f"{name} is not shut out")
     found = stage.log(name)
     _dismiss(stage, name)
-    if "has shut out this worker" not in found:
+    if "has quarantined this worker" not in found:
         raise AssertionError(f"{name} ended for another reason: {found[-500:]}")
     return f"{name}, for which the first side wins draws, was shut out"
 

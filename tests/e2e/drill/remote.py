@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from arena.client import Client
+from arena.client import ApiClient
 from arena.store import Store, url_in
 from tests.e2e.drill.contest import ROOT, DrillError, command
 from tests.e2e.drill.service import Service, Supervisor
@@ -191,7 +191,7 @@ class RemoteDrill:
         self.supervisor.close()
         self.proxy.close()
 
-    def start(self) -> Client:
+    def start(self) -> ApiClient:
         """Start everything; a client of it."""
         bot = built(self.folder)
         made = command("init", "--data", str(self.data), "--json", environment=self.environment)
@@ -207,7 +207,7 @@ class RemoteDrill:
         web = {**shared, "ARENA_REMOTE_REFEREE": f"http://127.0.0.1:{self.door}", "ARENA_PORT": str(self.port)}
         self._service("referee", "referee", environment=referee)
         self._service("pages", "serve", "--no-referee", environment=web)
-        client = Client(f"http://127.0.0.1:{self.port}", token)
+        client = ApiClient(f"http://127.0.0.1:{self.port}", token)
         self._await(lambda: client.get("/account"))
         for name in BOTS:
             words = ("connect", str(bot), "--url", f"http://127.0.0.1:{self.proxy.port}", "--token", token)

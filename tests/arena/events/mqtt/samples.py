@@ -6,18 +6,18 @@ from dataclasses import replace
 from typing import Any
 
 from arena.events.messages import (
+    BroadcastEvent,
+    CoordinatorWakeup,
     EntrySuspended,
+    GameAborted,
     GameEnded,
-    GameGone,
     GamePlies,
     GamePly,
     GameSnapshot,
-    News,
-    PersonDecided,
-    PlyNews,
+    HumanActed,
+    PlyPayload,
     RatingsChanged,
     RefereeChanged,
-    RefereeWoken,
     RefereeWorkers,
     SnapshotRequest,
     TournamentChanged,
@@ -25,25 +25,25 @@ from arena.events.messages import (
     TournamentPlanned,
     VersionChanged,
     VersionStep,
-    WorkerNews,
+    WorkerPayload,
 )
 
 GAME = "0123456789abcdef"
 OTHER = "fedcba9876543210"
 PROCESS = "arena-host-1-abc"
-PLY = PlyNews("a1a2", 1.5)
+PLY = PlyPayload("a1a2", 1.5)
 ENDED = TournamentGameEnded(
     game=GAME, tournament=3, winner="first", termination="resign", kind="rules", committed=7, state="finished"
 )
 RESULT = ENDED.of_game()
 assert isinstance(RESULT, GameEnded)
-SAMPLES: dict[type[News], News] = {
+SAMPLES: dict[type[BroadcastEvent], BroadcastEvent] = {
     type(news): news
     for news in (
         GamePlies(game=GAME, attempt=1, first=1, plies=(PLY,)),
         GameSnapshot(game=GAME, tournament=3, attempt=1, plies=(PLY, PLY)),
         RESULT,
-        GameGone(game=GAME),
+        GameAborted(game=GAME),
         TournamentChanged(tournament=3, state="running", problem="because"),
         ENDED,
         TournamentPlanned(tournament=3, planned=10),
@@ -52,21 +52,21 @@ SAMPLES: dict[type[News], News] = {
         VersionChanged(version=5, state="checking"),
         VersionStep(version=5, line="loa: handshake: ok"),
         RefereeChanged(state="acting", lease_owner="host:1:abc"),
-        RefereeWorkers(lease_owner="host:1:abc", workers=(WorkerNews("one", 2, 1),), cores=2),
-        RefereeWoken(tournament=3),
-        PersonDecided(game=GAME),
+        RefereeWorkers(lease_owner="host:1:abc", workers=(WorkerPayload("one", 2, 1),), cores=2),
+        CoordinatorWakeup(tournament=3),
+        HumanActed(game=GAME),
         SnapshotRequest(),
     )
 }
 
 
-def subject_of(kind: type[News]) -> str | int:
+def subject_of(kind: type[BroadcastEvent]) -> str | int:
     """The subject of the sample, as it stands in its topic."""
     name = kind.TOPIC.subject
     return PROCESS if name == "from" else getattr(SAMPLES[kind], name) if name else ""
 
 
-def topic_of(kind: type[News]) -> str:
+def topic_of(kind: type[BroadcastEvent]) -> str:
     """The topic of the sample."""
     return kind.TOPIC.of(subject_of(kind))
 
@@ -79,4 +79,4 @@ def ended(game: str = GAME, **more: Any) -> GameEnded:
 
 def ply(number: int, game: str = GAME) -> GamePly:
     """A ply as a game slot tells it."""
-    return GamePly(game=game, number=number, ply=PlyNews(f"a1a{number}", 1.0))
+    return GamePly(game=game, number=number, ply=PlyPayload(f"a1a{number}", 1.0))

@@ -1,4 +1,4 @@
-"""The tables of deploy/mqtt.md, made from the types: `python -m tests.arena.events.mqtt.tables` writes them."""
+"""Generates the tables of deploy/mqtt.md from the types: `python -m tests.arena.events.mqtt.tables`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from arena.events.messages import KINDS, News
+from arena.events.messages import KINDS, BroadcastEvent
 from arena.events.topic import ROOT
 
 FILE = Path(__file__).parents[4] / "deploy" / "mqtt.md"
@@ -17,37 +17,37 @@ _WORDS = {"game": "GAME", "tournament": "NUMBER", "version": "NUMBER", "pool": "
 
 
 def tables() -> str:
-    """The tree, and the fields of every payload."""
-    lines = ["| topic | retained | who reads | what |", "|---|---|---|---|"]
+    """Return the tree of topics and the fields of every payload."""
+    lines = ["| topic | retained | readers | content |", "|---|---|---|---|"]
     for kind in KINDS:
         place = kind.TOPIC
-        retained, who = "yes" if place.is_retained else "no", "everybody" if place.is_public else "servers"
+        retained, who = "yes" if place.is_retained else "no", "everyone" if place.is_public else "servers"
         lines.append(f"| `{topic(kind)}` | {retained} | {who} | {place.about} |")
     lines.append("")
-    lines.append("Every payload has `v` (1) and `from` (the process that says it); besides:")
-    told: set[str] = set()
+    lines.append("Every payload has `v` (1) and `from` (the sending process). Further fields:")
+    described: set[str] = set()
     for kind in KINDS:
         schema = schema_of(kind)
-        if not kind.TOPIC.is_subject_told:
+        if not kind.TOPIC.is_subject_in_payload:
             schema["properties"].pop(kind.TOPIC.subject, None)
         lines += ["", f"`{topic(kind).removeprefix(f'{ROOT}/')}`: {_plain(kind.__doc__)}", "", *_fields(schema)]
         for name, part in schema.get("$defs", {}).items():
-            if name not in told:
-                told.add(name)
+            if name not in described:
+                described.add(name)
                 lines += ["", f"`{name}`: {_plain(part.get('description', ''))}", "", *_fields(part)]
     return "\n".join(lines)
 
 
-def topic(kind: type[News]) -> str:
+def topic(kind: type[BroadcastEvent]) -> str:
     """The topic with a word for its subject."""
     return f"{ROOT}/{kind.TOPIC.pattern}".replace(f"{{{kind.TOPIC.subject}}}", _WORDS.get(kind.TOPIC.subject, ""))
 
 
-def schema_of(kind: type[News]) -> dict[str, Any]:
+def schema_of(kind: type[BroadcastEvent]) -> dict[str, Any]:
     """The type as a JSON Schema. Fields that it has from another type are described there."""
     schema = TypeAdapter(kind).json_schema()
     for base in kind.__mro__[1:]:
-        if issubclass(base, News):
+        if issubclass(base, BroadcastEvent):
             for name, field in TypeAdapter(base).json_schema().get("properties", {}).items():
                 schema["properties"][name] = field | schema["properties"][name]
     return schema

@@ -14,8 +14,8 @@ import pytest
 
 from arena.config import Settings
 from arena.events.bus import BusError
-from arena.events.choice import open_bus
-from arena.events.messages import KINDS, GameSnapshot, RefereeWoken, VersionChanged, VersionStep
+from arena.events.factory import open_bus
+from arena.events.messages import KINDS, CoordinatorWakeup, GameSnapshot, VersionChanged, VersionStep
 from tests.arena.events.mqtt.broker import Mosquitto, program
 from tests.arena.events.mqtt.conftest import require
 from tests.arena.events.mqtt.samples import GAME, topic_of
@@ -75,7 +75,7 @@ async def told(broker: Mosquitto, reader: str, writer: str) -> set[str]:
 def test_who_may_read_and_write(guarded: Mosquitto) -> None:
     async def main() -> None:
         public = {topic for topic, kind in TOPICS.items() if kind.TOPIC.is_public}
-        assert not public & {topic_of(kind) for kind in (RefereeWoken, VersionChanged, VersionStep)}
+        assert not public & {topic_of(kind) for kind in (CoordinatorWakeup, VersionChanged, VersionStep)}
         assert await told(guarded, "arena", "arena") == set(TOPICS)
         for user in ("spectator", ""):
             assert await told(guarded, user, "arena") == public

@@ -21,8 +21,8 @@ from arena.cli.exit import Exit
 from arena.cli.run import run
 from arena.config import Settings
 from arena.events.bus import BusError
-from arena.events.choice import open_bus
-from arena.events.messages import RefereeWoken
+from arena.events.factory import open_bus
+from arena.events.messages import CoordinatorWakeup
 from arena.events.mqtt.bus import MqttBus
 from arena.store import Store
 from tests.arena.api.test_serve import _environment
@@ -97,8 +97,8 @@ def test_the_embedded_broker_serves_other_processes_too() -> None:
                 await until(lambda: moves(live) == written(4))
                 play(referee, 5, 9)
                 await until(lambda: moves(live) == written(9))
-                async with referee.subscribe(RefereeWoken) as orders:
-                    server.publish(RefereeWoken(tournament=3))
+                async with referee.subscribe(CoordinatorWakeup) as orders:
+                    server.publish(CoordinatorWakeup(tournament=3))
                     assert await asyncio.wait_for(orders.get(), 60)
         with socket.socket() as probe:  # nothing of it is left
             assert probe.connect_ex(("127.0.0.1", port)) != 0

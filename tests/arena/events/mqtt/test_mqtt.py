@@ -16,18 +16,18 @@ from structlog.testing import capture_logs
 
 from arena.config import Settings
 from arena.events.bus import BusError, E, EventBus, Subscription
-from arena.events.choice import open_bus
+from arena.events.factory import open_bus
 from arena.events.live import Live
 from arena.events.messages import (
+    CoordinatorWakeup,
+    GameAborted,
     GameEnded,
-    GameGone,
     GamePlies,
     GamePly,
     GameSnapshot,
     GameStarted,
     RatingsChanged,
     RefereeChanged,
-    RefereeWoken,
     SnapshotRequest,
     Subject,
     TournamentChanged,
@@ -189,10 +189,10 @@ def test_orders_reach_the_referee_at_once(mosquitto: Mosquitto) -> None:
         async with (
             opened(mosquitto, is_referee=True) as (referee, _),
             opened(mosquitto) as (server, _),
-            referee.subscribe(RefereeWoken) as orders,
+            referee.subscribe(CoordinatorWakeup) as orders,
         ):
-            server.publish(RefereeWoken(tournament=3))
-            assert await asyncio.wait_for(orders.get(), PATIENCE_S) == RefereeWoken(tournament=3)
+            server.publish(CoordinatorWakeup(tournament=3))
+            assert await asyncio.wait_for(orders.get(), PATIENCE_S) == CoordinatorWakeup(tournament=3)
 
     within(main())
 
@@ -214,7 +214,7 @@ def test_a_broker_that_dies_in_mid_game_costs_liveliness_only(mosquitto: Mosquit
             referee.publish(ended(OTHER))
             referee.publish(TournamentChanged(tournament=3, state="running"))
             # News of the outage may be missed: who listens to a tournament is told to look into the database.
-            with live.bell(Subject("game", GAME)) as bell, live.bell(Subject("tournament", 3)) as other:
+            with live.changes(Subject("game", GAME)) as bell, live.changes(Subject("tournament", 3)) as other:
                 mosquitto.start()
                 await until(lambda: moves(live) == written(8) and OTHER not in live.games)
                 assert bell.is_set()
@@ -300,7 +300,7 @@ def test_forged_and_broken_messages_are_dropped_and_counted(mosquitto: Mosquitto
                 (GamePlies.TOPIC.of(GAME), {**good, "v": 2}),
                 (GamePlies.TOPIC.of(GAME), {**good, "plies": [{"move": "x" * 9000}]}),
                 (TournamentChanged.TOPIC.of("3"), {"v": 1, "from": "x", "state": ["finished"]}),
-                (RefereeWoken.TOPIC.of(), {"v": 1, "from": "x", "tournament": -3}),
+                (CoordinatorWakeup.TOPIC.of(), {"v": 1, "from": "x", "tournament": -3}),
             ):
                 publish(mosquitto, topic, payload, is_retained=False)
             await until(lambda: dropped(metrics, "topic") == 2 and dropped(metrics, "schema") == 5)
@@ -322,8 +322,8 @@ def test_nobody_tells_the_referee_how_its_own_games_go(mosquitto: Mosquitto) -> 
             forged = {"v": 1, "from": "mallory", "tournament": 3, "attempt": 1, "plies": [PLY] * 9}
             publish(mosquitto, GameSnapshot.TOPIC.of(GAME), forged)
             publish(mosquitto, GameEnded.TOPIC.of(GAME), {**RESULT, "from": "mallory"})
-            publish(mosquitto, GameGone.TOPIC.of(GAME), {"v": 1, "from": "mallory"})
-            publish(mosquitto, RefereeWoken.TOPIC.of(), "junk", is_retained=False)
+            publish(mosquitto, GameAborted.TOPIC.of(GAME), {"v": 1, "from": "mallory"})
+            publish(mosquitto, CoordinatorWakeup.TOPIC.of(), "junk", is_retained=False)
             await until(lambda: dropped(metrics, "schema") == 1)
             assert moves(live) == written(2)
 

@@ -10,15 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.events.messages import KINDS, TEXT, GamePlies, GameSnapshot, News, PlyNews, RatingsChanged, RefereeChanged
-from arena.events.mqtt.payload import MAX_BYTES, NewsError, read, topic_of, write
+from arena.events.messages import (
+    KINDS,
+    MAX_TEXT,
+    BroadcastEvent,
+    GamePlies,
+    GameSnapshot,
+    PlyPayload,
+    RatingsChanged,
+    RefereeChanged,
+)
+from arena.events.mqtt.payload import MAX_BYTES, PayloadError, read, topic_of, write
 from arena.events.running import RunningGame
 from tests.arena.events.mqtt import samples
 from tests.arena.events.mqtt.samples import GAME, PROCESS, SAMPLES
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_written_is_read(kind: type[News]) -> None:
+def test_what_is_written_is_read(kind: type[BroadcastEvent]) -> None:
     news = SAMPLES[kind]
     heard = read(topic_of(news, PROCESS), write(news, PROCESS))
     assert (heard.kind, heard.subject, heard.sender) == (kind, samples.subject_of(kind), PROCESS)
@@ -47,8 +56,8 @@ WORKER = {"name": "one", "slots": 2, "busy": 1, "version": "", "sandbox": "", "i
         ("versions/5/state", {"state": "checking"}),
         ("versions/5/step", {"line": "loa: handshake: ok"}),
         (f"referees/{PROCESS}/status", {"state": "acting", "holder": "host:1:abc"}),
-        (f"referees/{PROCESS}/crew", {"holder": "host:1:abc", "workers": [WORKER], "cores": 2, "load": None}),
-        ("referee/wake", {"tournament": 3}),
+        (f"referees/{PROCESS}/workers", {"holder": "host:1:abc", "workers": [WORKER], "cores": 2, "load": None}),
+        ("coordinator/wakeup", {"tournament": 3}),
         ("coordinator/snapshots", {}),
     ],
 )
@@ -59,17 +68,17 @@ def test_what_goes_over_the_wire(topic: str, payload: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_fields_of_later_versions_are_passed_over(kind: type[News]) -> None:
+def test_fields_of_later_versions_are_passed_over(kind: type[BroadcastEvent]) -> None:
     body = json.loads(write(SAMPLES[kind], PROCESS))
     assert read(samples.topic_of(kind), json.dumps({**body, "colour": "red"}).encode()).event == SAMPLES[kind]
 
 
 def test_what_a_bot_said_of_its_move_goes_with_it() -> None:
-    ply = PlyNews("a1a2", 1.5, 20, 7, 900, "a1a2 b8b7")
+    ply = PlyPayload("a1a2", 1.5, 20, 7, 900, "a1a2 b8b7")
     news = GamePlies(game=GAME, attempt=1, first=1, plies=(ply,))
     assert read(GamePlies.TOPIC.of(GAME), write(news, PROCESS)).event == news
     running = RunningGame(plies=[ply], tournament=3)
-    assert running.snapshot(GAME).plies == (PlyNews("a1a2", 1.5, 20, 7, 900),)
+    assert running.snapshot(GAME).plies == (PlyPayload("a1a2", 1.5, 20, 7, 900),)
 
 
 def test_only_the_status_of_the_coordinator_is_retained() -> None:
@@ -108,7 +117,7 @@ PLIES = {"v": 1, "from": "x", "attempt": 1, "first": 1, "plies": [{"move": "a1a2
 )
 def test_what_does_not_follow_is_refused(topic: str, payload: Any, reason: str) -> None:
     body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    with pytest.raises(NewsError) as caught:
+    with pytest.raises(PayloadError) as caught:
         read(topic, body)
     assert caught.value.reason == reason
     assert len(str(caught.value)) < 600
@@ -122,8 +131,8 @@ JSON = st.recursive(
 
 
 @given(st.sampled_from(KINDS), st.binary(max_size=200) | JSON)
-def test_nothing_but_a_refusal_comes_of_nonsense(kind: type[News], payload: bytes) -> None:
-    with contextlib.suppress(NewsError):
+def test_nothing_but_a_refusal_comes_of_nonsense(kind: type[BroadcastEvent], payload: bytes) -> None:
+    with contextlib.suppress(PayloadError):
         read(samples.topic_of(kind), payload)
 
 
@@ -131,7 +140,7 @@ def test_lines_of_bots_are_cut_and_harmless_in_a_terminal() -> None:
     body = write(samples.ended(detail="\x1b[31m\x9b\u202e" + "x" * 10_000), "me")
     assert body.isascii()
     assert body.decode().isprintable()
-    assert len(json.loads(body)["detail"]) == TEXT
+    assert len(json.loads(body)["detail"]) == MAX_TEXT
 
 
 def test_pools_are_one_level_of_a_topic() -> None:
@@ -141,7 +150,7 @@ def test_pools_are_one_level_of_a_topic() -> None:
 
 
 def test_too_much_is_not_said() -> None:
-    plies = (PlyNews("a" * 100, 1.0, 1),) * 15_000
-    with pytest.raises(NewsError) as caught:
+    plies = (PlyPayload("a" * 100, 1.0, 1),) * 15_000
+    with pytest.raises(PayloadError) as caught:
         write(GameSnapshot(game=GAME, tournament=1, attempt=1, plies=plies), "me")
     assert caught.value.reason == "size"

@@ -11,14 +11,14 @@ import pytest
 from arena.events.messages import (
     BrokerConnected,
     Event,
-    GameGone,
+    GameAborted,
     GameStarted,
     RefereeChanged,
     SlotStarted,
     TournamentChanged,
 )
 from arena.events.mqtt import outbox
-from arena.events.mqtt.outbox import Outbox, Outgoing
+from arena.events.mqtt.outbox import MqttOutbox, Outgoing
 from tests.arena.events.mqtt.samples import ENDED, GAME, ended, ply
 
 
@@ -27,7 +27,7 @@ class Desk:
 
     def __init__(self) -> None:
         self.dropped: Counter[str] = Counter()
-        self.outbox = Outbox("me", lambda reason: self.dropped.update([reason]))
+        self.outbox = MqttOutbox("me", lambda reason: self.dropped.update([reason]))
 
     def begin(self, plies: int = 0, attempt: int = 1) -> None:
         self.outbox.put(GameStarted(game=GAME, tournament=3, attempt=attempt))
@@ -88,7 +88,7 @@ def test_a_game_too_short_for_a_snapshot_is_sent_all_the_same(desk: Desk) -> Non
 def test_a_game_that_was_called_off_or_begins_again(desk: Desk) -> None:
     desk.begin(2)
     desk.sent()
-    desk.outbox.put(GameGone(game=GAME))
+    desk.outbox.put(GameAborted(game=GAME))
     assert desk.sent() == [("gone", None)]
     desk.begin(1, attempt=2)
     assert desk.sent() == [("snapshot", (2, 1))]
@@ -123,7 +123,7 @@ def test_after_the_broker_was_away_the_status_and_games_are_sent_again_and_no_ot
 
 
 def test_a_full_queue_loses_the_oldest_messages(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outbox, "QUEUE", 3)
+    monkeypatch.setattr(outbox, "MAX_QUEUED", 3)
     for state in ("one", "two", "three", "four", "five"):
         desk.outbox.put(TournamentChanged(tournament=3, state=state))
     assert desk.dropped == {"queue": 2}

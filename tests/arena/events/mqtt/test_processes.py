@@ -196,7 +196,7 @@ def test_a_game_is_live_in_another_process_whoever_dies_meanwhile(arena: Arena) 
 
 
 def test_orders_of_a_server_without_a_referee_reach_it_over_the_broker(arena: Arena) -> None:
-    words = ["-t", "arena/v1/referee/wake", "-t", "arena/v1/tournaments/+/rounds"]
+    words = ["-t", "arena/v1/coordinator/wakeup", "-t", "arena/v1/tournaments/+/rounds"]
     with arena.process("referee", "--executor", "local:1"), arena.server() as (_, url):
         until(lambda: arena.store.leases.get("referee"))
         with hearing(arena.broker, *words) as lines:

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from arena.collections import following
-from arena.coordinator.follower import Follower
+from arena.coordinator.archive_indexer import ArchiveIndexer
 from arena.store import Store
 from arena.store.archive.search import Search
 from tests.arena.field import Field
@@ -19,7 +19,7 @@ def field(sqlite_store: Store) -> Field:
 
 
 def test_games_are_in_the_archive_soon_after_their_commits(sqlite_store: Store, field: Field) -> None:
-    follower, stop = Follower(sqlite_store, prepare=following.prepared), threading.Event()
+    follower, stop = ArchiveIndexer(sqlite_store, prepare=following.prepared), threading.Event()
     field.play(3)
     assert follower.work(stop) == 3
     field.play(2, first_sequence=4)
@@ -32,7 +32,7 @@ def test_games_are_in_the_archive_soon_after_their_commits(sqlite_store: Store, 
 
 
 def test_the_rules_are_asked_in_a_process(sqlite_store: Store, field: Field) -> None:
-    follower, stop = Follower(sqlite_store), threading.Event()
+    follower, stop = ArchiveIndexer(sqlite_store), threading.Event()
     field.play(2)
     assert follower.work(stop) == 2
     assert follower.process.is_open

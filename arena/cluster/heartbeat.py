@@ -1,6 +1,6 @@
-"""What a worker does, in a file for whoever watches over it: its word says what, its age whether the process lives.
+"""The heartbeat file of a worker, for liveness and readiness probes: content is the state, mtime the heartbeat.
 
-`warming` up, `waiting` for a scheduler, `ready`, `leaving`. A probe reads the file; nobody needs to reach a port.
+States: `warming` up, `waiting` for a scheduler, `ready`, `leaving`. Probes read the file and need no port.
 """
 
 from __future__ import annotations
@@ -12,36 +12,36 @@ from pathlib import Path
 
 from arena.log import logger
 
-BEAT_S = 5.0
-"""How often the file is written anew: one that is several times as old belongs to a process that hangs."""
+HEARTBEAT_INTERVAL_S = 5.0
+"""How often the file is rewritten: a file several times as old belongs to a hanging process."""
 
 
-class Pulse:
-    """The file `state` in a folder. The event loop writes it: where that hangs, the file grows old."""
+class Heartbeat:
+    """The file `state` in a folder. The event loop writes it, so that the file ages when the loop hangs."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "state"
         self._word = "warming"
-        self._is_told = False
+        self._is_logged = False
         self._log = logger("worker")
 
     def become(self, word: str) -> None:
-        """The worker does something else now."""
+        """Change the state of the worker."""
         self._word = word
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            fresh = self.path.with_name("state.new")  # whoever looks at any moment finds a whole word
+            fresh = self.path.with_name("state.new")  # atomic: readers never see a partial word
             fresh.write_text(f"{word}\n", encoding="ascii")
             fresh.replace(self.path)
-            self._is_told = False
+            self._is_logged = False
         except OSError as error:
-            if not self._is_told:
+            if not self._is_logged:
                 self._log.warning("state not written", file=str(self.path), error=error.strerror or str(error))
-            self._is_told = True
+            self._is_logged = True
 
     @contextlib.asynccontextmanager
     async def beating(self) -> AsyncIterator[None]:
-        """Write the file anew for as long as the `with` lasts; then it is gone."""
+        """Rewrite the file periodically inside the `with` block; then remove it."""
         task = asyncio.create_task(self._beat())
         try:
             yield
@@ -54,4 +54,4 @@ class Pulse:
     async def _beat(self) -> None:
         while True:
             self.become(self._word)
-            await asyncio.sleep(BEAT_S)
+            await asyncio.sleep(HEARTBEAT_INTERVAL_S)

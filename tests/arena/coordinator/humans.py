@@ -8,19 +8,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from arena.cluster.game_runner import BundlePlace
+from arena.cluster.spool import Spool
 from arena.config import Settings, read_settings
 from arena.coordinator.background import Conditions
-from arena.coordinator.lease import LEASE
-from arena.coordinator.outage import Outage
-from arena.coordinator.people_games import PeopleGames
-from arena.events.messages import Event, GamePly, PersonDecided
+from arena.coordinator.human_games import HumanGames
+from arena.coordinator.leadership import LEASE
+from arena.coordinator.outage_log import OutageLog
+from arena.events.messages import Event, GamePly, HumanActed
 from arena.services import people
 from arena.services.arena import Arena
 from arena.services.people import Decided, Visitor, Wish
-from arena.spool import Spool
 from arena.store import Identity, Store
 from arena.store.tournaments.human_games import PersonLine
-from arena.worker import BundlePlace
 from protocol.messages import Info
 from referee.bot.person import Hand, PersonSeat
 from referee.bot.seat import Thought
@@ -70,7 +70,7 @@ class Told:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self.games: PeopleGames | None = None
+        self.games: HumanGames | None = None
         self._changed = threading.Condition()
         self._listening: dict[str, threading.Event] = {}
 
@@ -81,7 +81,7 @@ class Told:
     def publish(self, event: Event) -> None:
         if isinstance(event, GamePly) and (listening := self._listening.get(event.game)):
             listening.set()
-        if isinstance(event, PersonDecided) and self.games:
+        if isinstance(event, HumanActed) and self.games:
             self.games.wake()
         with self._changed:
             self.events.append(event)
@@ -113,7 +113,7 @@ class Hall:
     def open(self, bot: type[InstantBot] = InstantBot) -> Any:
         """While the referee is there, and all bots are `bot`."""
         assert self.store.leases.take(LEASE, "hall", 3600)
-        games = PeopleGames(
+        games = HumanGames(
             self.store,
             self.told,  # type: ignore[arg-type]
             self.settings,
@@ -121,7 +121,7 @@ class Hall:
             place=BundlePlace.of(self.settings),
             spool=self.spool,
             conditions=Conditions(
-                lambda: self.store.leases.fencing(LEASE, "hall"), Outage(lambda: 0), self.failures.append
+                lambda: self.store.leases.fencing(LEASE, "hall"), OutageLog(lambda: 0), self.failures.append
             ),
             on_done=self._record,
         )

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from arena.collections.dumps import Dumps
-from arena.coordinator import inspection, throttle
+from arena.coordinator import auditor, slow_workers
+from arena.coordinator.auditor import RecordVerifier
 from arena.coordinator.coordinator import Coordinator
-from arena.coordinator.inspection import Verifier
 from referee.game.record import GameRecord, Ply
 from referee.game.spec import GameSpec, PlannedGame
 from referee.rules.core import Termination
@@ -23,7 +23,7 @@ from tests.arena.coordinator.stage import Dice, Stage, record_of
 LIE = "this is a lie"
 
 
-class Reader(Verifier):
+class Reader(RecordVerifier):
     """Finds the records wrong that say so themselves; `read` are the games it was asked about."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class Cluster(Dice):
         self.worker = worker
         return super().submit(fn, *args, **kwargs)
 
-    def shut_out(self, worker: str, why: str) -> None:
+    def quarantine(self, worker: str, why: str) -> None:
         self.refused[worker] = why
 
 
@@ -60,7 +60,7 @@ def liar(game: PlannedGame) -> GameRecord:
     return replace(record_of(game), winner="first", detail=LIE, termination=Termination("connection"))
 
 
-def coordinator(stage: Stage, cluster: Cluster, share: float, reader: Verifier | None = None) -> Coordinator:
+def coordinator(stage: Stage, cluster: Cluster, share: float, reader: RecordVerifier | None = None) -> Coordinator:
     stage.settings = stage.settings.model_copy(update={"verify_sample_rate": share})
     return stage.coordinator(cluster, verifier=reader or Reader())
 
@@ -137,7 +137,7 @@ def test_the_next_coordinator_goes_on_with_what_a_worker_had_brought(
     number = stage.create(games=4)
     cluster = Cluster()
     play(stage, coordinator(stage, cluster, 1e-12), number)
-    monkeypatch.setattr(inspection, "PORTION", 3)
+    monkeypatch.setattr(auditor, "BATCH_GAMES", 3)
     again = stage.create(games=2)
     first = coordinator(stage, cluster, 1.0)
     first.turn()
@@ -172,7 +172,7 @@ def test_a_game_that_was_not_asked_for_is_refused(stage: Stage) -> None:
     cluster.is_honest = True
     one = coordinator(stage, cluster, 0.0)
     other = replace(record_of(stage_game(stage)), id="0" * 16)
-    assert one._inspection.passed("good", [], [other]) == []
+    assert one._auditor.audit("good", [], [other]) == []
     play(stage, one, number)
     check_truth(stage, number, 12)
 
@@ -197,8 +197,8 @@ class Crowd(Cluster):
 def test_a_worker_on_which_bots_are_slower_is_shut_out_and_its_results_stay(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(throttle, "SURE", 10)
-    number = stage.create(games=30, time_control="10+0.1", entries={"bots": ["ada", "bob"]})
+    monkeypatch.setattr(slow_workers, "EVIDENCE_THRESHOLD", 10)
+    number = stage.create(games=30, time="10+0.1", entries={"bots": ["ada", "bob"]})
     crowd = Crowd()
     play(stage, coordinator(stage, crowd, 0.0), number)
     problem = "bots search at 60 % of their speed elsewhere"
@@ -218,16 +218,16 @@ def test_a_worker_on_which_bots_are_slower_is_shut_out_and_its_results_stay(
 def test_slow_workers_go_on_where_speed_does_not_matter_or_nobody_knows_them(
     stage: Stage, tolerance: float, present: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(throttle, "SURE", 10)
+    monkeypatch.setattr(slow_workers, "EVIDENCE_THRESHOLD", 10)
     stage.settings = stage.settings.model_copy(update={"slow_worker_tolerance": tolerance})
-    number = stage.create(games=30, time_control="10+0.1", entries={"bots": ["ada", "bob"]})
+    number = stage.create(games=30, time="10+0.1", entries={"bots": ["ada", "bob"]})
     crowd = Crowd(*present)
     play(stage, coordinator(stage, crowd, 0.0), number)
     assert crowd.refused == {}
 
 
 def test_the_rules_are_asked_in_a_process_of_its_own(stage: Stage) -> None:
-    verifier = Verifier()
+    verifier = RecordVerifier()
     game = stage_game(stage)
     try:
         assert "position too short" in verifier.problem(record_of(game).line(), game.spec, game.id)

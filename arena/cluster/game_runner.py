@@ -1,6 +1,6 @@
-"""Plays planned games on whatever machine this process is on: fetches the bundles of both bots, then the slot plays.
+"""The job that plays planned games: fetches the bundles of both bots, then plays in this slot.
 
-The job the coordinator gives to an executor. Refuses to know the database.
+The coordinator submits it to an executor, so it runs on any machine.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.cluster.spool import Spool
 from arena.errors import StoreUnavailableError
-from arena.spool import Spool
 from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.unpack import BundleBounds
 from referee.game.record import GameRecord
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BundlePlace:
-    """Where bundles are, as a job carries it to another process; with `url` of http(s) at an arena."""
+    """The location of bundles, as a job carries it to another process. An http(s) `url` is the address of an arena."""
 
     url: str
     cache: str
@@ -40,7 +40,7 @@ class BundlePlace:
 
     @classmethod
     def of(cls, settings: Settings) -> BundlePlace:
-        """The place a server's settings name."""
+        """Return the location in a server's settings."""
         return cls(
             settings.bundles_url,
             str(settings.data / "unpacked"),
@@ -51,7 +51,7 @@ class BundlePlace:
 
     @classmethod
     def of_workers(cls, settings: Settings) -> BundlePlace:
-        """The place where those that play a server's games find them."""
+        """Return the location from which the workers of a server read bundles."""
         here = cls.of(settings)
         if not settings.is_clustered or not settings.worker_bundles:
             return here
@@ -60,7 +60,7 @@ class BundlePlace:
         return replace(here, url=settings.worker_bundles)
 
     def open(self) -> BundleStore:
-        """The bundles, one object per process and place. Raises BundleError."""
+        """Open the bundles, with one object for each process and location. Raises BundleError."""
         return _open(self.url, self.cache, canonical(dict(self.options)), self.bounds, self.cache_bytes)
 
 
@@ -76,13 +76,13 @@ def _open(url: str, cache: str, options: str, bounds: BundleBounds, cache_bytes:
 def play_bundled(
     games: Sequence[PlannedGame], place: BundlePlace, wants_plies: bool = False, spool: Path | None = None
 ) -> list[str]:
-    """Play planned games one after the other, with the bots as this machine has them.
+    """Play planned games one after the other, with the bundles on this machine.
 
-    The result of each is left in `spool` when it ends, and whoever gave the job is told to look there. Without a spool
-    on this machine, or where the disk does not take it, the record is told instead, as plain JSON.
+    The result of each game is written to `spool` when the game ends, and an event points there. Without a spool on this
+    machine, or if the disk refuses, the event carries the record as plain JSON.
 
-    Returns what came to nothing, as lines of JSON. A game whose bundle cannot be had is void: nobody's fault, and the
-    last one, as is a game that is called off.
+    Returns the void attempts, as lines of JSON. If a bundle is unavailable, the first game is void and none is played.
+    A cancelled game is void and ends the job.
     """
     try:
         bundles = place.open()
@@ -93,7 +93,7 @@ def play_bundled(
     for game in ready:
         (record,) = play_games([game], wants_plies)
         if record.kind is not Kind.VOID:
-            emit({"event": "finish", "game": record.id, **_left(record, spool)})
+            emit({"event": "finish", "game": record.id, **_record_field(record, spool)})
             continue
         voids.append(record.line())
         if record.termination is Termination.STOPPED:
@@ -101,8 +101,8 @@ def play_bundled(
     return voids
 
 
-def _left(record: GameRecord, spool: Path | None) -> dict[str, str]:
-    """What must be told of a result: nothing where it was left in the spool."""
+def _record_field(record: GameRecord, spool: Path | None) -> dict[str, str]:
+    """Write a result to the spool; return the fields of the event that carry it otherwise."""
     if spool is not None:
         with contextlib.suppress(OSError, ValueError):
             Spool(spool).write(record)

@@ -1,7 +1,7 @@
-"""Names whoever owns a lease, so that others on the same machine can prove it dead instead of waiting for its lease.
+"""Unique names of processes, by which others on the same machine can prove that an owner of a lease is dead.
 
-A name is `machine:process:place-start:nonce`. `place` stands for one run of a kernel and one space of process numbers,
-so that a number is only looked up where it means the same process.
+That avoids waiting for the lease to expire. A name is `host:pid:place-start:nonce`; `place` identifies one boot of the
+kernel and one PID namespace, so that a PID is only looked up where it means the same process.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from pathlib import Path
 
 _NAME = re.compile(r".*:([1-9][0-9]*):([0-9a-f]{8})-([0-9]+):[0-9a-f]{8}", re.ASCII)
 _DEAD = ("Z", "X")
-"""States of a process that has ended and is only waited for."""
+"""States of a process that has ended but was not reaped."""
 
 
 def new_name() -> str:
-    """A name for something in this process; every call gives another one."""
+    """Return a new unique name for a part of this process."""
     pid = os.getpid()
     return f"{socket.gethostname()[:60]}:{pid}:{_place() or '0' * 8}-{_start(pid)}:{uuid.uuid4().hex[:8]}"
 
 
 def process_of(name: str) -> str:
-    """The process of that name in words for people, such as `process 4711 on host`."""
+    """Describe the process of a name for people, such as `process 4711 on host`."""
     found = _NAME.fullmatch(name)
     return f"process {found[1]} on {name.partition(':')[0]}" if found else f"process {name}"
 
 
 def is_dead(name: str) -> bool:
-    """Whether the process of that name has certainly ended; False when that cannot be known from here."""
+    """Return whether the process of a name has certainly ended; False if that cannot be determined from here."""
     found = _NAME.fullmatch(name)
     if found is None or not _place() or found[2] != _place():
         return False
@@ -40,13 +40,13 @@ def is_dead(name: str) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return True
-    except PermissionError:  # somebody else's, who may hide what else there is to know
+    except PermissionError:  # of another user, whose /proc entries may be hidden
         pass
     return start > 0 and _start(pid) not in (start, 0)
 
 
 def _place() -> str:
-    """This run of the kernel and this space of process numbers; empty where the system does not tell."""
+    """Identify this boot of the kernel and this PID namespace; empty if the system does not tell."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         space = os.readlink("/proc/self/ns/pid")
@@ -56,7 +56,7 @@ def _place() -> str:
 
 
 def _start(pid: int) -> int:
-    """When a process began, in ticks of the kernel; -1 when it has ended, 0 when that is not told."""
+    """Return the start time of a process in clock ticks; -1 if it has ended, 0 if that is unknown."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

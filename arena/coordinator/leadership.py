@@ -1,7 +1,7 @@
-"""The lease that makes one process the coordinator: taken, renewed in time, given up.
+"""The lease that makes one process the coordinator: acquire, renew and release it.
 
-Everything here asks the database; a renewal must not wait behind the coordinator's work. No time of day is compared
-with that of another machine: a clock that is wrong neither steals the lease nor gives it away.
+Everything here reads the database; a renewal must not wait for the coordinator's work. No clock of this machine is
+compared with that of another, so that a wrong clock neither steals the lease nor loses it.
 """
 
 from __future__ import annotations
@@ -11,38 +11,40 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Executor
 
-from arena.coordinator import lease_owner
-from arena.coordinator.outage import Outage
+from arena.coordinator import process_identity
+from arena.coordinator.outage_log import OutageLog
 from arena.log import logger
 from arena.store import Store, StoreUnavailableError
 from arena.store.operations.leases import OwnedLease
 
 LEASE = "referee"
 """Its name in the database."""
-LOOK_S = 1.0
-"""How often whoever stands by looks at the lease; more often where that is short."""
+POLL_INTERVAL_S = 1.0
+"""How often a standby checks the lease; more often if the lease is short."""
 
 
-class LeaseOwner:
-    """Who asks for the lease, under a `name` of its own, for `seconds` at a time. `clock` only runs forward."""
+class Leadership:
+    """A candidate for the lease, with a unique `name`; it acquires the lease for `seconds` at a time. `clock` is
+    monotonic.
+    """
 
     def __init__(
-        self, store: Store, seconds: float, outage: Outage, *, clock: Callable[[], float] = time.monotonic
+        self, store: Store, seconds: float, outage: OutageLog, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self.name = lease_owner.new_name()
+        self.name = process_identity.new_name()
         self.seconds = seconds
-        self.look_s = min(LOOK_S, seconds / 3)
+        self.poll_interval_s = min(POLL_INTERVAL_S, seconds / 3)
         self.is_anothers = False
-        """Whether another process held the lease at the last look, renewed in time by the clock of the database."""
+        """Whether another process owned an unexpired lease at the last check, by the clock of the database."""
         self._leases, self._outage, self._clock = store.leases, outage, clock
         self._seen: OwnedLease | None = None
-        """The lease as it stood at the last look."""
+        """The lease at the last check."""
         self._since = self._looked = 0.0
-        """When it was first seen so, and the last look."""
+        """When this state of the lease was first seen."""
         self._log = logger("coordinator")
 
     def take(self) -> bool:
-        """Take the lease when it is free, when its owner has died on this machine, or when nobody renews it.
+        """Acquire the lease when it is free, when its owner has died on this machine, or when it is not renewed.
 
         Raises StoreUnavailableError.
         """
@@ -51,33 +53,34 @@ class LeaseOwner:
         self.is_anothers = found is not None and found.owner != self.name and found.is_alive
         is_stale = self._is_stale(found, self._clock() - began)
         if found is not None and found.owner != self.name and not is_stale:
-            if not lease_owner.is_dead(found.owner):
+            if not process_identity.is_dead(found.owner):
                 return False
             self._log.info("lease of the dead", owner=found.owner)
         return self._leases.take(LEASE, self.name, self.seconds, seen=found)
 
     def _is_stale(self, found: OwnedLease | None, took_s: float) -> bool:
-        """Whether the lease has stood unchanged for its whole length while the database answered all the time.
+        """Return whether the lease was not renewed for its whole length while the database always answered.
 
-        While it did not, its owner could not renew it either, and is to have the chance before us.
+        If the database does not answer, the owner cannot renew the lease either, and must get the first chance to do
+        so.
         """
         at = self._clock()
         is_same = found is not None and self._seen is not None and _mark(found) == _mark(self._seen)
-        has_answered = max(took_s, at - self._looked - self.look_s) < self.seconds / 2
+        has_answered = max(took_s, at - self._looked - self.poll_interval_s) < self.seconds / 2
         if not (is_same and has_answered):
             self._since = at
         self._seen, self._looked = found, at
         return at - self._since >= self.seconds
 
     def release(self) -> None:
-        """Give the lease up, if it is still owned."""
+        """Release the lease if this process owns it."""
         self._leases.release(LEASE, self.name)
 
     async def renew(self, thread: Executor, lost: asyncio.Event) -> None:
-        """Renew the lease in time, in a thread, until it is `lost`: until the database says that it is not ours.
+        """Renew the lease in time, in a thread, until the database reports that it is `lost`.
 
-        A database that is away says nothing: nobody else can have taken the lease either, and what is written is
-        written only under it.
+        An unavailable database loses nothing: no other process can acquire the lease either, and all writes are fenced
+        by it.
         """
         loop = asyncio.get_running_loop()
         while not lost.is_set():
@@ -91,5 +94,5 @@ class LeaseOwner:
 
 
 def _mark(lease: OwnedLease) -> tuple[str, object]:
-    """What every renewal changes."""
+    """Return the fields that every renewal changes."""
     return lease.owner, lease.until

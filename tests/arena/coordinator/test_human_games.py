@@ -16,7 +16,7 @@ from arena.store import BadValueError, ConflictError, QuotaError, Store
 from referee.rules import load
 from referee.rules.position import Position
 from referee.verify.verification import verify
-from tests.arena.coordinator.people import Hall, LevelBot, OfferingBot
+from tests.arena.coordinator.humans import Hall, LevelBot, OfferingBot
 
 LOA = load("loa").settle()
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from arena.cluster.reports import Reports
+from arena.cluster.event_stream import EventStream
 
 
 class Woken(asyncio.SelectorEventLoop):
@@ -27,36 +27,36 @@ def plies(game: str, number: int, *moves: str) -> dict[str, Any]:
 def test_plies_wake_the_loop_once_and_come_in_order_and_together() -> None:
     sent: list[tuple[str, list[dict[str, Any]]]] = []
     loop = Woken()
-    reports = Reports(lambda topic, events: sent.append((topic, events)))
+    event_stream = EventStream(lambda topic, events: sent.append((topic, events)))
 
     async def told() -> None:
-        reports.open(asyncio.get_running_loop())
-        reports.follow(["one"], "arena")
-        reports.tell(plies("one", 0, "a"))
+        event_stream.open(asyncio.get_running_loop())
+        event_stream.follow(["one"], "arena")
+        event_stream.add(plies("one", 0, "a"))
         await asyncio.sleep(0)  # the timer of plies is set
         before = loop.times
         for number in range(1, 100):
-            reports.tell(plies("one", number, "b"))
-            reports.tell(plies("unknown", number, "c"))
+            event_stream.add(plies("one", number, "b"))
+            event_stream.add(plies("unknown", number, "c"))
         assert loop.times == before
         assert sent == []
-        reports.flush()
+        event_stream.flush()
         assert [(topic, event["game"], event["moves"]) for topic, (event,) in sent] == [
             ("arena", "one", ["a", *["b"] * 99])
         ]
-        reports.tell(plies("one", 100, "d"))
-        reports.tell({"event": "finish", "game": "one", "record": ""})
+        event_stream.add(plies("one", 100, "d"))
+        event_stream.add({"event": "finish", "game": "one", "record": ""})
         assert loop.times == before + 2  # a result is soon to be sent, and no timer was set
-        reports.flush()
+        event_stream.flush()
         assert [event["event"] for event in sent[1][1]] == ["plies", "finish"]
-        reports.put("arena", {"event": "taken", "key": "k"})  # a timer is set
-        reports.tell(plies("one", 101, "e"))
-        reports.put("arena", {"event": "done", "key": "k"})
-        reports.flush()
+        event_stream.send_soon("arena", {"event": "taken", "key": "k"})  # a timer is set
+        event_stream.add(plies("one", 101, "e"))
+        event_stream.send_soon("arena", {"event": "done", "key": "k"})
+        event_stream.flush()
         assert [event["event"] for event in sent[2][1]] == ["taken", "plies", "done"]
-        reports.close()
-        reports.tell(plies("one", 102, "f"))
-        reports.flush()
+        event_stream.close()
+        event_stream.add(plies("one", 102, "f"))
+        event_stream.flush()
         assert len(sent) == 3
 
     try:
@@ -68,12 +68,12 @@ def test_plies_wake_the_loop_once_and_come_in_order_and_together() -> None:
 def test_plies_are_sent_by_themselves_after_a_while() -> None:
     async def told() -> list[str]:
         sent: asyncio.Queue[list[dict[str, Any]]] = asyncio.Queue()
-        reports = Reports(lambda topic, events: sent.put_nowait(events))
-        reports.open(asyncio.get_running_loop())
-        reports.follow(["one"], "arena")
-        reports.tell(plies("one", 0, "a"))
+        event_stream = EventStream(lambda topic, events: sent.put_nowait(events))
+        event_stream.open(asyncio.get_running_loop())
+        event_stream.follow(["one"], "arena")
+        event_stream.add(plies("one", 0, "a"))
         await asyncio.sleep(0)
-        reports.tell(plies("one", 1, "b"))
+        event_stream.add(plies("one", 1, "b"))
         (event,) = await asyncio.wait_for(sent.get(), 10)
         found: list[str] = event["moves"]
         return found

@@ -1,4 +1,4 @@
-"""The answers of jobs on their way from a worker to an arena: plain JSON, with the records of games as their lines."""
+"""Encodes the results of jobs for the way from a worker to the arena: plain JSON, with game records as their lines."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from referee.game.record import GameRecord, read_record
 _RECORD = "game record"
 
 
-def packed(function: Callable[..., Any], *arguments: Any) -> str:
-    """Call a function in a slot, and pack its answer there: who passes it on does not look into it."""
+def call_encoded(function: Callable[..., Any], *arguments: Any) -> str:
+    """Call a function in a slot and encode its result there, so that the worker forwards it unparsed."""
     return json.dumps(function(*arguments), default=_as_json)
 
 
-def unpacked(text: str) -> Any:
-    """Read an answer; nothing in it is believed yet. Raises ValueError for what is none, or has a record that is none.
+def decode_result(text: str) -> Any:
+    """Decode a result, without trusting its content. Raises ValueError if it is malformed or has an invalid record.
 
-    What comes from elsewhere may be of any type: TypeError for what is no text.
+    Data of other machines may have any type: raises TypeError if it is not a text.
     """
     return json.loads(text, object_hook=_read)
 

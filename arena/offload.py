@@ -1,4 +1,4 @@
-"""A process for work that would hold up this one, such as asking the rules: started when first needed."""
+"""Calls functions in a separate process if they would block this one, such as those of the rules."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class HelperProcess:
-    """Answers one question after another, of one thread; it is started again after `close`."""
+class OffloadProcess:
+    """A process that one thread calls functions in. It starts on first use, and again after `close`."""
 
     def __init__(self) -> None:
         self._pool: SlotPool | None = None
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a process."""
+        """True while the process exists."""
         return self._pool is not None
 
-    def ask(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call a module-level function there and wait for its answer. Raises JobError, WorkerLostError."""
+    def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call a module-level function there and wait for its result. Raises JobError, WorkerLostError."""
         if self._pool is None:
             self._pool = SlotPool(1)
         return self._pool.submit(function, *args, **kwargs).result()
 
     def interrupt(self) -> None:
-        """Call off what it is doing, from any thread: bots that are being asked something are asked no more."""
+        """Cancel the current call, including bots that it runs. Thread-safe."""
         if pool := self._pool:
             pool.abort()
 
     def close(self) -> None:
-        """End the process, once it has answered."""
+        """End the process after its current call."""
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from arena.coordinator.lease import LEASE, LeaseOwner
-from arena.coordinator.outage import Outage
+from arena.coordinator.leadership import LEASE, Leadership
+from arena.coordinator.outage_log import OutageLog
 from arena.store import Store, StoreUnavailableError
 from arena.store.operations.leases import OwnedLease
 from tests.arena.coordinator.stage import Stage
@@ -16,7 +16,7 @@ class Watch:
 
     def __init__(self, store: Store, seconds: float = 10) -> None:
         self.now = 1000.0
-        self.owner = LeaseOwner(store, seconds, Outage(lambda: 0), clock=lambda: self.now)
+        self.owner = Leadership(store, seconds, OutageLog(lambda: 0), clock=lambda: self.now)
 
     def looks(self, count: int, every_s: float = 1.0) -> int:
         """How many looks until the lease was taken; 0 when it was not."""

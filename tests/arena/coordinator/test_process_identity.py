@@ -8,15 +8,15 @@ import sys
 
 import pytest
 
-from arena.coordinator.lease import LEASE
-from arena.coordinator.lease_owner import is_dead, new_name
+from arena.coordinator.leadership import LEASE
+from arena.coordinator.process_identity import is_dead, new_name
 from tests.arena.coordinator.stage import Dice, Stage
 
 
 def name_of_another(*, is_waited_for: bool) -> tuple[str, subprocess.Popen[bytes]]:
     """A name made by a process that has ended."""
-    line = [sys.executable, "-c", "from arena.coordinator.lease_owner import new_name; print(new_name(), flush=True)"]
-    process = subprocess.Popen(line, stdout=subprocess.PIPE)
+    code = "from arena.coordinator.process_identity import new_name; print(new_name(), flush=True)"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     assert process.stdout is not None
     name = process.stdout.readline().decode().strip()
     if is_waited_for:
@@ -54,7 +54,7 @@ def test_the_lease_of_the_dead_is_taken_at_once(stage: Stage) -> None:
     name, process = name_of_another(is_waited_for=True)
     process.stdout.close()  # type: ignore[union-attr]
     assert stage.store.leases.take(LEASE, name, 3600)
-    assert stage.apart(Dice()).lease_owner.take()
+    assert stage.apart(Dice()).leadership.take()
     lease = stage.store.leases.get(LEASE)
     assert lease is not None
     assert lease.owner != name
@@ -63,5 +63,5 @@ def test_the_lease_of_the_dead_is_taken_at_once(stage: Stage) -> None:
 def test_the_lease_of_the_living_is_left_to_them(stage: Stage) -> None:
     name = new_name()
     assert stage.store.leases.take(LEASE, name, 3600)
-    assert not stage.apart(Dice()).lease_owner.take()
+    assert not stage.apart(Dice()).leadership.take()
     assert stage.store.leases.get(LEASE).owner == name  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""What jobs tell while they are done, on its way from a worker to the arena: sent soon, plies in batches."""
+"""The events of jobs on their way from a worker to the arena: sent within moments, plies in batches."""
 
 from __future__ import annotations
 
@@ -10,86 +10,86 @@ from typing import Any
 
 from referee.play.slot import follows
 
-SOON_S = 0.02
-"""How long what is told waits for what follows: every message takes scheduler and arena a millisecond."""
-BATCH_S = 0.2
-"""How long plies do."""
+BATCH_WINDOW_S = 0.02
+"""How long an event waits for following ones: every message costs scheduler and arena a millisecond."""
+PLY_BATCH_WINDOW_S = 0.2
+"""How long plies wait for following ones."""
 
 
-class Reports:
-    """Events by the topics of those who asked for the games; `send` is called with a topic and what came together."""
+class EventStream:
+    """Events of games, grouped by the topics of their arenas; `send` is called with a topic and a batch."""
 
     def __init__(self, send: Callable[[str, list[dict[str, Any]]], None]) -> None:
         self._send = send
         self._topics: dict[str, str] = {}
-        """Who wants to hear of a game."""
+        """The topic of each game."""
         self._waiting: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-        self._told: deque[dict[str, Any]] = deque()
-        """What games have told and nobody has looked at yet."""
+        self._incoming: deque[dict[str, Any]] = deque()
+        """Events that are not assigned to a topic yet."""
         self._soon: asyncio.TimerHandle | None = None
         self._later: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def open(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Send in that loop from now on."""
+        """Send in this event loop from now on."""
         self._loop = loop
 
     def close(self) -> None:
-        """Send nothing more."""
+        """Stop sending."""
         self._loop = None
-        self._told.clear()
+        self._incoming.clear()
 
     def follow(self, games: Iterable[str], topic: str) -> None:
-        """Send what these games tell to that topic."""
+        """Send the events of these games to this topic."""
         self._topics.update(dict.fromkeys(games, topic))
 
     def forget(self, games: Iterable[str]) -> None:
-        """These games are over."""
+        """Remove these games, which are over."""
         for game in games:
             self._topics.pop(game, None)
 
-    def tell(self, event: dict[str, Any]) -> None:
-        """What a game tells, from any thread. For plies the loop is woken only if it is not to look soon anyway."""
+    def add(self, event: dict[str, Any]) -> None:
+        """Add an event of a game. Thread-safe. Plies wake the loop only if no flush is scheduled."""
         loop = self._loop
         if not loop:
             return
-        self._told.append(event)
+        self._incoming.append(event)
         if event["event"] != "plies" or not (self._soon or self._later):
             with contextlib.suppress(RuntimeError):  # the loop has ended
-                loop.call_soon_threadsafe(self._pass_on)
+                loop.call_soon_threadsafe(self._batch_incoming)
 
-    def put(self, topic: str, event: dict[str, Any]) -> None:
-        """Send an event soon, behind what was told before it; plies wait for each other."""
-        self._pass_on()
+    def send_soon(self, topic: str, event: dict[str, Any]) -> None:
+        """Send an event soon, after all earlier ones; plies are batched."""
+        self._batch_incoming()
         self._add(topic, event)
 
     def _add(self, topic: str, event: dict[str, Any]) -> None:
         self._keep(topic, event)
         if self._loop and event["event"] != "plies":
-            self._soon = self._soon or self._loop.call_later(SOON_S, self.flush)
+            self._soon = self._soon or self._loop.call_later(BATCH_WINDOW_S, self.flush)
         elif self._loop:
-            self._later = self._later or self._loop.call_later(BATCH_S, self.flush)
+            self._later = self._later or self._loop.call_later(PLY_BATCH_WINDOW_S, self.flush)
 
     def flush(self) -> None:
-        """Send what waits, now."""
+        """Send all waiting events now."""
         for timer in (self._soon, self._later):
             if timer:
                 timer.cancel()
-        self._soon = self._later = None  # before it is looked: who tells from now on wakes the loop
-        for topic, event in self._heard():
+        self._soon = self._later = None  # before the queue is read: later events wake the loop
+        for topic, event in self._routed():
             self._keep(topic, event)
         waiting, self._waiting = self._waiting, defaultdict(list)
         for topic, events in waiting.items():
             self._send(topic, events)
 
-    def _pass_on(self) -> None:
-        for topic, event in self._heard():
+    def _batch_incoming(self) -> None:
+        for topic, event in self._routed():
             self._add(topic, event)
 
-    def _heard(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """What was told since it was last looked, of games that somebody wants to hear of."""
-        while self._told:
-            event = self._told.popleft()
+    def _routed(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the new events of followed games, with their topic."""
+        while self._incoming:
+            event = self._incoming.popleft()
             if topic := self._topics.get(str(event.get("game"))):
                 yield topic, event
 

@@ -1,4 +1,4 @@
-"""What all processes of a cluster agree upon: addresses, certificates, versions, and how Dask is set."""
+"""The configuration that all processes of a cluster share: addresses, certificates, versions, and settings of Dask."""
 
 from __future__ import annotations
 
@@ -25,43 +25,43 @@ if TYPE_CHECKING:
     from arena.config import Settings
 
 PORT = 8786
-"""Where Dask schedulers listen unless told otherwise."""
+"""Default port of a Dask scheduler."""
 SLOT = "slot"
-"""The resource of a worker that one job takes."""
-WIRE = 6
-"""Raised whenever what an arena and its workers send each other changes."""
+"""The Dask resource of a worker; each job takes one."""
+WIRE = 7
+"""Version of the messages between arena and workers; raised with each change."""
 METADATA = "arena"
-"""Under which key of the scheduler's metadata the arena says what it is."""
+"""The key in the scheduler's metadata under which the arena publishes its version."""
 TOPIC = "arena-events"
-"""What the topics begin with under which workers tell an arena of its jobs."""
+"""Prefix of the topics on which workers send events of jobs to an arena."""
 TAKEN = "taken"
-"""The event that says: this job has been begun."""
+"""The event at the start of a job."""
 FINISH = "finish"
-"""The event that brings the record of a game: before its job ends, whose answer says only what came to nothing."""
+"""The event with the record of a game. It precedes the result of the job, which has only void attempts."""
 WORKER_TTL_S = 10.0
-"""A worker not heard of for so long is given up."""
+"""A worker without a heartbeat for so long is lost."""
 
 _SETTINGS: dict[str, Any] = {
-    # What becomes of a lost game is for the arena to decide, at once.
+    # No retries by Dask: the arena itself requeues lost games.
     "distributed.scheduler.allowed-failures": 0,
     "distributed.scheduler.worker-ttl": WORKER_TTL_S,
-    # A worker that joins takes over what waits at a busy one; what has begun is never moved.
+    # A new worker takes queued jobs from busy ones; running jobs are never moved.
     "distributed.scheduler.work-stealing": True,
     "distributed.scheduler.work-stealing-interval": "500ms",
     "distributed.scheduler.events-cleanup-delay": "1m",
     "distributed.scheduler.active-memory-manager.start": False,
-    # Records are small, and the slots with their bots are processes of their own: nothing to spill or to pause for.
+    # Records are small, and slots and bots are separate processes: nothing to spill or pause.
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
     "distributed.worker.memory.terminate": False,
     "distributed.worker.profile.enabled": False,
-    # Events are passed on, not kept: results are among them.
+    # Events are forwarded, not kept, as they carry results.
     "distributed.admin.low-level-log-length": 100,
     "distributed.admin.system-monitor.disk": False,
     "distributed.admin.system-monitor.host-cpu": False,
     "distributed.diagnostics.nvml": False,
-    # How late a loop is nobody asks; fifty looks a second take a core from the bots on it.
+    # Nothing uses Dask's event-loop lag monitor, and polling at 50 Hz costs CPU time.
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.tick.cycle": "10s",
     "distributed.admin.system-monitor.interval": "5s",
@@ -69,9 +69,15 @@ _SETTINGS: dict[str, Any] = {
     "distributed.comm.timeouts.tcp": "20s",
 }
 
-_LOGS = ("distributed", "distributed.gc", "bokeh", "tornado", "tornado.application")
-_TOLD = ("distributed.client", "distributed.comm", "distributed.core", "distributed.batched", "distributed.worker")
-"""That a connection broke is told by us, in one line; these tell it with a trace, each on its own."""
+_DASK_LOGS = ("distributed", "distributed.gc", "bokeh", "tornado", "tornado.application")
+_SILENCED_LOGS = (
+    "distributed.client",
+    "distributed.comm",
+    "distributed.core",
+    "distributed.batched",
+    "distributed.worker",
+)
+"""Loggers that report each lost connection with a traceback; we log it ourselves in one line."""
 
 
 class ClusterError(ArenaError):
@@ -81,35 +87,35 @@ class ClusterError(ArenaError):
 
 
 class VersionError(ClusterError):
-    """The arena and a worker are not of the same version, or do not judge games by the same sources."""
+    """The arena and a worker have different versions, or different sources of the rules."""
 
     kind = "conflict"
 
 
-class ShutOutError(ClusterError):
-    """The arena wants no more games from this worker: what it said of one was wrong, or bots are too slow there."""
+class QuarantinedError(ClusterError):
+    """The arena has quarantined this worker: one of its records was wrong, or bots are too slow on it."""
 
     kind = "forbidden"
 
 
 def configure() -> None:
-    """Set Dask up for this process: nothing left to files and variables that would change what becomes of games."""
+    """Configure Dask for this process, overriding files and environment variables that would affect games."""
     dask.config.set(_SETTINGS)
-    for name in (*_LOGS, *_TOLD):
+    for name in (*_DASK_LOGS, *_SILENCED_LOGS):
         log = logging.getLogger(name)
         log.handlers.clear()
         log.propagate = True
-        log.setLevel(logging.CRITICAL if name in _TOLD else logging.WARNING)
+        log.setLevel(logging.CRITICAL if name in _SILENCED_LOGS else logging.WARNING)
 
 
 def version() -> str:
-    """What both sides must have in common: the version, that of the wire, and the digest of what judges games."""
+    """Return what both sides must share: package version, wire version, and the digest of the judging sources."""
     return f"{_number()}/{WIRE}/{source.digest()}"
 
 
 @cache
 def _number() -> str:
-    """What is installed; looked up once, as every job asks."""
+    """Return the installed version, cached because every job needs it."""
     try:
         return version_of("bot-arena")
     except PackageNotFoundError:
@@ -117,7 +123,7 @@ def _number() -> str:
 
 
 def difference(theirs: Mapping[str, Any]) -> str:
-    """What of this machine is not as an arena is that tells `theirs` of itself; empty when all is."""
+    """Describe how this machine differs from an arena with the metadata `theirs`; empty if it does not."""
     if theirs["version"] == version():
         return ""
     parts, mine = dict(theirs.get("parts") or {}), source.parts()
@@ -131,7 +137,9 @@ def difference(theirs: Mapping[str, Any]) -> str:
 
 
 def address_of(url: str) -> str:
-    """The address Dask uses; `dask://HOST[:PORT]` and `tcp://…` are plain, `tls://…` encrypted. Raises ValueError."""
+    """Return the address for Dask: `dask://HOST[:PORT]` and `tcp://…` are plain, `tls://…` encrypted. Raises
+    ValueError.
+    """
     parts = urlsplit(url if "://" in url or ":" not in url else f"dask://{url}")
     try:
         host, port = parts.hostname, parts.port or PORT
@@ -139,14 +147,14 @@ def address_of(url: str) -> str:
         host, port = None, 0
     scheme = {"dask": "tcp", "tcp": "tcp", "tls": "tls"}.get(parts.scheme)
     if scheme is None or not host or parts.path.strip("/"):
-        raise ValueError(f"not the address of a scheduler: {url}; write dask://HOST:PORT or tls://HOST:PORT")
+        raise ValueError(f"invalid address of a scheduler: {url}; write dask://HOST:PORT or tls://HOST:PORT")
     return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
 def host_towards(address: str) -> str | None:
-    """The address of this machine in the network where a scheduler is; None where that cannot be told.
+    """Return this machine's address in the network of a scheduler, or None if it is unknown.
 
-    A worker listens there and nowhere else: whoever reaches its port runs programs.
+    A worker listens on this address only, as any client of its port can run programs.
     """
     parts = urlsplit(address)
     with contextlib.suppress(OSError):
@@ -158,7 +166,7 @@ def host_towards(address: str) -> str | None:
 
 
 def security_of(settings: Settings, address: str) -> Security | None:
-    """The certificates for an encrypted address; None for a plain one. Raises ClusterError."""
+    """Return the certificates for an encrypted address, None for a plain one. Raises ClusterError."""
     if not address.startswith("tls://"):
         return None
     ca, cert, key = settings.cluster_ca, settings.cluster_cert, settings.cluster_key
@@ -176,9 +184,10 @@ def security_of(settings: Settings, address: str) -> Security | None:
 
 
 async def ask_arena(address: str, security: Security | None) -> Mapping[str, Any] | None:
-    """What the arena that uses a scheduler tells of itself; None when none has come yet. Raises OSError, TimeoutError.
+    """Return the metadata of the arena that uses a scheduler, or None before one has connected. Raises OSError,
+    TimeoutError.
 
-    `version` is always in it, `parts` what its digest is made of, `shut_out` the workers it wants no more, and why.
+    `version` is always present; `parts` has the parts of its digest, `quarantined` the quarantined workers and why.
     """
     arguments = security.get_connection_args("worker") if security else {}
     async with rpc(address, connection_args=arguments) as scheduler:
@@ -187,7 +196,7 @@ async def ask_arena(address: str, security: Security | None) -> Mapping[str, Any
 
 
 def reason(error: BaseException) -> str:
-    """What the system said, where Dask has wrapped it; else what Dask says."""
+    """Return the message of the system error that Dask has wrapped, or else Dask's message."""
     said, inner = str(error) or type(error).__name__, error.__cause__
     while inner is not None:
         said = getattr(inner, "strerror", None) or said

@@ -1,4 +1,4 @@
-"""Which bus the settings name: the one inside this process alone, or the one between processes over a broker."""
+"""Opens the bus of the settings: the one inside this process, or the one between processes over a broker."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 async def open_bus(
     settings: Settings, metrics: Metrics | None = None, *, has_pages: bool = True
 ) -> AsyncIterator[EventBus]:
-    """The bus a server's settings name. Raises BusError.
+    """Open the bus of a server's settings. Raises BusError.
 
-    What it counts goes into `metrics`. A process without pages hears less: only what a referee needs.
+    Its counters are in `metrics`. A process without pages subscribes only to the events that a coordinator needs.
     """
     if not settings.mqtt:
         yield Bus()

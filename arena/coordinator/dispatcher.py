@@ -1,8 +1,6 @@
-"""Hands planned games to the executor: pair by pair, from one running tournament after another, while there is room.
+"""Dispatches planned games to the executor: round robin over the running tournaments, pair by pair.
 
-Tournaments of a lower priority have what those of a higher one leave over.
-
-Refuses to know what becomes of them: their results are the recorder's.
+Tournaments of lower priority get the slots that those of higher priority leave free.
 """
 
 from __future__ import annotations
@@ -14,13 +12,13 @@ from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 
+from arena.cluster.game_runner import BundlePlace, play_bundled
 from arena.coordinator.executors import slots_of
-from arena.coordinator.memory import Job, Memory
+from arena.coordinator.in_flight import InFlightJobs, Job
 from arena.coordinator.remote_games import RemoteGames
 from arena.store import Store, StoreUnavailableError
 from arena.store.tournaments.queue import Waiting
 from arena.store.tournaments.tournaments import LiveTournament
-from arena.worker import BundlePlace, play_bundled
 
 Pair = list[Waiting]
 """The games of one opening that are still to be played."""
@@ -30,15 +28,18 @@ def _priority(found: LiveTournament) -> int:
     return found.priority
 
 
-class Handout:
-    """`place` is where workers find bundles, `spool` where slots of this machine leave results; `on_done` hears, in any
-    thread, of jobs that are over; `wake` asks for another turn at once."""
+class JobDispatcher:
+    """The dispatcher of one coordinator.
+
+    Workers read bundles at `place`; slots of this machine write results to `spool` (None: no local slots). `on_done` is
+    called in any thread with the future of a finished job; `wake` requests another turn at once.
+    """
 
     def __init__(
         self,
         store: Store,
         executor: Executor,
-        memory: Memory,
+        in_flight: InFlightJobs,
         *,
         owner: str,
         place: BundlePlace,
@@ -48,7 +49,7 @@ class Handout:
         on_done: Callable[[Future[list[str]]], None],
         wake: Callable[[], None],
     ) -> None:
-        self._store, self._executor, self._memory = store, executor, memory
+        self._store, self._executor, self._in_flight = store, executor, in_flight
         self._owner, self._place, self._clock = owner, place, clock
         self._on_done, self._wake = on_done, wake
         self._spool = spool
@@ -57,29 +58,29 @@ class Handout:
 
     @property
     def room(self) -> int:
-        """How many jobs are out at most: workers of a cluster come and go."""
+        """Greatest number of jobs in flight: twice the number of slots, as workers of a cluster come and go."""
         return 2 * slots_of(self._executor)
 
-    def hand_out(self, running: Sequence[LiveTournament]) -> None:
-        """Fill the room there is. Raises StoreUnavailableError."""
-        memory = self._memory
-        room = self.room - len(memory.jobs)
-        sources = [found for found in running if found.id not in memory.dry]
+    def dispatch(self, running: Sequence[LiveTournament]) -> None:
+        """Submit jobs until there is no room left. Raises StoreUnavailableError."""
+        in_flight = self._in_flight
+        room = self.room - len(in_flight.jobs)
+        sources = [found for found in running if found.id not in in_flight.exhausted]
         if room <= 0 or not sources:
             return
-        self._remote.look(memory.jobs.values())
+        self._remote.look(in_flight.jobs.values())
         self._turns += 1
         chosen: list[Pair] = []
         sources.sort(key=_priority, reverse=True)
         for _, equals in groupby(sources, key=_priority):
-            if len(chosen) < room:  # of what is left over others have their share
+            if len(chosen) < room:  # lower priorities share the rest
                 chosen += self._choose([found.id for found in equals], room - len(chosen))
         if chosen:
             self._submit(chosen)
 
     def _choose(self, sources: Sequence[int], room: int) -> list[Pair]:
-        """So many pairs of these tournaments, in turns."""
-        memory = self._memory
+        """Choose at most `room` pairs from these tournaments, round robin."""
+        in_flight = self._in_flight
         piles = self._piles(sources, room)
         chosen: list[Pair] = []
         while piles and len(chosen) < room:
@@ -87,42 +88,42 @@ class Handout:
                 tournament_id = pile[0][0].tournament_id
                 if self._remote.admits(pile[0]):
                     chosen.append(pile.popleft())
-                else:  # its remote bot has enough to do
-                    memory.dry.discard(tournament_id)
+                else:  # its remote bot accepts no more games
+                    in_flight.exhausted.discard(tournament_id)
                     pile.popleft()
             piles = [pile for pile in piles if pile]
-        for pile in piles:  # not all of it found room
-            memory.dry.discard(pile[0][0].tournament_id)
+        for pile in piles:  # some of its pairs were not chosen
+            in_flight.exhausted.discard(pile[0][0].tournament_id)
         return chosen
 
     def _piles(self, sources: Sequence[int], room: int) -> list[deque[Pair]]:
-        """The pairs ready to be played, by tournament; each turn begins with another one."""
-        memory, at = self._memory, self._clock()
-        for game in [game for game, until in memory.resting.items() if until <= at]:
-            del memory.resting[game]
-        limit = 2 * room + len(memory.resting)
+        """Return the pairs that are ready to be played, by tournament; each turn starts with another tournament."""
+        in_flight, at = self._in_flight, self._clock()
+        for game in [game for game, until in in_flight.backing_off.items() if until <= at]:
+            del in_flight.backing_off[game]
+        limit = 2 * room + len(in_flight.backing_off)
         start = self._turns % len(sources)
         piles: list[deque[Pair]] = []
         for tournament_id in [*sources[start:], *sources[:start]]:
             absent = self._remote.waited_for(tournament_id)
             waiting = self._store.queue.waiting(tournament_id, limit, absent)
-            ready = [one for one in waiting if one.game.id not in memory.resting]
+            ready = [one for one in waiting if one.game.id not in in_flight.backing_off]
             if len(ready) == len(waiting) < limit and not absent:
-                memory.dry.add(tournament_id)
+                in_flight.exhausted.add(tournament_id)
             if ready:
                 piles.append(deque(list(pair) for _, pair in groupby(ready, key=lambda one: one.game.spec.pair)))
-            elif not waiting and not absent:  # the tournament may be over, or go on: look at once
-                memory.changed.add(tournament_id)
+            elif not waiting and not absent:  # the tournament may be over, or plan more games: check at once
+                in_flight.changed.add(tournament_id)
                 self._wake()
         return piles
 
     def _submit(self, chosen: Sequence[Pair]) -> None:
-        memory = self._memory
+        in_flight = self._in_flight
         ids = [one.game.id for pair in chosen for one in pair]
         try:
             mine = set(self._store.queue.hand_out(ids, self._owner))
         except StoreUnavailableError:
-            memory.given_back.update(ids)  # nobody knows whether it was done
+            in_flight.to_requeue.update(ids)  # the commit may have succeeded
             raise
         for pair in chosen:
             kept = [one for one in pair if one.game.id in mine]
@@ -131,14 +132,14 @@ class Handout:
             job = Job(kept[0].tournament_id, kept)
             games, job.executor = self._remote.ready(job.games), self._remote.executor(job.games, self._executor)
             future = job.executor.submit(play_bundled, games, self._place, True, self._spool)
-            memory.jobs[future] = job
-            memory.by_game.update((game.id, job) for game in job.games)
+            in_flight.jobs[future] = job
+            in_flight.by_game.update((game.id, job) for game in job.games)
             future.add_done_callback(self._on_done)
 
     def call_off(self, futures: Sequence[Future[list[str]]]) -> None:
-        """End these jobs, whatever they are at: the games without a result will wait again."""
+        """Cancel these jobs, even running ones; their games without a result are requeued."""
         for future in futures:
-            job = self._memory.jobs.get(future)
+            job = self._in_flight.jobs.get(future)
             if job is None or job.is_called_off:
                 continue
             job.is_called_off = True
@@ -148,10 +149,10 @@ class Handout:
                 future.cancel()
 
     def call_off_all(self) -> None:
-        """End all jobs."""
-        self.call_off(list(self._memory.jobs))
+        """Cancel all jobs."""
+        self.call_off(list(self._in_flight.jobs))
 
     def recall(self) -> None:
-        """Take back what no slot has begun."""
-        for future in self._memory.jobs:
+        """Cancel the jobs that no slot has started."""
+        for future in self._in_flight.jobs:
             future.cancel()

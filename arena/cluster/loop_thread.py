@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, whose tasks end with it."""
+"""An event loop in a separate thread, whose tasks end with it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class LoopThread:
-    """A loop that runs from now on, until `end`."""
+    """A loop that runs from construction until `end`."""
 
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
@@ -22,24 +22,24 @@ class LoopThread:
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:
-        """Wait for something to be done in the loop, from another thread. Raises what it raises, and TimeoutError."""
+        """Run a coroutine in the loop and wait for it, from another thread. Raises its exception, and TimeoutError."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout_s)
 
     def call(self, function: Callable[P, None], *args: P.args, **_: P.kwargs) -> None:
-        """Have the loop call a function soon, from any thread; not at all when it has ended."""
+        """Schedule a call in the loop; ignored once the loop has ended. Thread-safe."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(function, *args)
 
     def begin(self, work: Coroutine[Any, Any, None]) -> None:
-        """Begin a task, from within the loop."""
+        """Start a task, from within the loop."""
         task = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def cancel(self) -> None:
-        """Cancel all tasks and see them end, from within the loop."""
+        """Cancel all tasks and wait for their end, from within the loop."""
         while self._tasks:
-            for task in self._tasks:  # again and again: what waits for two things at once may miss one
+            for task in self._tasks:  # repeatedly: a task that waits for two things may swallow one cancellation
                 task.cancel()
             await asyncio.wait(self._tasks, timeout=0.1)
 

@@ -1,9 +1,8 @@
-"""Looks at what the workers of a cluster bring: a share of their records is verified before it becomes a result.
+"""Audits the results of cluster workers: a sample of their records is verified by the rules before it is committed.
 
-A worker with a wrong one is shut out: what it brings from then on is void, and what it had brought is verified anew,
-voided where it is wrong; the audit log says whether that is done, so that the next coordinator goes on with it. One on
-which bots are slower than elsewhere is shut out too, and what it had brought stays. Refuses to know how games are
-handed out and recorded.
+A worker with a wrong record is quarantined: its later results are void, and its earlier ones are verified and voided
+where they are wrong. The audit log says whether that is finished, so that the next coordinator can continue. A worker
+on which bots run slower than elsewhere is quarantined too, but its results stay.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from collections.abc import Container, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 
-from arena.coordinator.throttle import ThrottleWatch, speeds_of
+from arena.coordinator.slow_workers import SlowWorkerDetector, speeds_of
 from arena.events.bus import EventBus
-from arena.events.messages import GameGone
-from arena.helper_process import HelperProcess
+from arena.events.messages import GameAborted
 from arena.log import logger
 from arena.metrics import RefereeMetrics
+from arena.offload import OffloadProcess
 from arena.store import Store
-from arena.store.people.audit import SHUT_OUT, THROTTLED, VERIFIED
+from arena.store.people.audit import QUARANTINED, THROTTLED, VERIFIED
 from referee.game.record import GameRecord
 from referee.game.spec import GameSpec, PlannedGame
 from referee.game.unplayed import void_record
@@ -29,31 +28,31 @@ from referee.machine.pool import JobError, WorkerLostError
 from referee.rules.core import Kind, Termination
 from referee.verify.verification import problem_of
 
-PORTION = 200
-"""So many games of a worker that was shut out are verified in one turn."""
+BATCH_GAMES = 200
+"""Games of a quarantined worker that are verified in one turn."""
 
 
-class Verifier:
-    """Verifies records in a process: the rules' kernels would hold up a server."""
+class RecordVerifier:
+    """Verifies records in a helper process, as the kernels of the rules would block a server."""
 
     def __init__(self) -> None:
-        self._process = HelperProcess()
+        self._process = OffloadProcess()
         self.close = self._process.close
         self._log = logger("coordinator")
 
     def problem(self, line: str | bytes, spec: GameSpec, game_id: str) -> str:
-        """What is wrong with a record; empty also where that cannot be found out here."""
+        """Return what is wrong with a record; empty also where the verification itself fails."""
         try:
-            return self._process.ask(problem_of, line, spec, game_id)
+            return self._process.call(problem_of, line, spec, game_id)
         except (JobError, WorkerLostError) as error:
             self._log.error("not verified", game=game_id, error=str(error))
             return ""
 
 
-class Inspection:
-    """`share` (0 to 1) of the records of each worker is verified, its first one always. All in one thread.
+class ResultAuditor:
+    """Verifies the first record of each worker and a random `share` (0 to 1) of the others. Used in one thread.
 
-    Bots may be slower on a worker than elsewhere by the share `tolerance`; 0: by whatever.
+    Bots may be slower on a worker than elsewhere by the share `tolerance`; 0 disables this check.
     """
 
     def __init__(
@@ -66,51 +65,51 @@ class Inspection:
         tolerance: float,
         owner: str,
         metrics: RefereeMetrics,
-        verifier: Verifier | None = None,
+        verifier: RecordVerifier | None = None,
     ) -> None:
         self._store, self._bus, self._executor = store, bus, executor
         self._share, self._owner, self._metrics = share, owner, metrics
-        self._verifier = verifier or Verifier()
-        self._throttle = ThrottleWatch(tolerance) if tolerance else None
+        self._verifier = verifier or RecordVerifier()
+        self._throttle = SlowWorkerDetector(tolerance) if tolerance else None
         self._known: set[str] = set()
-        """Workers of which a record was verified."""
-        self._shut_out: dict[str, str] = {}
-        """Workers with a wrong record, and what was wrong; throttled ones, and how slow they are."""
+        """Workers with at least one verified record."""
+        self._quarantined: dict[str, str] = {}
+        """Quarantined workers, and why: the fault of a record, or how slow the worker is."""
         self._suspects: deque[tuple[str, int]] = deque()
-        """Workers whose earlier results are still to be verified, and behind which commit."""
+        """Workers whose earlier results are to be verified, and the last commit number that was."""
         self._unnoted: list[tuple[str, str]] = []
-        """What the audit log does not know yet: `SHUT_OUT` or `THROTTLED`, and the worker."""
+        """Entries for the audit log: `QUARANTINED` or `THROTTLED`, and the worker."""
         self._log = logger("coordinator")
 
-    def passed(self, worker: str, games: Sequence[PlannedGame], records: Sequence[GameRecord]) -> list[GameRecord]:
-        """The records of a job as they may be recorded: void where nothing from that worker is believed."""
+    def audit(self, worker: str, games: Sequence[PlannedGame], records: Sequence[GameRecord]) -> list[GameRecord]:
+        """Return the records of a job as they may be committed: void if their worker is quarantined."""
         planned = {game.id: game for game in games}
         found = []
         for record in records:
             game = planned.get(record.id)
             if game is None:
-                self._log.error("record refused", game=record.id, worker=worker, error="it was not asked for")
+                self._log.error("record refused", game=record.id, worker=worker, error="it is not a game of this job")
                 continue
-            if worker not in self._shut_out and record.kind is not Kind.VOID and self._is_chosen(worker):
+            if worker not in self._quarantined and record.kind is not Kind.VOID and self._is_chosen(worker):
                 self._verify(worker, game, record)
-            if (why := self._shut_out.get(worker)) and record.termination is not Termination.STOPPED:
-                record = void_record(game, Termination.WORKER_WRONG, f"its worker was shut out: {why}")
+            if (why := self._quarantined.get(worker)) and record.termination is not Termination.STOPPED:
+                record = void_record(game, Termination.WORKER_WRONG, f"its worker was quarantined: {why}")
             elif record.kind is not Kind.VOID:
                 self._time(worker, game, record)
             found.append(replace(record, worker=worker))
         return found
 
     def resume(self) -> None:
-        """Shut out whom others have shut out without seeing to the end of it. Raises StoreUnavailableError."""
-        for line in self._store.audit.unfinished(SHUT_OUT, VERIFIED):
+        """Quarantine the workers whose audit an earlier coordinator has not finished. Raises StoreUnavailableError."""
+        for line in self._store.audit.unfinished(QUARANTINED, VERIFIED):
             worker = str(line.detail["worker"])
-            if worker not in self._shut_out:
+            if worker not in self._quarantined:
                 self._suspect(worker, str(line.detail["problem"]))
 
-    def go_on(self) -> set[int]:
-        """Verify some of what workers that were shut out had brought; the tournaments with games to be played again.
+    def reverify(self) -> set[int]:
+        """Verify the next batch of results of quarantined workers; return the tournaments with games to be replayed.
 
-        Raises StoreUnavailableError; nothing is forgotten then.
+        Raises StoreUnavailableError; the batch is repeated then.
         """
         while self._unnoted:
             self._note(*self._unnoted[-1])
@@ -124,20 +123,20 @@ class Inspection:
             last, count = number, count + 1
             if problem := self._verifier.problem(line, spec, game_id):
                 wrong[game_id] = problem
-            if count >= PORTION:
+            if count >= BATCH_GAMES:
                 break
         undone = self._store.results.undo(wrong, self._owner)
-        if count < PORTION:
+        if count < BATCH_GAMES:
             self._note(VERIFIED, worker)
         self._suspects.popleft()
-        if count >= PORTION:
+        if count >= BATCH_GAMES:
             self._suspects.append((worker, last))
         else:
             self._log.info("worker's games verified", worker=worker)
         for game_id in undone:
             self._metrics.voids.labels(Termination.WORKER_WRONG.value).inc()
             self._log.warning("result void", game=game_id, worker=worker, problem=wrong[game_id])
-            self._bus.publish(GameGone(game=game_id))
+            self._bus.publish(GameAborted(game=game_id))
         return {self._store.games.get(game_id).tournament_id for game_id in undone}
 
     def close(self) -> None:
@@ -155,36 +154,38 @@ class Inspection:
         self._metrics.verified.labels("wrong" if problem else "right").inc()
         if not problem:
             return
-        self._log.error("worker shut out", worker=worker, game=game.id, problem=problem)
+        self._log.error("worker quarantined", worker=worker, game=game.id, problem=problem)
         self._suspect(worker, problem)
-        self._unnoted.append((SHUT_OUT, worker))
+        self._unnoted.append((QUARANTINED, worker))
 
     def _time(self, worker: str, game: PlannedGame, record: GameRecord) -> None:
-        """Whether bots are slower there. What shows it is a result all the same: both bots were."""
+        """Quarantine the worker if bots are slower there. The result stays, as both bots were equally slow."""
         if self._throttle is None:
             return
         present = self._present()
-        if worker not in present:  # it has left, or nobody has owned up to the game
+        if worker not in present:  # it has left, or the worker of the game is unknown
             return
         if problem := self._throttle.add(worker, list(speeds_of(game.spec, record)), present):
-            self._log.error("worker shut out", worker=worker, game=game.id, problem=problem)
-            self._shut(worker, problem)
+            self._log.error("worker quarantined", worker=worker, game=game.id, problem=problem)
+            self._quarantine(worker, problem)
             self._unnoted.append((THROTTLED, worker))
 
     def _present(self) -> Container[str]:
-        """The workers that get games now: who has left is nobody's measure, or the last ones could be shut out."""
+        """Return the active workers. Departed workers are ignored, so that the remaining ones are not compared with
+        stale data.
+        """
         workers = self._executor.describe().workers if hasattr(self._executor, "describe") else ()
-        return {one.id for one in workers if one.is_fit} - self._shut_out.keys()
+        return {one.id for one in workers if one.is_fit} - self._quarantined.keys()
 
     def _suspect(self, worker: str, problem: str) -> None:
-        """Shut a worker out, and have what it had brought verified."""
-        self._shut(worker, problem)
+        """Quarantine a worker, and schedule the verification of its earlier results."""
+        self._quarantine(worker, problem)
         self._suspects.append((worker, 0))
 
-    def _shut(self, worker: str, problem: str) -> None:
-        self._shut_out[worker] = problem
-        if hasattr(self._executor, "shut_out"):
-            self._executor.shut_out(worker, problem)
+    def _quarantine(self, worker: str, problem: str) -> None:
+        self._quarantined[worker] = problem
+        if hasattr(self._executor, "quarantine"):
+            self._executor.quarantine(worker, problem)
 
     def _note(self, action: str, worker: str) -> None:
-        self._store.audit.note(action, f"worker:{worker}", worker=worker, problem=self._shut_out[worker])
+        self._store.audit.note(action, f"worker:{worker}", worker=worker, problem=self._quarantined[worker])

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from arena.coordinator import throttle
-from arena.coordinator.throttle import ThrottleWatch, speeds_of
+from arena.coordinator import slow_workers
+from arena.coordinator.slow_workers import SlowWorkerDetector, speeds_of
 from referee.game.record import Ply
 from referee.game.spec import GameSpec, PlannedGame, TimeControl
 from tests.arena.field import record_of
@@ -19,7 +19,7 @@ from tests.referee.conftest import scripted
 BOTH = ("one", "two")
 
 
-def told(watch: ThrottleWatch, slow: float, games: int, worker: str = "one", **speeds: float) -> str:
+def told(watch: SlowWorkerDetector, slow: float, games: int, worker: str = "one", **speeds: float) -> str:
     """What is said after so many games on two workers, those on `worker` at `slow` of the speed."""
     speeds = speeds or {"ada": 100.0, "bob": 7.0}
     for _ in range(games):
@@ -50,18 +50,18 @@ def test_a_worker_like_the_others_goes_on() -> None:
 
 def test_a_worker_that_is_as_slow_as_may_be_has_a_chance_of_one_in_a_thousand() -> None:
     """The promise itself: every game speaks against it with one half."""
-    rng, shut_out = random.Random(1), 0
+    rng, quarantined = random.Random(1), 0
     for _ in range(300):
-        watch = ThrottleWatch(0.25)
-        told(watch, 1.0, throttle.KNOWN, ada=100.0)
+        watch = SlowWorkerDetector(0.25)
+        told(watch, 1.0, slow_workers.MIN_GAMES_ELSEWHERE, ada=100.0)
         for _ in range(300):
             speed = math.log(100 * (0.7 if rng.random() < 0.5 else 0.8))
-            shut_out += bool(watch.add("one", [("ada", speed)], BOTH))
-    assert shut_out <= 2
+            quarantined += bool(watch.add("one", [("ada", speed)], BOTH))
+    assert quarantined <= 2
 
 
 def test_the_reason_has_the_figures() -> None:
-    found = told(ThrottleWatch(0.25), 0.6, 100)
+    found = told(SlowWorkerDetector(0.25), 0.6, 100)
     assert found == (
         "bots search at 60 % of their speed elsewhere (median of its last 17 games), and may not be below 75 %"
     )
@@ -71,12 +71,12 @@ def test_the_reason_has_the_figures() -> None:
     ("slow", "tolerance", "is_noticed"), [(0.6, 0.25, True), (0.6, 0.5, False), (0.76, 0.25, False)]
 )
 def test_what_is_tolerated_is_not_noticed(slow: float, tolerance: float, is_noticed: bool) -> None:
-    assert bool(told(ThrottleWatch(tolerance), slow, 200)) == is_noticed
+    assert bool(told(SlowWorkerDetector(tolerance), slow, 200)) == is_noticed
 
 
 def test_one_bot_alone_speaks_against_nobody() -> None:
     """It says a thousandth of its nodes on that worker; its opponent is as fast as ever, a little more or less."""
-    watch = ThrottleWatch(0.25)
+    watch = SlowWorkerDetector(0.25)
     for number in range(200):
         for place in BOTH:
             liar = 1.0 if place == "one" else 1000.0
@@ -85,7 +85,7 @@ def test_one_bot_alone_speaks_against_nobody() -> None:
 
 
 def test_who_has_left_is_nobodys_measure() -> None:
-    watch = ThrottleWatch(0.25)
+    watch = SlowWorkerDetector(0.25)
     for _ in range(50):
         watch.add("gone", [("ada", math.log(100.0))], BOTH)
     for _ in range(100):
@@ -93,8 +93,8 @@ def test_who_has_left_is_nobodys_measure() -> None:
 
 
 def test_bots_that_no_longer_play_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(throttle, "MOST", 2)
-    watch = ThrottleWatch(0.25)
+    monkeypatch.setattr(slow_workers, "MAX_BOTS", 2)
+    watch = SlowWorkerDetector(0.25)
     for bot in ("ada", "bob", "ada", "cleo"):
         watch.add("one", [(bot, 1.0)], BOTH)
     assert list(watch._known) == ["ada", "cleo"]

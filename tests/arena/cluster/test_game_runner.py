@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from arena import worker
-from arena.spool import Spool
-from arena.worker import BundlePlace, play_bundled
+from arena.cluster import game_runner
+from arena.cluster.game_runner import BundlePlace, play_bundled
+from arena.cluster.spool import Spool
 from referee.game.record import GameRecord, RecordError, read_record
 from referee.game.spec import BotSpec, GameSpec, PlannedGame
 from referee.game.unplayed import void_record
@@ -30,8 +30,8 @@ class Slot:
         self.told: list[dict[str, Any]] = []
         self.played: list[str] = []
         self.place = BundlePlace(str(folder / "bundles"), str(folder / "unpacked"))
-        monkeypatch.setattr(worker, "play_games", self.play_games)
-        monkeypatch.setattr(worker, "emit", self.told.append)
+        monkeypatch.setattr(game_runner, "play_games", self.play_games)
+        monkeypatch.setattr(game_runner, "emit", self.told.append)
 
     def play_games(self, games: Sequence[PlannedGame], wants_plies: bool) -> list[GameRecord]:
         self.played += [game.id for game in games]
@@ -55,7 +55,7 @@ def test_a_result_is_in_the_spool_before_the_slot_tells_of_it(
         assert spool.read(event["game"]) == record_of(GAMES[len(told)])
         told.append(event)
 
-    monkeypatch.setattr(worker, "emit", hear)
+    monkeypatch.setattr(game_runner, "emit", hear)
     assert play_bundled(GAMES, slot.place, True, spool.folder) == []
     assert told == [{"event": "finish", "game": game.id} for game in GAMES]
 

@@ -1,13 +1,12 @@
-"""Suspends bots of a tournament that only ever fail to get ready: their open games are forfeited at once.
+"""Suspends bots of a tournament that repeatedly fail to get ready: their open games are forfeited.
 
-A look is taken only after such a failure, at what the database has: the next coordinator comes to the same end. Refuses
-to know when a bot is ready.
+Bots are checked only after such a failure, and from the database alone, so that every coordinator decides the same.
 """
 
 from __future__ import annotations
 
-from arena.coordinator.handout import Handout
-from arena.coordinator.memory import Memory
+from arena.coordinator.dispatcher import JobDispatcher
+from arena.coordinator.in_flight import InFlightJobs
 from arena.coordinator.recorder import Recorder
 from arena.events.bus import EventBus
 from arena.events.messages import EntrySuspended
@@ -19,20 +18,22 @@ from referee.game.unplayed import forfeit_record
 from referee.play.suspension import Suspension
 
 LOOK_BACK = 4
-"""So many times the limit of games are looked at: those that an opponent lost at the start do not count."""
+"""Games that are read, as a multiple of the limit: failures of the opponent at the start do not count."""
 
 
-class Suspensions:
-    """What `memory.failed` names is looked at once a turn."""
+class EntrySuspender:
+    """Processes the bots in `in_flight.failed_starts` once a turn."""
 
-    def __init__(self, store: Store, bus: EventBus, memory: Memory, handout: Handout, recorder: Recorder) -> None:
-        self._store, self._bus, self._memory = store, bus, memory
-        self._handout, self._recorder = handout, recorder
+    def __init__(
+        self, store: Store, bus: EventBus, in_flight: InFlightJobs, dispatcher: JobDispatcher, recorder: Recorder
+    ) -> None:
+        self._store, self._bus, self._in_flight = store, bus, in_flight
+        self._dispatcher, self._recorder = dispatcher, recorder
         self._log = logger("coordinator")
 
-    def see_to(self) -> None:
-        """Suspend who is due. Raises StoreUnavailableError; what is left is done in the next turn."""
-        failed = self._memory.failed
+    def process_failures(self) -> None:
+        """Suspend the bots that have reached the limit. Raises StoreUnavailableError; the next turn does the rest."""
+        failed = self._in_flight.failed_starts
         while failed:
             self._look(*failed[0])
             failed.popleft()
@@ -44,7 +45,7 @@ class Suspensions:
             return
         try:
             limit = read(store.tournaments.get(tournament_id).settings).adjudication.suspend_after
-        except SettingsError:  # another program's: its bots play on
+        except SettingsError:  # settings of another version of the program: suspend nothing
             return
         records = store.results.last_records(tournament_id, entry.version_id, LOOK_BACK * limit) if limit else ()
         suspension = Suspension(limit, records)
@@ -56,15 +57,15 @@ class Suspensions:
         store.audit.note("tournament.suspend", f"tournament:{tournament_id}", version=name, reason=reason)
         self._log.warning("suspended", tournament=tournament_id, version=name, reason=reason)
         self._bus.publish(EntrySuspended(tournament=tournament_id, version=entry.version_id, name=name, reason=reason))
-        self._memory.changed.add(tournament_id)
+        self._in_flight.changed.add(tournament_id)
 
     def _forfeit(self, tournament_id: int, entry: EntryLine, why: str) -> None:
-        """Record its open games as lost, and call off those that are out: what they bring comes too late."""
-        memory = self._memory
+        """Record the open games of an entry as lost, and cancel the running ones: their results would come too late."""
+        in_flight = self._in_flight
         games = self._store.queue.of_version(tournament_id, entry.version_id)
-        memory.unrecorded.extend((forfeit_record(game, entry.name, why), tournament_id) for game in games)
+        in_flight.unrecorded.extend((forfeit_record(game, entry.name, why), tournament_id) for game in games)
         self._recorder.collect()
         lost = {game.id for game in games}
-        self._handout.call_off(
-            [future for future, job in memory.jobs.items() if any(game.id in lost for game in job.games)]
+        self._dispatcher.call_off(
+            [future for future, job in in_flight.jobs.items() if any(game.id in lost for game in job.games)]
         )

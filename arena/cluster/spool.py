@@ -1,18 +1,18 @@
-"""Finished results that are not in the database yet, each a file in the data folder: written before anything else.
+"""The spool: finished results that are not in the database yet, each a file in the data folder.
 
-This is the one way in which a result comes. Whoever has played the game writes the file; where that is another machine,
-or the disk refuses, whoever gave out the game keeps what it is sent. All else that is said of a finished game is a hint
+Results arrive only here. The process that plays a game writes the file; if that is on another machine, or the disk
+refuses, the process that dispatched the game stores the record it receives. All events about finished games are hints
 to look here.
 
-Whoever owns the lease on this data folder commits what it finds, whichever process left it. The law, for a result that
-waited, by what the database says of its game by then:
+The owner of the lease on this data folder commits what it finds, whichever process wrote it. The state of the game in
+the database decides what happens to a result:
 
-    planned, queued, running   it is committed, whoever has the game now: the first result that comes stands
-    finished, void, cancelled  it is dropped: the game is over, a second result changes nothing
-    unknown, or of other bots  it is dropped: the database is not the one it was played for
+    planned, queued, running   commit it, whichever process has the game now: the first result counts
+    finished, void, cancelled  drop it: the game is over
+    unknown, or of other bots  drop it: it was played for another database
 
-Only the owner of the lease may commit, and only inside a transaction that finds it so. An attempt that came to nothing
-is no result: it does not wait here, its game is played again. Refuses to know the database.
+Only the owner of the lease may commit, in a transaction that checks this state. A void attempt is not a result: it is
+not stored here, and its game is played again.
 """
 
 from __future__ import annotations
@@ -32,58 +32,60 @@ _SUFFIX = ".json"
 
 
 class Spool:
-    """The results in `folder`, by the id of their game. May be used from any thread.
+    """The results in `folder`, by the id of their game. Thread-safe.
 
-    What the disk cannot take stays in memory until it can.
+    Results that the disk refuses stay in memory until it accepts them.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lock = threading.Lock()
-        self._homeless: dict[str, GameRecord] = {}
-        """What the disk could not take."""
+        self._in_memory: dict[str, GameRecord] = {}
+        """Results that the disk has refused."""
         self._stuck: set[str] = set()
-        """What the disk would not give up."""
+        """Results whose file could not be removed."""
         self._log = logger("coordinator")
 
     def __len__(self) -> int:
         return len(self.ids())
 
     def ids(self) -> list[str]:
-        """The games whose results wait, in no order that means anything."""
+        """Return the games with a waiting result, sorted by id."""
         with self._lock:
-            found = set(self._homeless)
-        with contextlib.suppress(OSError):  # none yet; what hinders writing is told there
+            found = set(self._in_memory)
+        with contextlib.suppress(OSError):  # no folder yet; errors of writing are logged there
             found.update(entry.name[: -len(_SUFFIX)] for entry in os.scandir(self.folder) if _is_result(entry.name))
         return sorted(found - self._stuck)
 
     def take(self, line: str, game_id: str, worker: str) -> None:
-        """Keep the result of a game as another process has written it. Raises RecordError for anything else."""
+        """Store a result that another process has serialised. Raises RecordError if it is not a valid result of this
+        game.
+        """
         record = read_record(line)
         if record.id != game_id or record.kind is Kind.VOID:
             raise RecordError(f"not a result of the game {game_id}")
         self.keep(replace(record, worker=worker))
 
     def keep(self, record: GameRecord) -> None:
-        """Let a finished result wait, in memory where the disk does not take it."""
+        """Store a finished result, in memory if the disk refuses it."""
         try:
             self.write(record)
         except (OSError, ValueError) as error:
             with self._lock:
-                is_first = not self._homeless
-                self._homeless[record.id] = record
+                is_first = not self._in_memory
+                self._in_memory[record.id] = record
             if is_first:
                 self._log.warning("result not on disk", game=record.id, error=str(error), folder=str(self.folder))
 
     def sync(self) -> None:
-        """Have the disk take what it has not taken: results that wait for longer than a moment."""
+        """Flush all waiting results to the disk, including those in memory."""
         with self._lock:
-            homeless = list(self._homeless.values())
+            in_memory = list(self._in_memory.values())
         try:
-            for record in homeless:
+            for record in in_memory:
                 self.write(record)
                 with self._lock:
-                    self._homeless.pop(record.id, None)
+                    self._in_memory.pop(record.id, None)
             for name in self.ids():
                 _sync(self.folder / f"{name}{_SUFFIX}")
             _sync(self.folder)
@@ -91,18 +93,18 @@ class Spool:
             self._log.debug("results not on disk", error=str(error))
 
     def read(self, game_id: str) -> GameRecord | None:
-        """A result that waits; None for one that is not there any more, or cannot be read and is set aside."""
+        """Return a waiting result, or None if it is missing or invalid; an invalid file is renamed."""
         with self._lock:
-            if found := self._homeless.get(game_id):
+            if found := self._in_memory.get(game_id):
                 return found
         path = self.folder / f"{game_id}{_SUFFIX}"
         try:
             record = read_record(path.read_bytes())
             if record.id != game_id:
-                raise RecordError(f"the record is of {record.id}")
+                raise RecordError(f"the record is of the game {record.id}")
         except FileNotFoundError:
             return None
-        except (OSError, RecordError) as error:  # cut short when the machine lost its power
+        except (OSError, RecordError) as error:  # truncated by a power failure
             self._log.error("result unreadable", file=str(path), error=str(error))
             with contextlib.suppress(OSError):
                 path.rename(path.with_suffix(".unreadable"))
@@ -110,9 +112,9 @@ class Spool:
         return record
 
     def forget(self, game_id: str) -> None:
-        """A result is in the database, or will never be."""
+        """Remove a result that is committed, or never will be."""
         with self._lock:
-            self._homeless.pop(game_id, None)
+            self._in_memory.pop(game_id, None)
         try:
             (self.folder / f"{game_id}{_SUFFIX}").unlink(missing_ok=True)
         except OSError as error:
@@ -120,7 +122,7 @@ class Spool:
             self._log.warning("result not removed", game=game_id, error=str(error), folder=str(self.folder))
 
     def write(self, record: GameRecord) -> None:
-        """Write a finished result: it outlives this process from now on, and after `sync` the machine.
+        """Write a finished result: it survives this process at once, and a power failure after `sync`.
 
         Raises OSError, ValueError.
         """
@@ -142,7 +144,7 @@ def _is_result(name: str) -> bool:
 
 
 def _sync(path: Path) -> None:
-    """Have the disk take a file, or the names of a folder; one that is gone needs nothing."""
+    """Flush a file or a folder to the disk; a missing one is ignored."""
     with contextlib.suppress(FileNotFoundError):
         number = os.open(path, os.O_RDONLY)
         try:

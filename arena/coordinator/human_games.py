@@ -1,0 +1,225 @@
+"""Games of humans against bots: background work of the coordinator, one thread and one sandboxed bot for each game.
+
+They have slots of their own, and their bots run at a lower priority than those of rated games. Every ply is committed
+before it is published, so that the next coordinator can continue with a fresh bot. Actions of humans arrive through the
+database, from whichever web process has the page; an event wakes this process earlier.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from arena.cluster.game_runner import BundlePlace
+from arena.cluster.spool import Spool
+from arena.coordinator import background
+from arena.coordinator.background import Background, Conditions
+from arena.events.bus import EventBus
+from arena.events.messages import GameAborted, GamePly, GameStarted, PlyPayload
+from arena.log import logger
+from arena.store import ConflictError, Store
+from arena.store.tournaments.human_games import DRAW, MOST_TAKEN_BACK, PersonLine, is_draw_offered
+from referee.bot.person import Decision, Hand, PersonSeat
+from referee.bot.seat import Seat
+from referee.game.record import GameRecord, Ply
+from referee.game.spec import BotLimits, BotSpec, PlannedGame
+from referee.play.play import play
+from referee.play.roster import Roster
+from referee.rules.core import SIDES, Kind, Termination
+from referee.sandbox import Sandbox, open_sandbox
+
+if TYPE_CHECKING:
+    from arena.config import Settings
+
+POLL_INTERVAL_S = 1.0
+"""How often the database is polled for actions, in case an event is lost."""
+NICENESS = 5
+"""Niceness of the bots, relative to those of rated games."""
+
+
+@dataclass
+class _HumanGame:
+    """A game that is played in this process."""
+
+    work: Background | None = None
+    hand: Hand = field(default_factory=Hand)
+    stop_read: int = -1
+    stop_write: int = -1
+    plies: list[Any] = field(default_factory=list)
+    last_mark: str = ""
+    """The mark of the last action that was processed."""
+    offered_at: int = -1
+    """Number of plies before the last draw offer of the human."""
+    takes_back: bool = False
+    """Whether it was interrupted to take back a move, and continues."""
+
+    def call_off(self) -> None:
+        """Wake the game thread so that it stops."""
+        self.hand.call_off()
+        with contextlib.suppress(OSError):
+            os.write(self.stop_write, b"x")
+
+
+def ply_of(kept: list[Any]) -> tuple[str, Ply]:
+    """Decode a stored move and its ply."""
+    return str(kept[0]), Ply(*kept[1])
+
+
+def kept_of(move: str, ply: Ply, *, offers_draw: bool = False) -> list[Any]:
+    """Encode a move and its ply for the database, followed by a draw offer if there is one."""
+    kept = [ply.ms, ply.charged_ms, ply.lag_ms, ply.score, ply.depth, ply.nodes, ply.book, ply.pv]
+    return [move, kept, DRAW] if offers_draw else [move, kept]
+
+
+class HumanGames:
+    """The human games of one coordinator, active between `begin` and `stop`; `wake` is thread-safe.
+
+    `on_done` is called in some thread with the game whose result is in the spool.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        bus: EventBus,
+        settings: Settings,
+        *,
+        owner: str,
+        place: BundlePlace,
+        spool: Spool,
+        conditions: Conditions,
+        on_done: Callable[[str], None],
+    ) -> None:
+        self._store, self._bus, self._owner, self._place = store, bus, owner, place
+        self._spool, self._conditions, self._on_done = spool, conditions, on_done
+        self.elsewhere: dict[str, Callable[[BotSpec, BotLimits], Seat]] = {}
+        """Further seats that are not local processes, by their place."""
+        self._slots, self._idle_s = settings.human_slots, settings.human_idle_timeout_minutes * 60
+        self._sandbox_name = settings.sandbox
+        self._sandbox: Sandbox | None = None
+        self._games: dict[str, _HumanGame] = {}
+        self._polling = Background("human_games", POLL_INTERVAL_S, self._poll, conditions)
+        self.wake = self._polling.wake
+        """Process new actions of humans."""
+        self._log = logger("human_games")
+
+    def begin(self) -> None:
+        """Start waiting and interrupted games."""
+        if self._slots:
+            self._polling.begin()
+
+    def stop(self) -> None:
+        """Interrupt all games; they keep their state for the next coordinator."""
+        background.stop([self._polling])
+        background.stop([state.work for state in list(self._games.values()) if state.work])
+
+    # -- actions of humans ---------------------------------------------------------------------------------------------
+
+    def _poll(self, stop: threading.Event) -> None:
+        """Pass actions to the games of this process, and start waiting games."""
+        for game, asked in self._store.people.asked().items():
+            if state := self._games.get(game):
+                self._pass_action(state, asked)
+            elif len(self._games) < self._slots and not stop.is_set():
+                self._start(self._store.people.get(game))
+
+    def _pass_action(self, state: _HumanGame, asked: Mapping[str, Any] | None) -> None:
+        if not asked or asked["mark"] == state.last_mark:
+            return
+        state.last_mark = asked["mark"]
+        if asked["do"] == "back":
+            state.takes_back = True
+            state.call_off()
+        elif asked["do"] in ("resign", "draw"):
+            state.hand.give(Decision(asked["ply"], None, asked["do"]))
+        else:
+            offers_draw = bool(asked.get("draw"))
+            state.offered_at = asked["ply"] if offers_draw else -1
+            state.hand.give(Decision(asked["ply"], asked["move"], "draw" if offers_draw else None))
+
+    # -- games ---------------------------------------------------------------------------------------------------------
+
+    def _start(self, line: PersonLine) -> None:
+        state = self._games[line.game_id] = _HumanGame(plies=list(line.plies))
+        state.stop_read, state.stop_write = os.pipe()
+        play, leave = partial(self._play, line, state), partial(self._leave, line.game_id, state)
+        state.work = Background("human_games", None, play, self._conditions, interrupt=state.call_off, close=leave)
+        state.work.begin()
+
+    def _play(self, line: PersonLine, state: _HumanGame, _: threading.Event) -> None:
+        """Play a whole game."""
+        with contextlib.suppress(OSError):  # inherited by processes that this thread starts
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+        try:
+            self._continue(line, state)
+        except ConflictError as error:
+            self._log.info("human game", game=line.game_id, error=str(error))
+
+    def _leave(self, game: str, state: _HumanGame) -> None:
+        """Release the resources of a game; an interrupted one starts again at the next poll."""
+        if self._games.pop(game, None):
+            os.close(state.stop_read)
+            os.close(state.stop_write)
+            self.wake()  # a slot is free again
+
+    def _continue(self, line: PersonLine, state: _HumanGame) -> None:
+        game = self._place.open().resolve_game(self._store.people.planned(line.game_id))
+        self._sandbox = self._sandbox or open_sandbox(self._sandbox_name)
+        attempt = self._store.people.start(line.game_id, self._owner)
+        with Roster(self._sandbox, state.stop_read) as roster:
+            while True:
+                record = self._play_until_stopped(game, state, roster, attempt, SIDES.index(line.side))
+                if record.termination is not Termination.STOPPED or not state.takes_back:
+                    break
+                self._take_back(line, state)
+                attempt += 1
+        if record.termination is not Termination.STOPPED:
+            self._end(line, record)
+
+    def _play_until_stopped(
+        self, game: PlannedGame, state: _HumanGame, roster: Roster, attempt: int, mine: int
+    ) -> GameRecord:
+        """Play from the current position to the end, or until the game is interrupted."""
+        hand, played = state.hand, [ply_of(kept) for kept in state.plies]
+        self._bus.publish(GameStarted(game=game.id, attempt=attempt))
+        for number, (move, ply) in enumerate(played, 1):
+            self._bus.publish(GamePly(game=game.id, number=number, ply=PlyPayload.of(move, ply)))
+
+        def watch(number: int, move: str, ply: Ply) -> None:
+            is_mine = (number - 1) % 2 == mine
+            offers_draw = state.offered_at == number - 1 if is_mine else hand.is_offered
+            state.plies.append(kept_of(move, ply, offers_draw=offers_draw))
+            self._store.people.keep(game.id, state.plies, is_done=is_mine)
+            self._bus.publish(GamePly(game=game.id, number=number, ply=PlyPayload.of(move, ply)))
+
+        hand.is_offered = is_draw_offered(state.plies, SIDES[mine])
+        roster.elsewhere |= self.elsewhere
+        roster.elsewhere["person"] = lambda spec, limits: PersonSeat(spec, limits, hand, self._idle_s)
+        self.wake()  # process actions from before the game was started here
+        return play(game, roster, watch, played)
+
+    def _take_back(self, line: PersonLine, state: _HumanGame) -> None:
+        """Return to the position before the human's last move."""
+        mine = SIDES.index(line.side)
+        last = max((index for index in range(len(state.plies)) if index % 2 == mine), default=len(state.plies))
+        del state.plies[last:]
+        state.takes_back, state.hand = False, Hand()
+        os.read(state.stop_read, MOST_TAKEN_BACK)
+        self._store.people.keep(line.game_id, state.plies, is_done=True, is_back=True)
+
+    def _end(self, line: PersonLine, record: GameRecord) -> None:
+        """Store the result, or cancel the game if the human never moved or the bot could not run."""
+        has_moved = len(record.moves) > SIDES.index(line.side)
+        is_left = record.termination is Termination.TIME and record.loser == line.side
+        if record.kind is Kind.VOID or (not has_moved and (is_left or record.termination is Termination.RESIGNED)):
+            self._store.people.cancel(line.game_id)
+            self._bus.publish(GameAborted(game=line.game_id))
+            if record.kind is Kind.VOID:
+                self._log.error("human game", game=line.game_id, error=f"{record.termination}: {record.detail}")
+            return
+        self._spool.keep(record)
+        self._on_done(record.id)

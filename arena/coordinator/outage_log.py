@@ -1,0 +1,42 @@
+"""Logs an outage of the database once, repeats that while it lasts, and logs its end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from arena.log import logger
+
+REMINDER_INTERVAL_S = 600.0
+"""How often a lasting outage is logged."""
+
+
+class OutageLog:
+    """The outages that concurrent tasks report: call `note` after each failure and `over` after each success of a
+    `task`.
+
+    The outage ends when every task that failed has succeeded. `waiting` returns the number of waiting results.
+    """
+
+    def __init__(self, waiting: Callable[[], int], clock: Callable[[], float] = time.monotonic) -> None:
+        self._waiting, self._clock = waiting, clock
+        self._failed: set[str] = set()
+        self._started_at = self._logged_at = 0.0
+        self._log = logger("coordinator")
+
+    def note(self, error: Exception, task: str) -> None:
+        """Report a failure."""
+        at = self._clock()
+        if not self._failed:
+            self._started_at = at
+        if not self._failed or at - self._logged_at >= REMINDER_INTERVAL_S:
+            self._logged_at = at
+            self._log.warning("database unavailable", error=str(error), results_waiting=self._waiting())
+        self._failed.add(task)
+
+    def over(self, task: str) -> None:
+        """Report a success."""
+        if task in self._failed:
+            self._failed.discard(task)
+            if not self._failed:
+                self._log.info("database back", after_s=round(self._clock() - self._started_at, 1))
