@@ -1,6 +1,6 @@
 """How much a judge may search, in nodes a position: a unit that people set, and its multiples.
 
-The figures are chosen by `tests/bench/analysis.py`: with them nine in ten gaffes that a search of every position with
+The figures are chosen by `tests/bench/analysis.py`: with them nine in ten blunders that a search of every position with
 `IN_DOUBT` times the unit finds are found, for less.
 """
 
@@ -11,7 +11,7 @@ NODES = 10_000
 AT_FIRST, IN_DOUBT, MOST = 8, 100, 8_000_000
 """Every position is searched with so many times the unit, and one in doubt once more with so many, both up to MOST."""
 DOUBT = (0.15, 0.5)
-"""Whether a move is a gaffe is in doubt that seems to lose so much: around the mark."""
+"""Whether a move is a blunder is in doubt that seems to lose so much: around the mark."""
 ODDS = 0.1
 """Neither is a move sure to be judged well where the judge's choice looks so much other than the position before it."""
 MOST_PLIES = 1_000

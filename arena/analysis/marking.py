@@ -2,11 +2,11 @@
 
 Chances run from -1 (lost) over 0 (even) to 1 (won). A move loses the chance after the judge's own choice (that before
 the move, where nobody looked) less the chance after the move, both of the side that moves. From losses follow the marks
-`?!` (0.1), `?` (0.2) and `??` (0.3, a gaffe), by rules of sense:
+`?!` (0.1), `?` (0.2) and `??` (0.3, a blunder), by rules of sense:
 
 * The judge's own choice loses nothing; neither does a move without an alternative, nor one of the opening book.
 * Where a side is as good as lost before its move, or as good as won after it (`DECIDED`), there is no mark: a longer
-  way to win and a shorter way to lose are no gaffes. So somebody who is being mated anyway makes none.
+  way to win and a shorter way to lose are no blunders. So somebody who is being mated anyway makes none.
 * A win on the spot that is not played is `??`, whatever the chance after it, for it gives away certainty; unless the
   move keeps a win that is forced, which is as certain and only longer. A position that merely looks won is not.
 
@@ -27,7 +27,7 @@ from referee.rules.core import SIDES, Side, Winner
 Mark = Literal["", "?!", "?", "??"]
 MARKS: tuple[tuple[float, Mark], ...] = ((0.3, "??"), (0.2, "?"), (0.1, "?!"))
 """From which loss on a move gets which mark, the worst first."""
-GAFFE: Mark = "??"
+BLUNDER: Mark = "??"
 DECIDED = 0.8
 """From this chance on a game is as good as won."""
 WON, EVEN = 0.5, 0.0
@@ -76,11 +76,11 @@ class Judged:
 class Summary:
     """What is looked for in analysed games, each by side (first, second).
 
-    `gaffes` are `??`, `turns` turning points: moves from a winning position to one that is even at best. `thrown` says
+    `blunders` are `??`, `turns` turning points: moves from a winning position to one that is even at best. `thrown` says
     of whom the game was as good as won and who did not win it.
     """
 
-    gaffes: tuple[int, int]
+    blunders: tuple[int, int]
     accuracy: tuple[float | None, float | None]
     turns: int
     thrown: tuple[bool, bool]
@@ -198,7 +198,7 @@ def _chances(scored: Sequence[Scored], moves: Sequence[str], curve: Curve) -> li
 
 def _mark(at: Scored, before: float, later: float, loss: float) -> Mark:
     if at.wins_now:
-        return GAFFE if later < CERTAIN else ""
+        return BLUNDER if later < CERTAIN else ""
     if before <= -DECIDED or later >= DECIDED:
         return ""
     return next((mark for least, mark in MARKS if loss >= least), "")
@@ -206,15 +206,15 @@ def _mark(at: Scored, before: float, later: float, loss: float) -> Mark:
 
 def summarise(judged: Sequence[Judged], winner: Winner | None, book: Container[int] = ()) -> Summary:
     """The figures of a game that ended so."""
-    gaffes, accuracy, thrown = [], [], []
+    blunders, accuracy, thrown = [], [], []
     for side in SIDES:
         mine = [one for one in judged if one.side == side and one.number not in book]
-        gaffes.append(sum(one.mark == GAFFE for one in mine))
+        blunders.append(sum(one.mark == BLUNDER for one in mine))
         accuracy.append(_accuracy([one.loss for one in mine if one.loss is not None]))
         stood_won = any(one.chance is not None and one.chance >= DECIDED for one in mine)
         thrown.append(stood_won and winner is not None and winner != side)
     turns = sum(_turns(one) for one in judged)
-    return Summary((gaffes[0], gaffes[1]), (accuracy[0], accuracy[1]), turns, (thrown[0], thrown[1]))
+    return Summary((blunders[0], blunders[1]), (accuracy[0], accuracy[1]), turns, (thrown[0], thrown[1]))
 
 
 def _turns(one: Judged) -> bool:
@@ -228,7 +228,7 @@ def _turns(one: Judged) -> bool:
 
 
 def _accuracy(losses: Sequence[float]) -> float | None:
-    """0 to 100, the mean over moves of 100 e^(-2 loss): 100 without losses, about 55 for one gaffe of 0.3 a move."""
+    """0 to 100, the mean over moves of 100 e^(-2 loss): 100 without losses, about 55 for one blunder of 0.3 a move."""
     if not losses:
         return None
     return round(100 * sum(math.exp(-2 * loss) for loss in losses) / len(losses), 1)

@@ -42,7 +42,7 @@ class GameAnalysis:
             "nodes": self.nodes,
             "fit": self.fit,
             "plies": [asdict(one) for one in self.plies],
-            "gaffes": dict(zip(SIDES, summary.gaffes, strict=True)),
+            "blunders": dict(zip(SIDES, summary.blunders, strict=True)),
             "accuracy": dict(zip(SIDES, summary.accuracy, strict=True)),
             "turning_points": summary.turns,
             "thrown_away": dict(zip(SIDES, summary.thrown, strict=True)),
@@ -95,7 +95,7 @@ class _Sight:
         return at.score is not None and at.best not in ("", self._moves[number - 1]) and number not in self._book
 
     def doubtful(self, curve: Curve) -> list[int]:
-        """The plies of which a longer search may say something else: they seem to lose about as much as a gaffe, or the
+        """The plies of which a longer search may say something else: they seem to lose about as much as a blunder, or the
         judge's own choice looks other than the position before it did.
         """
         least, most = DOUBT

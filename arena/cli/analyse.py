@@ -122,10 +122,10 @@ def _show(found: GameAnalysis, record: GameRecord, arguments: argparse.Namespace
         output.document(found.as_json())
         return
     summary = found.summary
-    for side, gaffes, accuracy in zip(("first", "second"), summary.gaffes, summary.accuracy, strict=True):
+    for side, blunders, accuracy in zip(("first", "second"), summary.blunders, summary.accuracy, strict=True):
         name = record.first if side == "first" else record.second
         shown = "-" if accuracy is None else f"{accuracy:.1f}"
-        output.text(f"{name}: {gaffes} gaffes, accuracy {shown}")
+        output.text(f"{name}: {blunders} blunders, accuracy {shown}")
     output.text(f"judge {found.judge}, unit {found.nodes} nodes, curve {found.fit}", "")
     output.table(
         ("ply", "move", "mark", "loss", "chance", "score", "best"),

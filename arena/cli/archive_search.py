@@ -33,8 +33,8 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         "--position", metavar="P", help="a position that occurred, however the board is turned (needs --family)"
     )
     analysed = parser.add_argument_group("of games that were analysed (arena analyse)")
-    analysed.add_argument("--gaffes", type=choice.whole, metavar="N", help="at least so many gaffes of both sides")
-    analysed.add_argument("--most-gaffes", type=choice.whole, metavar="N", help="at most so many")
+    analysed.add_argument("--blunders", type=choice.whole, metavar="N", help="at least so many blunders of both sides")
+    analysed.add_argument("--max-blunders", type=choice.whole, metavar="N", help="at most so many")
     analysed.add_argument("--accuracy", type=choice.whole, metavar="N", help="the less accurate side has at least this")
     analysed.add_argument("--most-accuracy", type=choice.whole, metavar="N", help="it has at most this")
     analysed.add_argument("--turns", type=choice.whole, metavar="N", help="at least so many turning points")

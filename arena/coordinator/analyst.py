@@ -101,7 +101,7 @@ class Analyst:
             return
         found = analyse(record, ask, nodes=task.nodes, curve=curve)
         keep(self._store, found)
-        self._log.info("analysed", game=record.id, nodes=task.nodes, gaffes=sum(found.summary.gaffes))
+        self._log.info("analysed", game=record.id, nodes=task.nodes, blunders=sum(found.summary.blunders))
 
     def _ask_calmly(self, record: GameRecord, spots: Sequence[Spot], nodes: int, stop: threading.Event) -> Answers:
         """Ask portion by portion, each when no game is out."""

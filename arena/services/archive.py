@@ -54,8 +54,8 @@ class Query:
     until: str | None = None
     moves: str | None = None
     position: str | None = None
-    gaffes: int | None = None
-    most_gaffes: int | None = None
+    blunders: int | None = None
+    max_blunders: int | None = None
     accuracy: int | None = None
     most_accuracy: int | None = None
     turns: int | None = None
@@ -80,8 +80,8 @@ SEARCHED: Mapping[str, str] = {
     "until": "the last day, in the same way",
     "moves": "the first moves (needs a family)",
     "position": "a position that occurred, however the board is turned (needs a family)",
-    "gaffes": "at least so many gaffes, of both sides (these and what follows: of games that were analysed)",
-    "most_gaffes": "at most so many gaffes",
+    "blunders": "at least so many blunders, of both sides (these and what follows: of games that were analysed)",
+    "max_blunders": "at most so many blunders",
     "accuracy": "at least this accuracy, 0 to 100, of the less accurate side",
     "most_accuracy": "at most this accuracy of it",
     "turns": "at least so many turning points: moves from a winning position to one that is even at best",
@@ -142,8 +142,8 @@ def _analysed(query: Query) -> AnalysisFilter | None:
     if word not in (None, "", "yes", "no"):
         raise BadValueError(f"not yes or no: {word[:40]!r}", field="thrown", hint="write thrown=yes")
     found = AnalysisFilter(
-        least_gaffes=query.gaffes,
-        most_gaffes=query.most_gaffes,
+        min_blunders=query.blunders,
+        max_blunders=query.max_blunders,
         least_accuracy=query.accuracy,
         most_accuracy=query.most_accuracy,
         least_turns=query.turns,

@@ -24,7 +24,7 @@ LATEST = 1_000
 """So many of the latest results may be analysed without anybody asking."""
 MOST_WAITING = 1_000
 """No more is asked for while so much waits."""
-BY_ANALYSIS = ("gaffes", "accuracy", "first_accuracy", "second_accuracy", "turns")
+BY_ANALYSIS = ("blunders", "accuracy", "first_accuracy", "second_accuracy", "turns")
 """What lists of games are sorted by beside their own columns; games that were not analysed are left out then."""
 MOST_OF_USER = 10
 """Nor by one user while so much of theirs waits."""
@@ -40,9 +40,9 @@ class AnalysisFigures:
     judge: str
     nodes: int
     fit: str
-    gaffes: int
-    first_gaffes: int
-    second_gaffes: int
+    blunders: int
+    first_blunders: int
+    second_blunders: int
     accuracy: float | None
     first_accuracy: float | None
     second_accuracy: float | None
@@ -65,8 +65,8 @@ class AnalysisTask:
 class AnalysisFilter:
     """What is looked for by; None = anything. `accuracy` bounds are those of the side with the lower one."""
 
-    least_gaffes: int | None = None
-    most_gaffes: int | None = None
+    min_blunders: int | None = None
+    max_blunders: int | None = None
     least_accuracy: float | None = None
     most_accuracy: float | None = None
     least_turns: int | None = None
@@ -80,7 +80,7 @@ class AnalysisFilter:
         """Their SQL, about `analyses`."""
         found: list[ColumnElement[bool]] = []
         for least, most, name in (
-            (self.least_gaffes, self.most_gaffes, "gaffes"),
+            (self.min_blunders, self.max_blunders, "blunders"),
             (self.least_accuracy, self.most_accuracy, "accuracy"),
             (self.least_turns, None, "turns"),
         ):

@@ -548,9 +548,9 @@ class Analysis(SQLModel, table=True):
     judge: str = Field(max_length=80)
     nodes: int
     fit: str = Field(max_length=40)
-    gaffes: int = Field(index=True)
-    first_gaffes: int
-    second_gaffes: int
+    blunders: int = Field(index=True)
+    first_blunders: int
+    second_blunders: int
     accuracy: float | None = Field(default=None, index=True)
     first_accuracy: float | None = None
     second_accuracy: float | None = None

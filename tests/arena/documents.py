@@ -51,7 +51,7 @@ PINNED: Mapping[str, tuple[str, str]] = {
 """By module and function of `arena.cli`: the command, and the keys that the function writes itself."""
 
 MORE: Mapping[str, tuple[str, str]] = {
-    "analyse": ("game family nodes plies gaffes accuracy", "with --record: the record and its marks"),
+    "analyse": ("game family nodes plies blunders accuracy", "with --record: the record and its marks"),
     "check": (
         "command family fit fit_from_ms overshoot_ms first_overshoot_ms name author variants refused capabilities "
         "steps",

@@ -1,8 +1,8 @@
-"""How well a judge with few nodes finds the gaffes that one with a hundred times as many finds.
+"""How well a judge with few nodes finds the blunders that one with a hundred times as many finds.
 
     python -m tests.bench.analysis [FAMILY …] [--positions N] [--nodes N] [--times T]
 
-Positions come from games of the samples with few nodes; of each second one the move is drawn at random, so that gaffes
+Positions come from games of the samples with few nodes; of each second one the move is drawn at random, so that blunders
 are many. Precision: how many of the moves marked `??` the deep judge marks so too; recall: how many of its `??` were
 found. `--nodes` may be given several times, to choose the usual budget by.
 """
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from arena.analysis.budget import NODES
 from arena.analysis.curve import shipped
 from arena.analysis.judge import Judge, sample_judge
-from arena.analysis.marking import GAFFE, Judged
+from arena.analysis.marking import BLUNDER, Judged
 from arena.analysis.work import judge_last
 from referee.bot_argument import read_bot
 from referee.openings import random_openings
@@ -48,7 +48,7 @@ class Agreement:
 
     def add(self, quick: Judged, deep: Judged) -> None:
         """One more move."""
-        match quick.mark == GAFFE, deep.mark == GAFFE:
+        match quick.mark == BLUNDER, deep.mark == BLUNDER:
             case True, True:
                 self.both += 1
             case True, False:

@@ -43,8 +43,8 @@ class ArchiveQuery(PageQuery):
     """Which games, and in which order. `id` is a game's id, `number` that of the archive or of the collection;
     `player`, `first` and `second` are parts of names, `name` is a whole one; `moves` (the first ones) and `position`
     (that occurred, however the board is turned) need a `family`; `source` is a collection, `arena` the games played
-    here. `gaffes`, `accuracy` (of the less accurate side), `turns` (turning points, all three: at least),
-    `most_gaffes`, `most_accuracy` and `thrown` (somebody who stood as good as won did not win) leave games that were
+    here. `blunders`, `accuracy` (of the less accurate side), `turns` (turning points, all three: at least),
+    `max_blunders`, `most_accuracy` and `thrown` (somebody who stood as good as won did not win) leave games that were
     analysed, and so do sorts by them.
     """
 
@@ -65,13 +65,13 @@ class ArchiveQuery(PageQuery):
     until: _Day | None = None
     moves: Annotated[str, Field(min_length=1, max_length=4000)] | None = None
     position: Annotated[str, Field(min_length=1, max_length=1000)] | None = None
-    gaffes: _Count | None = None
-    most_gaffes: _Count | None = None
+    blunders: _Count | None = None
+    max_blunders: _Count | None = None
     accuracy: _Share | None = None
     most_accuracy: _Share | None = None
     turns: _Count | None = None
     thrown: Literal["yes", "no"] | None = None
-    sort: Literal["number", "date", "length", "gaffes", "accuracy", "first_accuracy", "second_accuracy", "turns"] = (
+    sort: Literal["number", "date", "length", "blunders", "accuracy", "first_accuracy", "second_accuracy", "turns"] = (
         "number"
     )
     order: Literal["falling", "rising"] = "falling"

@@ -59,7 +59,7 @@ _Share = Annotated[int, Field(ge=0, le=100)]
 class GameQuery(PageQuery):
     """Which games. `bot` is on either side; `since` and `until` (without it) are about the end of a game, in UTC.
 
-    `gaffes`, `accuracy` (of the less accurate side), `turns` (turning points, all three: at least), `most_gaffes`,
+    `blunders`, `accuracy` (of the less accurate side), `turns` (turning points, all three: at least), `max_blunders`,
     `most_accuracy` and `thrown` (somebody who stood as good as won did not win) leave games that were analysed, and so
     do sorts by them. `order` is for those sorts.
     """
@@ -72,13 +72,13 @@ class GameQuery(PageQuery):
     kind: Literal["rules", "adjudication", "forfeit"] | None = None
     since: Moment | None = None
     until: Moment | None = None
-    gaffes: _Count | None = None
-    most_gaffes: _Count | None = None
+    blunders: _Count | None = None
+    max_blunders: _Count | None = None
     accuracy: _Share | None = None
     most_accuracy: _Share | None = None
     turns: _Count | None = None
     thrown: Literal["yes", "no"] | None = None
-    sort: Literal["latest", "gaffes", "accuracy", "first_accuracy", "second_accuracy", "turns"] = "latest"
+    sort: Literal["latest", "blunders", "accuracy", "first_accuracy", "second_accuracy", "turns"] = "latest"
     order: Literal["falling", "rising"] = "falling"
 
 
@@ -138,8 +138,8 @@ async def _filters(call: Call, query: GameQuery) -> GameFilter:
         since=query.since,
         until=query.until,
         analysed=AnalysisFilter(
-            least_gaffes=query.gaffes,
-            most_gaffes=query.most_gaffes,
+            min_blunders=query.blunders,
+            max_blunders=query.max_blunders,
             least_accuracy=query.accuracy,
             most_accuracy=query.most_accuracy,
             least_turns=query.turns,

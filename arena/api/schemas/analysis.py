@@ -9,7 +9,7 @@ from arena.analysis.marking import Judged
 from arena.api.schemas.word import In, Out, Side
 
 
-class Gaffes(Out):
+class Blunders(Out):
     """Moves marked `??` of each side."""
 
     first: int
@@ -33,7 +33,7 @@ class ThrownAway(Out):
 class AnalysisDocument(Out):
     """The analysis of a game: `state` says whether it is done, waits, has failed (`problem`), or that there is none.
 
-    `gaffes` are moves marked `??`, `accuracy` is 0 to 100, `turning_points` are moves from a winning position to one
+    `blunders` are moves marked `??`, `accuracy` is 0 to 100, `turning_points` are moves from a winning position to one
     that is even at best. `fit` names the curve that turned scores into chances.
     """
 
@@ -45,7 +45,7 @@ class AnalysisDocument(Out):
     nodes: int | None = None
     fit: str | None = None
     plies: Sequence[Judged] = ()
-    gaffes: Gaffes | None = None
+    blunders: Blunders | None = None
     accuracy: Accuracy | None = None
     turning_points: int | None = None
     thrown_away: ThrownAway | None = None

@@ -21,9 +21,9 @@ def upgrade() -> None:
         sa.Column("judge", sa.String(length=80), nullable=False),
         sa.Column("nodes", sa.Integer(), nullable=False),
         sa.Column("fit", sa.String(length=40), nullable=False),
-        sa.Column("gaffes", sa.Integer(), nullable=False),
-        sa.Column("first_gaffes", sa.Integer(), nullable=False),
-        sa.Column("second_gaffes", sa.Integer(), nullable=False),
+        sa.Column("blunders", sa.Integer(), nullable=False),
+        sa.Column("first_blunders", sa.Integer(), nullable=False),
+        sa.Column("second_blunders", sa.Integer(), nullable=False),
         sa.Column("accuracy", sa.Float(), nullable=True),
         sa.Column("first_accuracy", sa.Float(), nullable=True),
         sa.Column("second_accuracy", sa.Float(), nullable=True),
@@ -36,8 +36,8 @@ def upgrade() -> None:
     with op.batch_alter_table("analyses", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_analyses_accuracy"), ["accuracy"], unique=False)
         batch_op.create_index(batch_op.f("ix_analyses_at"), ["at"], unique=False)
+        batch_op.create_index(batch_op.f("ix_analyses_blunders"), ["blunders"], unique=False)
         batch_op.create_index(batch_op.f("ix_analyses_family"), ["family"], unique=False)
-        batch_op.create_index(batch_op.f("ix_analyses_gaffes"), ["gaffes"], unique=False)
         batch_op.create_index(batch_op.f("ix_analyses_is_thrown"), ["is_thrown"], unique=False)
         batch_op.create_index(batch_op.f("ix_analyses_turns"), ["turns"], unique=False)
 
@@ -704,8 +704,8 @@ def downgrade() -> None:
     with op.batch_alter_table("analyses", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_analyses_turns"))
         batch_op.drop_index(batch_op.f("ix_analyses_is_thrown"))
-        batch_op.drop_index(batch_op.f("ix_analyses_gaffes"))
         batch_op.drop_index(batch_op.f("ix_analyses_family"))
+        batch_op.drop_index(batch_op.f("ix_analyses_blunders"))
         batch_op.drop_index(batch_op.f("ix_analyses_at"))
         batch_op.drop_index(batch_op.f("ix_analyses_accuracy"))
 

@@ -41,13 +41,13 @@ _COLUMNS = (
     Column("length", "Plies"),
     Column("date", "Date"),
     column("", "Collection"),
-    Column("gaffes", "Gaffes", "by the judge, of both sides"),
+    Column("blunders", "Blunders", "by the judge, of both sides"),
     Column("accuracy", "Accuracy", "0 to 100, of the less accurate side"),
     Column("first_accuracy", "First’s", "accuracy of the first side"),
     Column("second_accuracy", "Second’s", "accuracy of the second side"),
     Column("turns", "Turning points", "moves from a winning position to one that is even at best"),
 )
-_NUMBERS = ("shortest", "longest", "gaffes", "most_gaffes", "accuracy", "most_accuracy", "turns")
+_NUMBERS = ("shortest", "longest", "blunders", "max_blunders", "accuracy", "most_accuracy", "turns")
 _WORDS = 4000
 _FIGURES = (
     column("family", "Family"),
@@ -145,7 +145,7 @@ async def player(request: web.Request) -> web.Response:
 @routes.get("/archive/month")
 @takes("month", "family", "by")
 async def month(request: web.Request) -> web.Response:
-    """The game of a month, and those next to it: by gaffes in won games that were thrown away, or by another figure."""
+    """The game of a month, and those next to it: by blunders in won games that were thrown away, or by another figure."""
     chosen = request.query.get("month", "") or f"{now():%Y-%m}"
     if not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", chosen):
         raise Problem("bad-request", f"no month {chosen[:20]!r}", field="month", hint="write one such as 2026-11")

@@ -23,9 +23,9 @@ routes = web.RouteTableDef()
 KINDS = ("rules", "adjudication", "forfeit")
 RESULTS = ("first", "second", "draw")
 MAX_NAME = 80
-ANALYSED = ("gaffes", "accuracy", "turns", "thrown")
-"""What is asked of analyses: at least so many gaffes, at most this accuracy, at least so many turning points."""
-MOST_GAFFES = 10_000
+ANALYSED = ("blunders", "accuracy", "turns", "thrown")
+"""What is asked of analyses: at least so many blunders, at most this accuracy, at least so many turning points."""
+MAX_BLUNDERS = 10_000
 
 
 @routes.get("/games")
@@ -67,9 +67,9 @@ def analysed(query: MultiMapping[str]) -> AnalysisFilter | None:
 
     thrown = choice(query, "thrown", ("yes", "no"))
     found = AnalysisFilter(
-        least_gaffes=bound("gaffes", MOST_GAFFES),
+        min_blunders=bound("blunders", MAX_BLUNDERS),
         most_accuracy=bound("accuracy", 100),
-        least_turns=bound("turns", MOST_GAFFES),
+        least_turns=bound("turns", MAX_BLUNDERS),
         is_thrown=thrown == "yes" if thrown else None,
     )
     return found or None

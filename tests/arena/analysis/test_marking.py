@@ -76,7 +76,7 @@ def test_the_rules_of_sense(name: str, before: Scored, after: Scored, mark: str)
 
 
 def test_a_position_without_a_choice_is_worth_what_comes_of_it() -> None:
-    """A shallow score of a forced reply must not make a gaffe of the move before it."""
+    """A shallow score of a forced reply must not make a blunder of the move before it."""
     scored = [at(0), at(400, "second", choices=1), at(0)]
     first, second = mark_moves(scored, ["a", "b"], CURVE)
     assert (first.mark, first.loss) == ("", 0)
@@ -123,7 +123,7 @@ def test_positions_are_compared_as_far_as_both_were_searched(
 
 
 def test_a_choice_that_turns_out_lost_is_not_what_is_best() -> None:
-    """The move loses too, but to somebody who had something else it is a gaffe; where all was lost it is none."""
+    """The move loses too, but to somebody who had something else it is a blunder; where all was lost it is none."""
     lost = at(WIN_IN_3, "second")
     (found,) = mark_moves([at(0), lost], ["played"], CURVE, instead={1: lost})
     assert (found.loss, found.mark) == (1, "??")
@@ -136,7 +136,7 @@ def test_a_side_may_move_twice() -> None:
     assert one(at(100), at(-100)).mark == "??"
 
 
-def test_moves_of_the_book_are_nobodys_gaffes() -> None:
+def test_moves_of_the_book_are_nobodys_blunders() -> None:
     scored = [at(0), at(500, "second"), at(0)]
     judged = mark_moves(scored, ["a", "b"], CURVE, book={1})
     assert [one.mark for one in judged] == ["", "??"]
@@ -152,7 +152,7 @@ def test_the_summary_of_a_game_thrown_away() -> None:
     scored = [at(250), at(20, "second"), at(-20), at(900, "second"), at(None, "first", result=-1)]
     judged = mark_moves(scored, ["a", "best", "c", "best"], CURVE)
     found = summarise(judged, "second")
-    assert found.gaffes == (2, 0)
+    assert found.blunders == (2, 0)
     assert found.turns == 1
     assert found.thrown == (True, False)
     assert found.accuracy[1] == 100
@@ -193,4 +193,4 @@ def test_laws_of_marks(scores: list[int], scale: float) -> None:
         assert not found.mark or found.loss >= 0.0995
         assert found.mark != "??" or found.loss >= 0.2995
     found_summary = summarise(judged, "draw")
-    assert sum(found_summary.gaffes) == sum(one.mark == "??" for one in judged)
+    assert sum(found_summary.blunders) == sum(one.mark == "??" for one in judged)

@@ -62,7 +62,7 @@ def analysed(record: GameRecord, spec: BotSpec, roster: Roster) -> GameAnalysis:
 
 def test_every_position_is_asked_about_and_doubts_are_asked_again(tmp_path: Path, roster: Roster) -> None:
     record = game_of(load("loa").settle(), 4)
-    # Ply 3 seems to be a gaffe; a deeper look finds it sound.
+    # Ply 3 seems to be a blunder; a deeper look finds it sound.
     spec = scripted(tmp_path, "100 if plies == 3 and words[2] == '80' else 0")
     found = analysed(record, spec, roster)
     assert [one.mark for one in found.plies] == [""] * 4
@@ -75,7 +75,7 @@ def test_what_stays_lost_is_marked_and_packed(tmp_path: Path, roster: Roster) ->
     found = analysed(record, scripted(tmp_path, "400 if plies == 3 else 0"), roster)
     data = found.as_json()
     assert marks_of(data) == {3: "??", 4: "??"}
-    assert data["gaffes"] == {"first": 1, "second": 1}
+    assert data["blunders"] == {"first": 1, "second": 1}
     assert data["plies"][2] == {
         "number": 3,
         "side": Position.start(load("loa").settle()).side,
@@ -128,15 +128,15 @@ def test_the_depths_of_a_search_are_heard(tmp_path: Path, roster: Roster) -> Non
     assert found.depths == ((1, 7), (2, 8), (3, 29_996))
 
 
-@pytest.mark.parametrize(("score", "is_gaffe"), [(29, False), (31, True), (108, True), (111, False)])
-def test_what_seems_to_lose_about_as_much_as_a_gaffe_is_in_doubt(
-    tmp_path: Path, roster: Roster, score: int, is_gaffe: bool
+@pytest.mark.parametrize(("score", "is_blunder"), [(29, False), (31, True), (108, True), (111, False)])
+def test_what_seems_to_lose_about_as_much_as_a_blunder_is_in_doubt(
+    tmp_path: Path, roster: Roster, score: int, is_blunder: bool
 ) -> None:
     """From 0.15 to 0.5: less is none, more is one, whatever a deeper look finds; here it finds that all is lost."""
     record = game_of(load("loa").settle(), 1)
     spec = scripted(tmp_path, f"0 if plies == 0 else 500 if words[2] == '1000' else {score}")
     (found,) = analysed(record, spec, roster).plies
-    assert (found.loss is not None and found.loss > 0.9) is is_gaffe
+    assert (found.loss is not None and found.loss > 0.9) is is_blunder
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,12 @@ def test_a_file_is_analysed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     words = ["analyse", str(file), "--nodes", "10", "--bot", bot, "--sandbox", "none"]
     assert main([*words, "--json"]) == Exit.DONE
     found = json.loads(capsys.readouterr().out)
-    assert {"game", "family", "nodes", "plies", "gaffes", "accuracy"} <= set(found)
+    assert {"game", "family", "nodes", "plies", "blunders", "accuracy"} <= set(found)
     assert [ply["mark"] for ply in found["plies"]] == ["", "", "??", "??"]
     assert {"number", "side", "move", "score", "chance", "best", "loss", "mark"} <= set(found["plies"][0])
     assert main(words) == Exit.DONE
     out = capsys.readouterr().out
-    assert "ada: 1 gaffes, accuracy" in out
+    assert "ada: 1 blunders, accuracy" in out
     assert main(["analyse", str(file), "--bot", "sample:nobody"]) == Exit.USAGE
     file.write_text("{}")
     assert main(["analyse", str(file)]) == Exit.USAGE

@@ -24,7 +24,7 @@ from tests.arena.pages.test_archive import logged_in
 
 @pytest.fixture(scope="module")
 def games(server: Server) -> list[GameRecord]:
-    """Three games, the second with a gaffe of first at ply 1."""
+    """Three games, the second with a blunder of first at ply 1."""
     found = Field(server.store).play(3)
     following.follow(server.store)
     record = found[1]
@@ -50,7 +50,7 @@ def test_a_game_shows_marks_chances_and_figures(server: Server, games: list[Game
     assert re.search(r'<span class="mark"\s+title="lost 1.75 of the chance; the judge chose e5e6">\?\?</span>', page)
     shown = words(page)
     assert "Chance by the judge" in shown
-    assert "accuracy 3.0, 1 gaffe" in shown
+    assert "accuracy 3.0, 1 blunder" in shown
     assert "fake, unit 20,000 nodes, curve test" in shown
     assert "Nobody has asked the judge" in words(server.get(f"/games/{games[0].id}").body.decode())
 
@@ -59,26 +59,26 @@ def test_lists_are_narrowed_and_sorted(server: Server, games: list[GameRecord]) 
     def listed(path: str) -> list[str]:
         return [one["id"] for one in server.get(path).json["items"]]
 
-    assert listed("/api/v1/games?gaffes=1") == [games[1].id]
+    assert listed("/api/v1/games?blunders=1") == [games[1].id]
     assert listed("/api/v1/games?sort=accuracy&order=rising") == [games[1].id]
     assert listed("/api/v1/games?sort=first_accuracy") == [games[1].id]
     assert listed("/api/v1/archive?sort=second_accuracy") == [games[1].id]
-    assert listed("/api/v1/archive?gaffes=1&sort=gaffes") == [games[1].id]
-    assert listed("/api/v1/archive?gaffes=9") == []
-    for path in ("/games?gaffes=1", "/games?by=accuracy", "/games?by=second_accuracy", "/games?accuracy=99"):
+    assert listed("/api/v1/archive?blunders=1&sort=blunders") == [games[1].id]
+    assert listed("/api/v1/archive?blunders=9") == []
+    for path in ("/games?blunders=1", "/games?by=accuracy", "/games?by=second_accuracy", "/games?accuracy=99"):
         page = server.get(path).body.decode()
         assert re.findall(r'href="/games/([0-9a-f]+)"', page) == [games[1].id], path
         assert "??</small>" in page
-    assert server.get("/games?gaffes=many").status == 400
-    page = server.get("/archive?gaffes=1").body.decode()
+    assert server.get("/games?blunders=many").status == 400
+    page = server.get("/archive?blunders=1").body.decode()
     assert "<strong>1</strong> game match" in page
     assert server.get("/archive?thrown=perhaps").status == 400
 
 
 def test_a_month_has_its_game(server: Server, games: list[GameRecord]) -> None:
     day = games[1].finished[:7]
-    page = words(server.get(f"/archive/month?month={day}&by=gaffes").body.decode())
-    assert "1 gaffe, 1 turning point" in page
+    page = words(server.get(f"/archive/month?month={day}&by=blunders").body.decode())
+    assert "1 blunder, 1 turning point" in page
     assert "No analysed game" in words(server.get("/archive/month?month=1999-12").body.decode())
     assert "1999-11 · 2000-01" in words(server.get("/archive/month?month=1999-12").body.decode())
     assert server.get("/archive/month?month=1999-13").status == 400
@@ -86,7 +86,7 @@ def test_a_month_has_its_game(server: Server, games: list[GameRecord]) -> None:
 
 def test_the_analysis_as_data(server: Server, games: list[GameRecord]) -> None:
     found = server.get(f"/api/v1/games/{games[1].id}/analysis").json
-    assert (found["state"], found["gaffes"], found["plies"][0]["mark"]) == ("done", {"first": 1, "second": 0}, "??")
+    assert (found["state"], found["blunders"], found["plies"][0]["mark"]) == ("done", {"first": 1, "second": 0}, "??")
     assert server.get(f"/api/v1/games/{games[0].id}/analysis").json["state"] == "none"
     assert server.get(f"/api/v1/games/{'0' * 16}/analysis").status == 404
 
