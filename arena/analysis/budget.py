@@ -1,4 +1,4 @@
-"""How much a judge may search, in nodes a position: a unit that people set, and its multiples.
+"""How much an engine may search, in nodes a position: a unit that people set, and its multiples.
 
 The figures are chosen by `tests/bench/analysis.py`: with them nine in ten blunders that a search of every position with
 `IN_DOUBT` times the unit finds are found, for less.
@@ -13,7 +13,7 @@ AT_FIRST, IN_DOUBT, MOST = 8, 100, 8_000_000
 DOUBT = (0.15, 0.5)
 """Whether a move is a blunder is in doubt that seems to lose so much: around the mark."""
 ODDS = 0.1
-"""Neither is a move sure to be judged well where the judge's choice looks so much other than the position before it."""
+"""Neither is a move sure to be analysed well where the engine's choice looks so much other than the position before it."""
 MOST_PLIES = 1_000
 """Longer games are analysed up to here."""
 

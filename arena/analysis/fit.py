@@ -1,4 +1,4 @@
-"""The curve of a family from games: scores that a judge gave, and how the games ended.
+"""The curve of a family from games: scores that an engine gave, and how the games ended.
 
 One number is fitted, the scale of a logistic curve through the even game, by maximum likelihood; a draw counts as half
 a win and half a loss. Forced wins are left out: they are certain whatever the curve.

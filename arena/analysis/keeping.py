@@ -42,7 +42,7 @@ def keep(store: Store, found: GameAnalysis) -> None:
     figures = AnalysisFigures(
         game_id=found.game,
         family=found.family,
-        judge=found.judge[:80],
+        engine=found.engine[:80],
         nodes=found.nodes,
         fit=found.fit,
         blunders=sum(summary.blunders),

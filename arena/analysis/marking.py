@@ -1,16 +1,16 @@
-"""What a judge's scores say of the moves of a game: chances, losses, marks. Pure; asks nobody, knows no rules.
+"""What an engine's scores say of the moves of a game: chances, losses, marks. Pure; asks nobody, knows no rules.
 
-Chances run from -1 (lost) over 0 (even) to 1 (won). A move loses the chance after the judge's own choice (that before
+Chances run from -1 (lost) over 0 (even) to 1 (won). A move loses the chance after the engine's own choice (that before
 the move, where nobody looked) less the chance after the move, both of the side that moves. From losses follow the marks
 `?!` (0.1), `?` (0.2) and `??` (0.3, a blunder), by rules of sense:
 
-* The judge's own choice loses nothing; neither does a move without an alternative, nor one of the opening book.
+* The engine's own choice loses nothing; neither does a move without an alternative, nor one of the opening book.
 * Where a side is as good as lost before its move, or as good as won after it (`DECIDED`), there is no mark: a longer
   way to win and a shorter way to lose are no blunders. So somebody who is being mated anyway makes none.
 * A win on the spot that is not played is `??`, whatever the chance after it, for it gives away certainty; unless the
   move keeps a win that is forced, which is as certain and only longer. A position that merely looks won is not.
 
-A position with one legal move is worth what comes of that move: no judge need think about it.
+A position with one legal move is worth what comes of that move: no engine need think about it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CERTAIN = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A position as a judge found it, from the view of the side to move.
+    """A position as an engine found it, from the view of the side to move.
 
     `score` in hundredths (None: it said nothing), `best` its choice, `line` what it expects. `choices` counts the legal
     moves, `wins_now` says that one of them wins at once. `result` is 1, 0 or -1 where the game is over by the rules.
@@ -55,9 +55,9 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A move with what the judge said of the position before it. `score` in hundredths, `chance` from -1 (lost) to 1
-    (won) and `loss` are the mover's; `best` is what the judge would have played, `line` how it goes on. Without a score
+class AnalysedMove:
+    """A move with what the engine said of the position before it. `score` in hundredths, `chance` from -1 (lost) to 1
+    (won) and `loss` are the mover's; `best` is what the engine would have played, `line` how it goes on. Without a score
     chance and loss are None.
     """
 
@@ -92,10 +92,10 @@ def mark_moves(
     curve: Curve,
     book: Container[int] = (),
     instead: Mapping[int, Scored] = MappingProxyType({}),
-) -> list[Judged]:
+) -> list[AnalysedMove]:
     """The moves of a game, from its positions: one more than moves, the start first. `book` are numbers of plies.
 
-    `instead` has, by ply, the position after the judge's own choice there. With it a move is compared with that choice
+    `instead` has, by ply, the position after the engine's own choice there. With it a move is compared with that choice
     and not with the position before: a search from one ply later looks one ply further and from the other side, which
     shifts its scores, but those of both alike. Both are taken as far as both were searched, see `_level`.
     """
@@ -113,7 +113,7 @@ def mark_moves(
             mark = _mark(at, best, later, loss) if has_choice else ""
             loss = round(loss, 3)
         chance = None if before_chance is None else round(before_chance, 3) + 0.0
-        found.append(Judged(number, at.side, move, at.score, chance, at.best, loss, mark, at.line))
+        found.append(AnalysedMove(number, at.side, move, at.score, chance, at.best, loss, mark, at.line))
     return found
 
 
@@ -122,7 +122,7 @@ def _compare(
 ) -> tuple[float, float]:
     """What the best move and the one played were worth to whoever moved.
 
-    `chances` are those of the position before and after the move, by themselves; `chosen` is behind the judge's choice.
+    `chances` are those of the position before and after the move, by themselves; `chosen` is behind the engine's choice.
     """
     best, later = chances
     if at.depths and not at.wins_now:
@@ -136,7 +136,7 @@ def _compare(
 
 
 def swing(at: Scored, chosen: Scored | None, curve: Curve) -> float:
-    """By how much the position after the judge's choice, `chosen`, looks better or worse than that before it; 0 where
+    """By how much the position after the engine's choice, `chosen`, looks better or worse than that before it; 0 where
     that is not known.
     """
     if chosen is None or at.wins_now or _is_ended(chosen) or not (at.depths and chosen.depths):
@@ -204,20 +204,20 @@ def _mark(at: Scored, before: float, later: float, loss: float) -> Mark:
     return next((mark for least, mark in MARKS if loss >= least), "")
 
 
-def summarise(judged: Sequence[Judged], winner: Winner | None, book: Container[int] = ()) -> Summary:
+def summarise(analysed: Sequence[AnalysedMove], winner: Winner | None, book: Container[int] = ()) -> Summary:
     """The figures of a game that ended so."""
     blunders, accuracy, thrown = [], [], []
     for side in SIDES:
-        mine = [one for one in judged if one.side == side and one.number not in book]
+        mine = [one for one in analysed if one.side == side and one.number not in book]
         blunders.append(sum(one.mark == BLUNDER for one in mine))
         accuracy.append(_accuracy([one.loss for one in mine if one.loss is not None]))
         stood_won = any(one.chance is not None and one.chance >= DECIDED for one in mine)
         thrown.append(stood_won and winner is not None and winner != side)
-    turns = sum(_turns(one) for one in judged)
+    turns = sum(_turns(one) for one in analysed)
     return Summary((blunders[0], blunders[1]), (accuracy[0], accuracy[1]), turns, (thrown[0], thrown[1]))
 
 
-def _turns(one: Judged) -> bool:
+def _turns(one: AnalysedMove) -> bool:
     return (
         bool(one.mark)
         and one.chance is not None

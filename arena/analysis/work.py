@@ -11,25 +11,25 @@ from typing import Any
 
 from arena.analysis.budget import DOUBT, MOST_PLIES, ODDS, at_first, in_doubt
 from arena.analysis.curve import Curve
-from arena.analysis.judge import Answers, Spot
-from arena.analysis.marking import Judged, Scored, Summary, mark_moves, summarise, swing
+from arena.analysis.engine import Answers, Spot
+from arena.analysis.marking import AnalysedMove, Scored, Summary, mark_moves, summarise, swing
 from referee.record import GameRecord
 from referee.rules.core import SIDES
 
 Ask = Callable[[Sequence[Spot], int], Answers]
-"""Asks a judge about positions of a game, with a budget of nodes for each."""
+"""Asks an engine about positions of a game, with a budget of nodes for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameAnalysis:
-    """A game as a judge saw it; `fit` names the curve that turned scores into chances."""
+    """A game as an engine saw it; `fit` names the curve that turned scores into chances."""
 
     game: str
     family: str
-    judge: str
+    engine: str
     nodes: int
     fit: str
-    plies: list[Judged]
+    plies: list[AnalysedMove]
     summary: Summary
 
     def as_json(self) -> dict[str, Any]:
@@ -38,7 +38,7 @@ class GameAnalysis:
         return {
             "game": self.game,
             "family": self.family,
-            "judge": self.judge,
+            "engine": self.engine,
             "nodes": self.nodes,
             "fit": self.fit,
             "plies": [asdict(one) for one in self.plies],
@@ -50,39 +50,39 @@ class GameAnalysis:
 
 
 def analyse(record: GameRecord, ask: Ask, *, nodes: int, curve: Curve) -> GameAnalysis:
-    """Ask a judge about a game; `nodes` is the unit, see `arena.analysis.budget`. Raises what `ask` raises."""
+    """Ask an engine about a game; `nodes` is the unit, see `arena.analysis.budget`. Raises what `ask` raises."""
     moves = record.moves[:MOST_PLIES]
     book = {number for number, ply in enumerate(record.plies, 1) if ply.book}
     sight = _Sight(ask, moves, book)
     sight.study(at_first(nodes))
     if doubtful := sight.doubtful(curve):
         sight.study(in_doubt(nodes), doubtful)
-    judged = sight.judged(curve)
+    analysed = sight.analysed(curve)
     return GameAnalysis(
-        record.id, record.family, sight.judge, nodes, curve.version, judged, summarise(judged, record.winner, book)
+        record.id, record.family, sight.engine, nodes, curve.version, analysed, summarise(analysed, record.winner, book)
     )
 
 
 class _Sight:
-    """What is known of a game so far: its positions, and those after what the judge would have played."""
+    """What is known of a game so far: its positions, and those after what the engine would have played."""
 
     def __init__(self, ask: Ask, moves: Sequence[str], book: Container[int]) -> None:
         self._ask, self._moves, self._book = ask, moves, book
         self._scored: dict[int, Scored] = {}
         self._instead: dict[int, Scored] = {}
-        self.judge = ""
+        self.engine = ""
 
     def study(self, nodes: int, numbers: Sequence[int] = ()) -> None:
         """Ask about the positions before and after these plies (all without any), and what would have been better."""
         numbers = numbers or range(1, len(self._moves) + 1)
         places = sorted({place for number in numbers for place in (number - 1, number)}) or [0]
         answers = self._ask([(place, "") for place in places], nodes)
-        self.judge = answers.judge
+        self.engine = answers.engine
         self._scored.update(zip(places, answers.scored, strict=True))
         self._compare(numbers, nodes)
 
     def _compare(self, numbers: Sequence[int], nodes: int) -> None:
-        """Ask about what the judge would have played in place of these plies, where that is something else."""
+        """Ask about what the engine would have played in place of these plies, where that is something else."""
         for number in numbers:
             self._instead.pop(number, None)
         chosen = [number for number in numbers if self._differs(number)]
@@ -96,12 +96,12 @@ class _Sight:
 
     def doubtful(self, curve: Curve) -> list[int]:
         """The plies of which a longer search may say something else: they seem to lose about as much as a blunder, or the
-        judge's own choice looks other than the position before it did.
+        engine's own choice looks other than the position before it did.
         """
         least, most = DOUBT
         return [
             one.number
-            for one in self.judged(curve)
+            for one in self.analysed(curve)
             if one.loss is not None and (least <= one.loss <= most or self._swing(one.number, curve) >= ODDS)
         ]
 
@@ -110,13 +110,15 @@ class _Sight:
         chosen = played if at.best == self._moves[number - 1] else self._instead.get(number)
         return 0.0 if number in self._book else swing(at, chosen, curve)
 
-    def judged(self, curve: Curve) -> list[Judged]:
+    def analysed(self, curve: Curve) -> list[AnalysedMove]:
         """The moves by what is known now."""
         scored = [self._scored[place] for place in range(len(self._moves) + 1)]
         return mark_moves(scored, self._moves, curve, self._book, self._instead)
 
 
-def judge_last(record: GameRecord, ask: Ask, *, nodes: int, curve: Curve, is_plain: bool = False) -> Judged:
+def analyse_last_move(
+    record: GameRecord, ask: Ask, *, nodes: int, curve: Curve, is_plain: bool = False
+) -> AnalysedMove:
     """The last move of a game alone; `is_plain`: by one search of so many nodes. Raises what `ask` raises."""
     before = len(record.moves) - 1
 
@@ -127,11 +129,11 @@ def judge_last(record: GameRecord, ask: Ask, *, nodes: int, curve: Curve, is_pla
     sight.study(nodes if is_plain else at_first(nodes))
     if not is_plain and sight.doubtful(curve):
         sight.study(in_doubt(nodes))
-    return sight.judged(curve)[0]
+    return sight.analysed(curve)[0]
 
 
 def ask_position(record: GameRecord, ask: Ask, *, nodes: int, curve: Curve) -> dict[str, Any]:
-    """What a judge thinks of the last position of a game, from the view of the side to move. Raises what `ask` does."""
+    """What an engine thinks of the last position of a game, from the view of the side to move. Raises what `ask` does."""
     answers = ask([(len(record.moves), "")], nodes)
     found = answers.scored[0]
     chance = float(found.result) if found.result is not None else None
@@ -140,7 +142,7 @@ def ask_position(record: GameRecord, ask: Ask, *, nodes: int, curve: Curve) -> d
     return {
         "family": record.family,
         "side": found.side,
-        "judge": answers.judge,
+        "engine": answers.engine,
         "nodes": nodes,
         "fit": curve.version,
         "score": found.score,

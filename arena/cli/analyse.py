@@ -1,4 +1,4 @@
-"""`arena analyse`: every position of a game judged by a bot, with what each move lost and the marks that follow.
+"""`arena analyse`: every position of a game analysed by a bot, with what each move lost and the marks that follow.
 
 A file of records is read as `arena replay` does; an id is that of a game in the arena's database, where the analysis is
 kept, a number one of its archive.
@@ -41,7 +41,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=NODES,
         help=f"unit: a position is searched with 8 times as many, one in doubt with 100 (default {NODES})",
     )
-    parser.add_argument("--bot", metavar="BOT", help="the judge, any bot that gives scores (default sample:alphabeta)")
+    parser.add_argument("--bot", metavar="BOT", help="the engine, any bot that gives scores (default sample:alphabeta)")
     add_sandbox(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON document on stdout")
@@ -77,35 +77,35 @@ def run(arguments: argparse.Namespace) -> int:
 def _analysed(arguments: argparse.Namespace, record: GameRecord, curve: Any) -> GameAnalysis:
     from arena.analysis.budget import MOST_PLIES
     from arena.analysis.curve import shipped
-    from arena.analysis.judge import LIMITS, Answers, Judge, Spot
+    from arena.analysis.engine import LIMITS, AnalysisEngine, Answers, Spot
     from arena.analysis.work import analyse
     from referee.roster import Roster
     from referee.sandbox_choice import choose
 
-    spec = _judge(arguments.bot, record.family)
+    spec = _engine(arguments.bot, record.family)
     try:
         sandbox, notes = choose(arguments.sandbox, [spec], LIMITS)
     except ValueError as error:
         raise CommandError(str(error), Exit.REFUSED) from None
     output.note(*notes)
-    with Roster(sandbox) as roster, Judge(spec, roster, record, record.moves[:MOST_PLIES]) as judge:
+    with Roster(sandbox) as roster, AnalysisEngine(spec, roster, record, record.moves[:MOST_PLIES]) as engine:
 
         def ask(spots: Sequence[Spot], nodes: int) -> Answers:
             scored = []
             for count, spot in enumerate(spots, 1):
-                scored.append(judge.ask(spot, nodes))
+                scored.append(engine.ask(spot, nodes))
                 output.progress(f"{count} of {len(spots)} positions", is_last=count == len(spots))
-            return Answers(judge.name, scored)
+            return Answers(engine.name, scored)
 
         return analyse(record, ask, nodes=arguments.nodes, curve=curve or shipped(record.family))
 
 
-def _judge(text: str | None, family: str) -> BotSpec:
-    from arena.analysis.judge import sample_judge
+def _engine(text: str | None, family: str) -> BotSpec:
+    from arena.analysis.engine import sample_engine
     from referee.bot_argument import read_bot
 
     if text is None:
-        return sample_judge(family)
+        return sample_engine(family)
     try:
         return read_bot(text, family)
     except ValueError as error:
@@ -126,7 +126,7 @@ def _show(found: GameAnalysis, record: GameRecord, arguments: argparse.Namespace
         name = record.first if side == "first" else record.second
         shown = "-" if accuracy is None else f"{accuracy:.1f}"
         output.text(f"{name}: {blunders} blunders, accuracy {shown}")
-    output.text(f"judge {found.judge}, unit {found.nodes} nodes, curve {found.fit}", "")
+    output.text(f"engine {found.engine}, unit {found.nodes} nodes, curve {found.fit}", "")
     output.table(
         ("ply", "move", "mark", "loss", "chance", "score", "best"),
         [

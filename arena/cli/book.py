@@ -63,7 +63,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def _make(arguments: argparse.Namespace) -> int:
     from functools import partial
 
-    from arena.analysis.judge import STRONGEST, JudgeError, score_of
+    from arena.analysis.engine import ANALYSIS_ENGINE, EngineError, score_of
     from arena.collections.book import BookError, make_book, write_book
     from referee.roster import Roster
     from referee.sandbox import Sandbox
@@ -90,7 +90,7 @@ def _make(arguments: argparse.Namespace) -> int:
     heading[0] += f", seed {arguments.seed}"
     try:
         if arguments.depth:
-            heading.append(f"within {arguments.margin} hundredths by {STRONGEST} at depth {arguments.depth}")
+            heading.append(f"within {arguments.margin} hundredths by {ANALYSIS_ENGINE} at depth {arguments.depth}")
         with Roster(Sandbox("none")) as roster:
             lines = make_book(
                 ruleset,
@@ -102,7 +102,7 @@ def _make(arguments: argparse.Namespace) -> int:
                 setups=arguments.setups,
                 on_line=tell,
             )
-    except JudgeError as error:
+    except EngineError as error:
         raise CommandError(f"the search failed: {error}", Exit.FAILED) from None
     except BookError as error:
         raise CommandError(str(error), Exit.FAILED) from None

@@ -1,6 +1,6 @@
 """Has games analysed while there is nothing else to do: what somebody asked for, then the latest results.
 
-The judge is in a process that gets what processor time others leave. No position is begun
+The engine is in a process that gets what processor time others leave. No position is begun
 while a game is out, so that no rated game waits. What was at work when the coordinator is killed is done again, from
 its beginning. Refuses to know what an analysis says.
 """
@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from arena.analysis.budget import MOST_PLIES
-from arena.analysis.judge import Answers, Spot, ask_aside
+from arena.analysis.engine import Answers, Spot, ask_aside
 from arena.analysis.keeping import curve_of, keep, read_game
 from arena.analysis.work import analyse, ask_position
 from arena.helper_process import HelperProcess
@@ -39,7 +39,7 @@ class Interrupted(Exception):  # noqa: N818 - nobody erred
 class Analyst:
     """Analyses one game after another while `is_busy` says that none is out.
 
-    A day has `budget` games with `nodes` a position that nobody asked about. `ask` asks the judge (None: in a process
+    A day has `budget` games with `nodes` a position that nobody asked about. `ask` asks the engine (None: in a process
     of its own).
     """
 
@@ -105,16 +105,16 @@ class Analyst:
 
     def _ask_calmly(self, record: GameRecord, spots: Sequence[Spot], nodes: int, stop: threading.Event) -> Answers:
         """Ask portion by portion, each when no game is out."""
-        judge, scored = "", []
+        engine, scored = "", []
         for start in range(0, len(spots), PORTION):
             while self._is_busy() and not stop.wait(LOOK_S):
                 self._calm_since = self._clock()
             if stop.is_set():
                 raise Interrupted
             answers = self._ask(record, list(spots[start : start + PORTION]), nodes)
-            judge = answers.judge
+            engine = answers.engine
             scored += answers.scored
-        return Answers(judge, scored)
+        return Answers(engine, scored)
 
     def _ask_aside(self, record: GameRecord, spots: Sequence[Spot], nodes: int) -> Answers:
         return self.process.ask(ask_aside, record.line().encode(), spots, nodes, MOST_PLIES)

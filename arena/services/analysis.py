@@ -31,7 +31,7 @@ class GameAnalysis:
 
     @property
     def plies(self) -> dict[int, Mapping[str, Any]]:
-        """What the judge said of each ply, by number."""
+        """What the engine said of each ply, by number."""
         return {ply["number"]: ply for ply in self.data.get("plies", ())}
 
 
@@ -89,7 +89,7 @@ def read_question(question: Question) -> study.Study:
 
 
 def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | None = None) -> AnalysisRequest:
-    """Ask the judge about the end of a line, which it answers when nothing else is to be done.
+    """Ask the engine about the end of a line, which it answers when nothing else is to be done.
 
     Raises BadValueError, also where the game is over there, QuotaError.
     """

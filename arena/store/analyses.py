@@ -37,7 +37,7 @@ class AnalysisFigures:
 
     game_id: str
     family: str
-    judge: str
+    engine: str
     nodes: int
     fit: str
     blunders: int
@@ -203,7 +203,7 @@ class Analyses:
         return None if found is None else AnalysisTask(None, found, {}, nodes)
 
     def answer(self, request: int, answer: Mapping[str, Any]) -> None:
-        """A position was judged."""
+        """A position was analysed."""
         with self._sessions.writing() as session:
             session.execute(
                 update(AnalysisRequest)

@@ -537,7 +537,7 @@ class ArchivePosition(SQLModel, table=True):
 
 
 class Analysis(SQLModel, table=True):
-    """A game as a judge saw it: figures to look for, and all of it as compressed JSON (`arena.analysis.work`).
+    """A game as an engine saw it: figures to look for, and all of it as compressed JSON (`arena.analysis.work`).
 
     `game_id` is that of a game played here or of an imported one. `accuracy` is that of the side with the lower one.
     """
@@ -545,7 +545,7 @@ class Analysis(SQLModel, table=True):
     __tablename__ = "analyses"
     game_id: str = Field(primary_key=True, max_length=40)
     family: str = Field(max_length=32, index=True)
-    judge: str = Field(max_length=80)
+    engine: str = Field(max_length=80)
     nodes: int
     fit: str = Field(max_length=40)
     blunders: int = Field(index=True)

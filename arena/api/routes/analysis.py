@@ -14,7 +14,9 @@ from arena.store.models import AnalysisRequest
 routes = Routes()
 
 
-@routes.get("/games/{game}/analysis", tag="analysis", summary="What a judge thought of a game", problems=("not-found",))
+@routes.get(
+    "/games/{game}/analysis", tag="analysis", summary="What an engine thought of a game", problems=("not-found",)
+)
 async def show(call: Call, game: GameId) -> Answer[AnalysisDocument]:
     """The analysis of a game played here, or of an imported one by its id; `state` says how far it is."""
     if await call.run(call.store.archive.serial_of, game) is None:
@@ -30,7 +32,7 @@ async def show(call: Call, game: GameId) -> Answer[AnalysisDocument]:
     problems=("not-found", "conflict", "invalid", "forbidden"),
 )
 async def ask(call: Call, game: GameId, body: AnalysisWish) -> Answer[AnalysisDocument]:
-    """Puts it before what is analysed unasked; the judge is asked while no game is played."""
+    """Puts it before what is analysed unasked; the engine is asked while no game is played."""
     found = await call.run(services.analysis.ask, call.arena, game, call.user, body.nodes)
     return Answer(_document(found), keep="never", is_private=True)
 
@@ -45,14 +47,14 @@ def _document(found: GameAnalysis) -> AnalysisDocument:
 @routes.post(
     "/questions",
     tag="analysis",
-    summary="Ask what the judge thinks of a position",
+    summary="Ask what the engine thinks of a position",
     scope="read",
     status=201,
     problems=("invalid", "forbidden"),
     example="""/api/v1/questions -d '{"family": "loa", "moves": "b1b3 h4f2"}'""",
 )
 async def ask_position(call: Call, body: QuestionWish) -> Answer[QuestionDocument]:
-    """The judge answers while no game is played: read the question again until `is_done`."""
+    """The engine answers while no game is played: read the question again until `is_done`."""
     question = Question(**body.model_dump(exclude={"nodes"}))
     line = await call.run(services.analysis.read_question, question)
     found = await call.run(services.analysis.ask_position, call.arena, line, call.user, body.nodes)

@@ -1,11 +1,11 @@
-"""Analyses: what a judge thought of a game, or of one position."""
+"""Analyses: what an engine thought of a game, or of one position."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Literal
 
-from arena.analysis.marking import Judged
+from arena.analysis.marking import AnalysedMove
 from arena.api.schemas.word import In, Out, Side
 
 
@@ -17,7 +17,7 @@ class Blunders(Out):
 
 
 class Accuracy(Out):
-    """0 to 100 for each side; null for who made no move that was judged."""
+    """0 to 100 for each side; null for who made no move that was analysed."""
 
     first: float | None
     second: float | None
@@ -41,10 +41,10 @@ class AnalysisDocument(Out):
     state: Literal["none", "waiting", "failed", "done"]
     problem: str = ""
     family: str | None = None
-    judge: str | None = None
+    engine: str | None = None
     nodes: int | None = None
     fit: str | None = None
-    plies: Sequence[Judged] = ()
+    plies: Sequence[AnalysedMove] = ()
     blunders: Blunders | None = None
     accuracy: Accuracy | None = None
     turning_points: int | None = None
@@ -52,7 +52,7 @@ class AnalysisDocument(Out):
 
 
 class AnalysisWish(In):
-    """Unit of the judge's searches, 8 times for each position, 100 times in doubt; what is usual here without it."""
+    """Unit of the engine's searches, 8 times for each position, 100 times in doubt; what is usual here without it."""
 
     nodes: int | None = None
 
@@ -69,11 +69,11 @@ class QuestionWish(In):
 
 
 class Thought(Out):
-    """What the judge thinks, from the view of the side to move; `line` is what it expects, its `best` move first."""
+    """What the engine thinks, from the view of the side to move; `line` is what it expects, its `best` move first."""
 
     family: str
     side: Side
-    judge: str
+    engine: str
     nodes: int
     fit: str
     score: int | None

@@ -18,7 +18,7 @@ def upgrade() -> None:
         "analyses",
         sa.Column("game_id", sa.String(length=40), nullable=False),
         sa.Column("family", sa.String(length=32), nullable=False),
-        sa.Column("judge", sa.String(length=80), nullable=False),
+        sa.Column("engine", sa.String(length=80), nullable=False),
         sa.Column("nodes", sa.Integer(), nullable=False),
         sa.Column("fit", sa.String(length=40), nullable=False),
         sa.Column("blunders", sa.Integer(), nullable=False),

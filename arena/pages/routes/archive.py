@@ -20,7 +20,7 @@ from arena.http.upload import WHOLE_S, within
 from arena.pages import filters
 from arena.pages.drawing.replay import Replay
 from arena.pages.lists import column
-from arena.pages.routes.game import judged_charts, told_of, view_of
+from arena.pages.routes.game import analysis_charts, told_of, view_of
 from arena.pages.table import Column, arranged, choice, number, sorting
 from arena.pages.view import REPLAYS, act, arena_of, number_in, page, redirect, run, takes, told
 from arena.services.archive import MOST_TEXT_BYTES, RESULTS, SEARCHED, Query
@@ -41,7 +41,7 @@ _COLUMNS = (
     Column("length", "Plies"),
     Column("date", "Date"),
     column("", "Collection"),
-    Column("blunders", "Blunders", "by the judge, of both sides"),
+    Column("blunders", "Blunders", "by the engine, of both sides"),
     Column("accuracy", "Accuracy", "0 to 100, of the less accurate side"),
     Column("first_accuracy", "First’s", "accuracy of the first side"),
     Column("second_accuracy", "Second’s", "accuracy of the second side"),
@@ -288,7 +288,7 @@ async def show(request: web.Request) -> web.Response:
         sentence=_sentence(line, replay),
         tags={name: value for name, value in game.tags.items() if re.fullmatch(r"[\w .-]{1,40}", name)},
         analysis=(analysis := await run(services.analysis.read, arena_of(request), line.id)),
-        charts=judged_charts(replay, analysis),
+        charts=analysis_charts(replay, analysis),
         thoughts={},
         is_live=False,
         keep="no-cache",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.analysis.curve import Curve
-from arena.analysis.marking import Judged, Mark, Scored, Summary, mark_moves, summarise
+from arena.analysis.marking import AnalysedMove, Mark, Scored, Summary, mark_moves, summarise
 from referee.rules.core import SIDES, Side
 
 CURVE = Curve(100.0, "test")
@@ -18,7 +18,7 @@ def at(score: int | None = 0, side: Side = "first", **more: object) -> Scored:
     return Scored(side, score, **{"best": "best", "choices": 20, **more})  # type: ignore[arg-type]
 
 
-def one(before: Scored, after: Scored, move: str = "played") -> Judged:
+def one(before: Scored, after: Scored, move: str = "played") -> AnalysedMove:
     """A move of `first`; `after` is told from the view of who is to move then."""
     return mark_moves([before, after], [move], CURVE)[0]
 
@@ -55,7 +55,7 @@ def test_a_move_better_than_the_judge_thought_loses_nothing() -> None:
     [
         ("a won position whose win on the spot is missed", at(29_999, wins_now=True), at(50, "second"), "??"),
         ("the same, though the position still looks won", at(29_999, wins_now=True), at(-900, "second"), "??"),
-        ("the same, also where the judge had not seen it", at(0, wins_now=True), at(0, "second"), "??"),
+        ("the same, also where the engine had not seen it", at(0, wins_now=True), at(0, "second"), "??"),
         ("a win on the spot for a forced win that is longer", at(29_999, wins_now=True), at(-WIN_IN_3, "second"), ""),
         ("a forced win for a longer one", at(WIN_IN_3), at(-29_980, "second"), ""),
         ("a forced win for a position as good as won", at(WIN_IN_3), at(-250, "second"), ""),
@@ -138,9 +138,9 @@ def test_a_side_may_move_twice() -> None:
 
 def test_moves_of_the_book_are_nobodys_blunders() -> None:
     scored = [at(0), at(500, "second"), at(0)]
-    judged = mark_moves(scored, ["a", "b"], CURVE, book={1})
-    assert [one.mark for one in judged] == ["", "??"]
-    assert summarise(judged, "second", book={1}).accuracy[0] is None
+    analysed = mark_moves(scored, ["a", "b"], CURVE, book={1})
+    assert [one.mark for one in analysed] == ["", "??"]
+    assert summarise(analysed, "second", book={1}).accuracy[0] is None
 
 
 def test_a_judge_that_says_nothing_leaves_no_marks() -> None:
@@ -150,16 +150,16 @@ def test_a_judge_that_says_nothing_leaves_no_marks() -> None:
 
 def test_the_summary_of_a_game_thrown_away() -> None:
     scored = [at(250), at(20, "second"), at(-20), at(900, "second"), at(None, "first", result=-1)]
-    judged = mark_moves(scored, ["a", "best", "c", "best"], CURVE)
-    found = summarise(judged, "second")
+    analysed = mark_moves(scored, ["a", "best", "c", "best"], CURVE)
+    found = summarise(analysed, "second")
     assert found.blunders == (2, 0)
     assert found.turns == 1
     assert found.thrown == (True, False)
     assert found.accuracy[1] == 100
     assert found.accuracy[0] is not None
     assert found.accuracy[0] < 50
-    assert summarise(judged, "first").thrown == (False, True)
-    assert summarise(judged, None).thrown == (False, False)
+    assert summarise(analysed, "first").thrown == (False, True)
+    assert summarise(analysed, None).thrown == (False, False)
     assert summarise([], "draw") == Summary((0, 0), (None, None), 0, (False, False))
 
 
@@ -174,8 +174,8 @@ def test_the_summary_of_a_game_thrown_away() -> None:
     ],
 )
 def test_a_win_that_becomes_even_at_best_is_a_turning_point(chance: float, loss: float, mark: Mark, turns: int) -> None:
-    judged = Judged(1, "first", "played", 0, chance, "best", loss, mark, "")
-    assert summarise([judged], "draw").turns == turns
+    analysed = AnalysedMove(1, "first", "played", 0, chance, "best", loss, mark, "")
+    assert summarise([analysed], "draw").turns == turns
 
 
 _scores = st.one_of(st.integers(-2_000, 2_000), st.integers(29_900, 29_999), st.integers(-29_999, -29_900))
@@ -184,13 +184,13 @@ _scores = st.one_of(st.integers(-2_000, 2_000), st.integers(29_900, 29_999), st.
 @given(st.lists(_scores, min_size=2, max_size=12), st.floats(10, 2_000))
 def test_laws_of_marks(scores: list[int], scale: float) -> None:
     scored = [at(score, SIDES[place % 2]) for place, score in enumerate(scores)]
-    judged = mark_moves(scored, ["x"] * (len(scores) - 1), Curve(scale, "any"))
-    for found in judged:
+    analysed = mark_moves(scored, ["x"] * (len(scores) - 1), Curve(scale, "any"))
+    for found in analysed:
         assert found.chance is not None
         assert found.loss is not None
         assert -1 <= found.chance <= 1
         assert 0 <= found.loss <= 2
         assert not found.mark or found.loss >= 0.0995
         assert found.mark != "??" or found.loss >= 0.2995
-    found_summary = summarise(judged, "draw")
-    assert sum(found_summary.blunders) == sum(one.mark == "??" for one in judged)
+    found_summary = summarise(analysed, "draw")
+    assert sum(found_summary.blunders) == sum(one.mark == "??" for one in analysed)

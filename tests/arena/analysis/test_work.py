@@ -1,4 +1,4 @@
-"""A whole game analysed: which positions are asked about how often, and by a scripted judge over the protocol."""
+"""A whole game analysed: which positions are asked about how often, and by a scripted engine over the protocol."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from arena.analysis.budget import at_first, in_doubt
 from arena.analysis.curve import Curve
-from arena.analysis.judge import Judge, JudgeError, NotAGameError
+from arena.analysis.engine import AnalysisEngine, EngineError, NotAGameError
 from arena.analysis.work import GameAnalysis, analyse, ask_position, marks_of
 from referee.record import GameRecord
 from referee.roster import Roster
@@ -22,7 +22,7 @@ from referee.spec import BotSpec
 from tests.arena.analysis.conftest import game_of
 
 CURVE = Curve(100.0, "test")
-JUDGE = """
+ENGINE = """
 import sys
 for line in sys.stdin:
     words = line.split()
@@ -50,14 +50,14 @@ def roster() -> Iterator[Roster]:
 
 
 def scripted(folder: Path, scores: str, best: str = "'none'") -> BotSpec:
-    file = folder / "judge.py"
-    file.write_text(JUDGE.replace("SCORES", scores).replace("BEST", best))
+    file = folder / "engine.py"
+    file.write_text(ENGINE.replace("SCORES", scores).replace("BEST", best))
     return BotSpec("scripted", (sys.executable, "-I", str(file)))
 
 
 def analysed(record: GameRecord, spec: BotSpec, roster: Roster) -> GameAnalysis:
-    with Judge(spec, roster, record, record.moves) as judge:
-        return analyse(record, judge.ask_all, nodes=10, curve=CURVE)
+    with AnalysisEngine(spec, roster, record, record.moves) as engine:
+        return analyse(record, engine.ask_all, nodes=10, curve=CURVE)
 
 
 def test_every_position_is_asked_about_and_doubts_are_asked_again(tmp_path: Path, roster: Roster) -> None:
@@ -67,7 +67,7 @@ def test_every_position_is_asked_about_and_doubts_are_asked_again(tmp_path: Path
     found = analysed(record, spec, roster)
     assert [one.mark for one in found.plies] == [""] * 4
     assert [one.score for one in found.plies] == [0, 0, 0, 0]
-    assert (found.judge, found.nodes, found.fit) == ("scripted", 10, "test")
+    assert (found.engine, found.nodes, found.fit) == ("scripted", 10, "test")
 
 
 def test_what_stays_lost_is_marked_and_packed(tmp_path: Path, roster: Roster) -> None:
@@ -101,7 +101,7 @@ def test_a_move_is_compared_with_what_the_judge_would_have_played(tmp_path: Path
 
 
 def test_a_choice_that_looks_unlike_the_position_before_it_is_looked_at_again(tmp_path: Path, roster: Roster) -> None:
-    """At first the choice looks as bad as the move: neither loses by the other, but the judge contradicts itself."""
+    """At first the choice looks as bad as the move: neither loses by the other, but the engine contradicts itself."""
     record = game_of(load("loa").settle(), 1)
     best = next(text for text in Position.start(load("loa").settle()).texts if text != record.moves[0])
     spec = scripted(tmp_path, f"0 if plies == 0 or (move == {best!r} and words[2] == '1000') else 200", repr(best))
@@ -123,8 +123,8 @@ def test_the_depths_of_a_search_are_heard(tmp_path: Path, roster: Roster) -> Non
     told = ("depth 1 score cp 7", "depth 2 score cp 90", "depth 2 score cp 8", "score cp 3", "depth 3 score win 4")
     words = "".join(f"info {line}\n" for line in (*told, "depth 4 nodes 5"))
     spec = scripted(tmp_path, f"sys.stdout.write({words!r}) and None")
-    with Judge(spec, roster, game_of(load("loa").settle(), 1), ()) as judge:
-        found = judge.ask((0, ""), 10)
+    with AnalysisEngine(spec, roster, game_of(load("loa").settle(), 1), ()) as engine:
+        found = engine.ask((0, ""), 10)
     assert found.depths == ((1, 7), (2, 8), (3, 29_996))
 
 
@@ -149,8 +149,8 @@ def test_how_much_is_searched(nodes: int, first: int, doubt: int) -> None:
 
 def test_one_position(tmp_path: Path, roster: Roster) -> None:
     record = game_of(load("loa").settle(), 2)
-    with Judge(scripted(tmp_path, "plies * 50"), roster, record, record.moves) as judge:
-        found = ask_position(record, judge.ask_all, nodes=7, curve=CURVE)
+    with AnalysisEngine(scripted(tmp_path, "plies * 50"), roster, record, record.moves) as engine:
+        found = ask_position(record, engine.ask_all, nodes=7, curve=CURVE)
     assert (found["score"], found["best"], found["line"], found["nodes"]) == (100, "", ["a", "b"], 7)
     assert found["chance"] == pytest.approx(0.462, abs=1e-3)
 
@@ -164,7 +164,7 @@ def test_what_is_no_game_and_who_is_no_judge(tmp_path: Path, roster: Roster) -> 
     record = game_of(load("loa").settle(), 2)
     with pytest.raises(NotAGameError, match="ply 2"):
         analysed(replace(record, moves=(record.moves[0], "a1a1")), scripted(tmp_path, "0"), roster)
-    with pytest.raises(JudgeError, match="'mute' cannot judge"):
+    with pytest.raises(EngineError, match="'mute' cannot analyse"):
         analysed(record, BotSpec("mute", (sys.executable, "-I", "-c", "pass")), roster)
     with pytest.raises(NotAGameError, match="nowhere"):
         analysed(replace(record, variant="nowhere"), scripted(tmp_path, "0"), roster)

@@ -44,5 +44,5 @@ def test_what_is_in_the_database_is_kept(
     assert main(words) == Exit.DONE
     kept = sqlite_store.analyses.get(game.id)
     assert kept is not None
-    assert (kept["judge"], kept["nodes"], len(kept["plies"])) == ("scripted", 10, len(game.moves))
+    assert (kept["engine"], kept["nodes"], len(kept["plies"])) == ("scripted", 10, len(game.moves))
     assert main(["analyse", "nothing", "--data", str(tmp_path)]) == Exit.NOT_FOUND

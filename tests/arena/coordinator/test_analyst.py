@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from arena.analysis.judge import Answers, Spot
+from arena.analysis.engine import Answers, Spot
 from arena.analysis.marking import Scored
 from arena.coordinator import analyst as module
 from arena.coordinator.analyst import CALM_S, Analyst
@@ -41,7 +41,7 @@ def even(record: GameRecord, places: Sequence[Spot], nodes: int) -> Answers:
 
 
 class Stage:
-    """An analyst with a clock and a judge by hand."""
+    """An analyst with a clock and an engine by hand."""
 
     def __init__(self, store: Store, ask: Ask = even, budget: int = 10) -> None:
         self.clock = Clock()
@@ -168,7 +168,7 @@ def test_the_judge_is_asked_in_a_process(sqlite_store: Store, monkeypatch: pytes
     record = Field(sqlite_store).play(1)[0]
     stage = Stage(sqlite_store)
     answers = stage.analyst._ask_aside(record, [(0, ""), (len(record.moves), "")], 40)
-    assert answers.judge == "alphabeta"
+    assert answers.engine == "alphabeta"
     assert len(answers.scored) == 2
     assert answers.scored[0].score is not None
     stage.analyst.process.close()

@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 from sqlmodel import col
 
 from arena.analysis.curve import shipped
-from arena.analysis.judge import Answers, Spot
+from arena.analysis.engine import Answers, Spot
 from arena.analysis.keeping import keep
 from arena.analysis.marking import Scored
 from arena.analysis.work import analyse
@@ -366,12 +366,12 @@ def begin(stage: Stage, family: str, event: str = "live") -> PlannedGame:
 
 
 def _asked(stage: Stage) -> int:
-    """A position somebody asked the judge about, and its answer."""
+    """A position somebody asked the engine about, and its answer."""
     arena = Arena(stage.store, Settings())
     user = stage.store.users.add("quinn")
     line = analysis.read_question(analysis.Question("loa", moves="b1b3"))
     found = analysis.ask_position(arena, line, Identity(user.id or 0, user.name, "author", ("read",)))
-    answer = {"family": "loa", "side": "second", "judge": "alphabeta", "nodes": 200_000, "fit": "shipped 1"}
+    answer = {"family": "loa", "side": "second", "engine": "alphabeta", "nodes": 200_000, "fit": "shipped 1"}
     stage.store.analyses.answer(
         found.id or 0, {**answer, "score": -12, "chance": -0.05, "best": "a2c2", "line": ["a2c2", "b3b5"]}
     )
@@ -379,7 +379,7 @@ def _asked(stage: Stage) -> int:
 
 
 def _analysed(stage: Stage) -> None:
-    """A finished game with its analysis: the judge changes its mind at every ply."""
+    """A finished game with its analysis: the engine changes its mind at every ply."""
     record = stage.store.games.record(stage.finished["loa"])
 
     def ask(places: Sequence[Spot], nodes: int) -> Answers:

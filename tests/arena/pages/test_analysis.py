@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 
 from arena.analysis.curve import Curve
-from arena.analysis.judge import Answers, Spot
+from arena.analysis.engine import Answers, Spot
 from arena.analysis.keeping import keep
 from arena.analysis.marking import Scored
 from arena.analysis.work import analyse
@@ -47,12 +47,12 @@ def words(page: str) -> str:
 
 def test_a_game_shows_marks_chances_and_figures(server: Server, games: list[GameRecord]) -> None:
     page = server.get(f"/games/{games[1].id}").body.decode()
-    assert re.search(r'<span class="mark"\s+title="lost 1.75 of the chance; the judge chose e5e6">\?\?</span>', page)
+    assert re.search(r'<span class="mark"\s+title="lost 1.75 of the chance; the engine chose e5e6">\?\?</span>', page)
     shown = words(page)
-    assert "Chance by the judge" in shown
+    assert "Chance by the engine" in shown
     assert "accuracy 3.0, 1 blunder" in shown
     assert "fake, unit 20,000 nodes, curve test" in shown
-    assert "Nobody has asked the judge" in words(server.get(f"/games/{games[0].id}").body.decode())
+    assert "Nobody has asked the engine" in words(server.get(f"/games/{games[0].id}").body.decode())
 
 
 def test_lists_are_narrowed_and_sorted(server: Server, games: list[GameRecord]) -> None:
@@ -120,7 +120,7 @@ def test_who_is_logged_in_asks(server: Server, games: list[GameRecord]) -> None:
     number = int(place.rsplit("/", 1)[1])
     question = json.loads(server.store.analyses.request(number).question["record"])
     assert question["moves"] == ["b1b3"]
-    answer = {"family": "loa", "side": "second", "judge": "fake", "nodes": 200_000, "fit": "test"}
+    answer = {"family": "loa", "side": "second", "engine": "fake", "nodes": 200_000, "fit": "test"}
     more = {"score": 30, "chance": 0.15, "best": "a2c2", "line": ["a2c2", "b3b5", "nonsense"]}
     server.store.analyses.answer(number, {**answer, **more})
     page = server.get(place, headers={"Cookie": cookie}).body.decode()

@@ -21,7 +21,7 @@ def figures(game_id: str, blunders: int = 1, **more: Any) -> AnalysisFigures:
         **{
             "game_id": game_id,
             "family": "loa",
-            "judge": "alphabeta",
+            "engine": "alphabeta",
             "nodes": 100,
             "fit": "test",
             "blunders": blunders,

@@ -32,16 +32,16 @@ from referee.seat import Seat
 from referee.spec import BotSpec, GameSpec, Limits
 from referee.variation import kept
 
-STRONGEST = "alphabeta"
-"""The sample that judges unless another bot is asked for."""
+ANALYSIS_ENGINE = "alphabeta"
+"""The sample that engines unless another bot is asked for."""
 Spot = tuple[int, str]
 """A position of a game: after so many plies, and then a move in place of the one played (empty: none)."""
 LIMITS = Limits(start_ms=60_000, move_ms=600_000)
-"""A judge has no clock: what a position may take is said in nodes."""
+"""An engine has no clock: what a position may take is said in nodes."""
 
 
-class JudgeError(ArenaError):
-    """The judge cannot be asked; the message says why."""
+class EngineError(ArenaError):
+    """The engine cannot be asked; the message says why."""
 
 
 class NotAGameError(ArenaError):
@@ -50,17 +50,17 @@ class NotAGameError(ArenaError):
     kind = "bad-request"
 
 
-def sample_judge(family: str) -> BotSpec:
-    """The sample that judges: without contempt, an even game is even for both sides."""
-    command = (sys.executable, "-m", SAMPLES[STRONGEST], "--family", family)
-    return BotSpec(STRONGEST, command, options=(("Contempt", "0"),))
+def sample_engine(family: str) -> BotSpec:
+    """The sample that engines: without contempt, an even game is even for both sides."""
+    command = (sys.executable, "-m", SAMPLES[ANALYSIS_ENGINE], "--family", family)
+    return BotSpec(ANALYSIS_ENGINE, command, options=(("Contempt", "0"),))
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What a judge of that name said of some positions, in the order they were asked about."""
+    """What an engine of that name said of some positions, in the order they were asked about."""
 
-    judge: str
+    engine: str
     scored: list[Scored]
 
 
@@ -79,8 +79,8 @@ class _Place:
         return _Place(self.question + separator + move.encode(), position, position.outcome)
 
 
-class Judge:
-    """A bot that sits before one game up to `moves`. `with Judge(…)` seats it and gives it back."""
+class AnalysisEngine:
+    """A bot that sits before one game up to `moves`. `with AnalysisEngine(…)` seats it and gives it back."""
 
     def __init__(self, spec: BotSpec, roster: Roster, game: GameRecord | GameSpec, moves: Sequence[str]) -> None:
         self._spec, self._roster, self._game, self._moves = spec, roster, game, moves
@@ -89,11 +89,11 @@ class Judge:
 
     @property
     def name(self) -> str:
-        """What the judge calls itself, or is called."""
+        """What the engine calls itself, or is called."""
         said = self._seat.session.name if isinstance(self._seat, Bot) else ""
         return said or self._spec.name
 
-    def __enter__(self) -> Judge:
+    def __enter__(self) -> AnalysisEngine:
         course = _course(self._game, self._spec)
         (self._seat,) = self._roster.seat([self._spec], LIMITS)
         try:
@@ -112,11 +112,11 @@ class Judge:
             self._seat = None
 
     def ask(self, spot: Spot, nodes: int, *, depth: int = 0) -> Scored:
-        """A position with what the bot says of it, by so many nodes or to a `depth`. Raises JudgeError, Stopped.
+        """A position with what the bot says of it, by so many nodes or to a `depth`. Raises EngineError, Stopped.
 
         It is not asked where the game is over, nor within the game where there is one legal move.
         """
-        assert self._seat is not None, "a judge is asked within its context"
+        assert self._seat is not None, "an engine is asked within its context"
         place, move = spot
         one = self._places[place].after(move) if move else self._places[place]
         scored = _scored(one)
@@ -144,28 +144,28 @@ class Judge:
             self._roster.discard([self._seat])
             self._seat = None
         if isinstance(error, BotError):
-            return JudgeError(f"bot {self._spec.name!r} cannot judge: {error.termination}, {error.detail}")
+            return EngineError(f"bot {self._spec.name!r} cannot analyse: {error.termination}, {error.detail}")
         if isinstance(error, SandboxError):
-            return JudgeError(f"bot {self._spec.name!r} cannot be started: {error}")
+            return EngineError(f"bot {self._spec.name!r} cannot be started: {error}")
         return error
 
 
 def score_of(position: Position, roster: Roster, *, depth: int) -> int:
-    """Hundredths for the side to move by the sample that judges, whatever led to the position; 30,000 - n: a win in n.
+    """Hundredths for the side to move by the sample that engines, whatever led to the position; 30,000 - n: a win in n.
 
-    Raises JudgeError, Stopped.
+    Raises EngineError, Stopped.
     """
     ruleset = position.ruleset
-    spec = sample_judge(ruleset.rules.family)
+    spec = sample_engine(ruleset.rules.family)
     game = GameSpec(
         ruleset.rules.family, ruleset.variant.name, spec, spec, options=ruleset.overrides, position=str(position)
     )
-    with Judge(spec, roster, game, ()) as judge:
-        return judge.ask((0, ""), 0, depth=depth).score or 0
+    with AnalysisEngine(spec, roster, game, ()) as engine:
+        return engine.ask((0, ""), 0, depth=depth).score or 0
 
 
-def _course(game: GameRecord | GameSpec, judge: BotSpec) -> Course:
-    spec = GameSpec(game.family, game.variant, judge, judge, options=game.options, position=game.position or None)
+def _course(game: GameRecord | GameSpec, engine: BotSpec) -> Course:
+    spec = GameSpec(game.family, game.variant, engine, engine, options=game.options, position=game.position or None)
     try:
         return Course(spec)
     except (UnknownNameError, ParseError) as error:
@@ -214,20 +214,20 @@ def _scored(place: _Place) -> Scored:
     position, side = place.position, place.position.side
     if place.outcome is not None:
         return Scored(side, result={side: 1, "draw": 0}.get(place.outcome.winner, -1))
-    # Without its history: what repetition makes of a move is left to the judge.
+    # Without its history: what repetition makes of a move is left to the engine.
     ends = (position.play(code).outcome for code in position.moves)
     wins = any(end is not None and end.winner == side for end in ends)
     return Scored(side, choices=len(position.moves), wins_now=wins)
 
 
 def ask_aside(record: bytes, spots: Sequence[Spot], nodes: int, most_plies: int) -> Answers:
-    """A job of a slot (`referee.slot`): the sample that judges is asked about a game, at the lowest priority there is.
+    """A job of a slot (`referee.slot`): the sample that engines is asked about a game, at the lowest priority there is.
 
-    Raises JudgeError, NotAGameError, Stopped.
+    Raises EngineError, NotAGameError, Stopped.
     """
     os.setpriority(os.PRIO_PROCESS, 0, 19)
     with contextlib.suppress(OSError):  # bots that play come first, whatever else runs
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     game = read_record(record)
-    with Judge(sample_judge(game.family), slot.roster(), game, game.moves[:most_plies]) as judge:
-        return judge.ask_all(spots, nodes)
+    with AnalysisEngine(sample_engine(game.family), slot.roster(), game, game.moves[:most_plies]) as engine:
+        return engine.ask_all(spots, nodes)
