@@ -51,8 +51,8 @@ def keep(store: Store, found: GameAnalysis) -> None:
         accuracy=min(known, default=None),
         first_accuracy=summary.accuracy[0],
         second_accuracy=summary.accuracy[1],
-        turns=summary.turns,
-        is_thrown=any(summary.thrown),
+        turning_points=summary.turning_points,
+        has_blown_win=any(summary.blown_win),
         at=now(),
     )
     store.analyses.put(figures, found.as_json())

@@ -76,14 +76,14 @@ class AnalysedMove:
 class Summary:
     """What is looked for in analysed games, each by side (first, second).
 
-    `blunders` are `??`, `turns` turning points: moves from a winning position to one that is even at best. `thrown` says
+    `blunders` are `??`, `turning_points` moves from a winning position to one that is even at best. `blown_win` says
     of whom the game was as good as won and who did not win it.
     """
 
     blunders: tuple[int, int]
     accuracy: tuple[float | None, float | None]
-    turns: int
-    thrown: tuple[bool, bool]
+    turning_points: int
+    blown_win: tuple[bool, bool]
 
 
 def mark_moves(
@@ -206,18 +206,18 @@ def _mark(at: Scored, before: float, later: float, loss: float) -> Mark:
 
 def summarise(analysed: Sequence[AnalysedMove], winner: Winner | None, book: Container[int] = ()) -> Summary:
     """The figures of a game that ended so."""
-    blunders, accuracy, thrown = [], [], []
+    blunders, accuracy, blown_win = [], [], []
     for side in SIDES:
         mine = [one for one in analysed if one.side == side and one.number not in book]
         blunders.append(sum(one.mark == BLUNDER for one in mine))
         accuracy.append(_accuracy([one.loss for one in mine if one.loss is not None]))
         stood_won = any(one.chance is not None and one.chance >= DECIDED for one in mine)
-        thrown.append(stood_won and winner is not None and winner != side)
-    turns = sum(_turns(one) for one in analysed)
-    return Summary((blunders[0], blunders[1]), (accuracy[0], accuracy[1]), turns, (thrown[0], thrown[1]))
+        blown_win.append(stood_won and winner is not None and winner != side)
+    turning_points = sum(_is_turning_point(one) for one in analysed)
+    return Summary((blunders[0], blunders[1]), (accuracy[0], accuracy[1]), turning_points, (blown_win[0], blown_win[1]))
 
 
-def _turns(one: AnalysedMove) -> bool:
+def _is_turning_point(one: AnalysedMove) -> bool:
     return (
         bool(one.mark)
         and one.chance is not None

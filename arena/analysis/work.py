@@ -44,8 +44,8 @@ class GameAnalysis:
             "plies": [asdict(one) for one in self.plies],
             "blunders": dict(zip(SIDES, summary.blunders, strict=True)),
             "accuracy": dict(zip(SIDES, summary.accuracy, strict=True)),
-            "turning_points": summary.turns,
-            "thrown_away": dict(zip(SIDES, summary.thrown, strict=True)),
+            "turning_points": summary.turning_points,
+            "blown_win": dict(zip(SIDES, summary.blown_win, strict=True)),
         }
 
 

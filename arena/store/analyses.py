@@ -24,7 +24,7 @@ LATEST = 1_000
 """So many of the latest results may be analysed without anybody asking."""
 MOST_WAITING = 1_000
 """No more is asked for while so much waits."""
-BY_ANALYSIS = ("blunders", "accuracy", "first_accuracy", "second_accuracy", "turns")
+BY_ANALYSIS = ("blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points")
 """What lists of games are sorted by beside their own columns; games that were not analysed are left out then."""
 MOST_OF_USER = 10
 """Nor by one user while so much of theirs waits."""
@@ -32,7 +32,7 @@ MOST_OF_USER = 10
 
 @dataclass(frozen=True, slots=True)
 class AnalysisFigures:
-    """What lists show of an analysis. `accuracy` is that of the side with the lower one, `is_thrown`: somebody who
+    """What lists show of an analysis. `accuracy` is that of the side with the lower one, `has_blown_win`: somebody who
     stood as good as won did not win."""
 
     game_id: str
@@ -46,8 +46,8 @@ class AnalysisFigures:
     accuracy: float | None
     first_accuracy: float | None
     second_accuracy: float | None
-    turns: int
-    is_thrown: bool
+    turning_points: int
+    has_blown_win: bool
     at: datetime
 
 
@@ -67,10 +67,10 @@ class AnalysisFilter:
 
     min_blunders: int | None = None
     max_blunders: int | None = None
-    least_accuracy: float | None = None
-    most_accuracy: float | None = None
-    least_turns: int | None = None
-    is_thrown: bool | None = None
+    min_accuracy: float | None = None
+    max_accuracy: float | None = None
+    min_turning_points: int | None = None
+    has_blown_win: bool | None = None
 
     def __bool__(self) -> bool:
         return any(getattr(self, name) is not None for name in AnalysisFilter.__dataclass_fields__)
@@ -81,14 +81,14 @@ class AnalysisFilter:
         found: list[ColumnElement[bool]] = []
         for least, most, name in (
             (self.min_blunders, self.max_blunders, "blunders"),
-            (self.least_accuracy, self.most_accuracy, "accuracy"),
-            (self.least_turns, None, "turns"),
+            (self.min_accuracy, self.max_accuracy, "accuracy"),
+            (self.min_turning_points, None, "turning_points"),
         ):
             column = col(getattr(Analysis, name))
             found += [column >= least] if least is not None else []
             found += [column <= most] if most is not None else []
-        if self.is_thrown is not None:
-            found.append(col(Analysis.is_thrown) == self.is_thrown)
+        if self.has_blown_win is not None:
+            found.append(col(Analysis.has_blown_win) == self.has_blown_win)
         return found
 
 

@@ -554,8 +554,8 @@ class Analysis(SQLModel, table=True):
     accuracy: float | None = Field(default=None, index=True)
     first_accuracy: float | None = None
     second_accuracy: float | None = None
-    turns: int = Field(index=True)
-    is_thrown: bool = Field(index=True)
+    turning_points: int = Field(index=True)
+    has_blown_win: bool = Field(index=True)
     at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
     data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
 

@@ -43,8 +43,8 @@ class ArchiveQuery(PageQuery):
     """Which games, and in which order. `id` is a game's id, `number` that of the archive or of the collection;
     `player`, `first` and `second` are parts of names, `name` is a whole one; `moves` (the first ones) and `position`
     (that occurred, however the board is turned) need a `family`; `source` is a collection, `arena` the games played
-    here. `blunders`, `accuracy` (of the less accurate side), `turns` (turning points, all three: at least),
-    `max_blunders`, `most_accuracy` and `thrown` (somebody who stood as good as won did not win) leave games that were
+    here. `blunders`, `accuracy` (of the less accurate side), `min_turning_points` (all three: at least),
+    `max_blunders`, `max_accuracy` and `blown_win` (somebody who stood as good as won did not win) leave games that were
     analysed, and so do sorts by them.
     """
 
@@ -59,8 +59,8 @@ class ArchiveQuery(PageQuery):
     result: Literal["first", "second", "draw", "none"] | None = None
     ending: _Words | None = None
     source: _Words | None = None
-    shortest: _Plies | None = None
-    longest: _Plies | None = None
+    min_plies: _Plies | None = None
+    max_plies: _Plies | None = None
     since: _Day | None = None
     until: _Day | None = None
     moves: Annotated[str, Field(min_length=1, max_length=4000)] | None = None
@@ -68,12 +68,12 @@ class ArchiveQuery(PageQuery):
     blunders: _Count | None = None
     max_blunders: _Count | None = None
     accuracy: _Share | None = None
-    most_accuracy: _Share | None = None
-    turns: _Count | None = None
-    thrown: Literal["yes", "no"] | None = None
-    sort: Literal["number", "date", "length", "blunders", "accuracy", "first_accuracy", "second_accuracy", "turns"] = (
-        "number"
-    )
+    max_accuracy: _Share | None = None
+    min_turning_points: _Count | None = None
+    blown_win: Literal["yes", "no"] | None = None
+    sort: Literal[
+        "number", "date", "length", "blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points"
+    ] = "number"
     order: Literal["falling", "rising"] = "falling"
 
 

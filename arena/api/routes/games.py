@@ -59,8 +59,8 @@ _Share = Annotated[int, Field(ge=0, le=100)]
 class GameQuery(PageQuery):
     """Which games. `bot` is on either side; `since` and `until` (without it) are about the end of a game, in UTC.
 
-    `blunders`, `accuracy` (of the less accurate side), `turns` (turning points, all three: at least), `max_blunders`,
-    `most_accuracy` and `thrown` (somebody who stood as good as won did not win) leave games that were analysed, and so
+    `blunders`, `accuracy` (of the less accurate side), `min_turning_points` (all three: at least), `max_blunders`,
+    `max_accuracy` and `blown_win` (somebody who stood as good as won did not win) leave games that were analysed, and so
     do sorts by them. `order` is for those sorts.
     """
 
@@ -75,10 +75,10 @@ class GameQuery(PageQuery):
     blunders: _Count | None = None
     max_blunders: _Count | None = None
     accuracy: _Share | None = None
-    most_accuracy: _Share | None = None
-    turns: _Count | None = None
-    thrown: Literal["yes", "no"] | None = None
-    sort: Literal["latest", "blunders", "accuracy", "first_accuracy", "second_accuracy", "turns"] = "latest"
+    max_accuracy: _Share | None = None
+    min_turning_points: _Count | None = None
+    blown_win: Literal["yes", "no"] | None = None
+    sort: Literal["latest", "blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points"] = "latest"
     order: Literal["falling", "rising"] = "falling"
 
 
@@ -140,10 +140,10 @@ async def _filters(call: Call, query: GameQuery) -> GameFilter:
         analysed=AnalysisFilter(
             min_blunders=query.blunders,
             max_blunders=query.max_blunders,
-            least_accuracy=query.accuracy,
-            most_accuracy=query.most_accuracy,
-            least_turns=query.turns,
-            is_thrown=query.thrown == "yes" if query.thrown else None,
+            min_accuracy=query.accuracy,
+            max_accuracy=query.max_accuracy,
+            min_turning_points=query.min_turning_points,
+            has_blown_win=query.blown_win == "yes" if query.blown_win else None,
         )
         or None,
     )

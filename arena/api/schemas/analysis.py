@@ -23,7 +23,7 @@ class Accuracy(Out):
     second: float | None
 
 
-class ThrownAway(Out):
+class BlownWin(Out):
     """Whether a side stood as good as won and did not win."""
 
     first: bool
@@ -48,7 +48,7 @@ class AnalysisDocument(Out):
     blunders: Blunders | None = None
     accuracy: Accuracy | None = None
     turning_points: int | None = None
-    thrown_away: ThrownAway | None = None
+    blown_win: BlownWin | None = None
 
 
 class AnalysisWish(In):

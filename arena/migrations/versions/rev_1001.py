@@ -27,8 +27,8 @@ def upgrade() -> None:
         sa.Column("accuracy", sa.Float(), nullable=True),
         sa.Column("first_accuracy", sa.Float(), nullable=True),
         sa.Column("second_accuracy", sa.Float(), nullable=True),
-        sa.Column("turns", sa.Integer(), nullable=False),
-        sa.Column("is_thrown", sa.Boolean(), nullable=False),
+        sa.Column("turning_points", sa.Integer(), nullable=False),
+        sa.Column("has_blown_win", sa.Boolean(), nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("data", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("game_id", name=op.f("pk_analyses")),
@@ -38,8 +38,8 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_analyses_at"), ["at"], unique=False)
         batch_op.create_index(batch_op.f("ix_analyses_blunders"), ["blunders"], unique=False)
         batch_op.create_index(batch_op.f("ix_analyses_family"), ["family"], unique=False)
-        batch_op.create_index(batch_op.f("ix_analyses_is_thrown"), ["is_thrown"], unique=False)
-        batch_op.create_index(batch_op.f("ix_analyses_turns"), ["turns"], unique=False)
+        batch_op.create_index(batch_op.f("ix_analyses_has_blown_win"), ["has_blown_win"], unique=False)
+        batch_op.create_index(batch_op.f("ix_analyses_turning_points"), ["turning_points"], unique=False)
 
     op.create_table(
         "archive_games",
@@ -702,8 +702,8 @@ def downgrade() -> None:
 
     op.drop_table("archive_games")
     with op.batch_alter_table("analyses", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_analyses_turns"))
-        batch_op.drop_index(batch_op.f("ix_analyses_is_thrown"))
+        batch_op.drop_index(batch_op.f("ix_analyses_turning_points"))
+        batch_op.drop_index(batch_op.f("ix_analyses_has_blown_win"))
         batch_op.drop_index(batch_op.f("ix_analyses_family"))
         batch_op.drop_index(batch_op.f("ix_analyses_blunders"))
         batch_op.drop_index(batch_op.f("ix_analyses_at"))

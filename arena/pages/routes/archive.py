@@ -45,9 +45,9 @@ _COLUMNS = (
     Column("accuracy", "Accuracy", "0 to 100, of the less accurate side"),
     Column("first_accuracy", "First’s", "accuracy of the first side"),
     Column("second_accuracy", "Second’s", "accuracy of the second side"),
-    Column("turns", "Turning points", "moves from a winning position to one that is even at best"),
+    Column("turning_points", "Turning points", "moves from a winning position to one that is even at best"),
 )
-_NUMBERS = ("shortest", "longest", "blunders", "max_blunders", "accuracy", "most_accuracy", "turns")
+_NUMBERS = ("min_plies", "max_plies", "blunders", "max_blunders", "accuracy", "max_accuracy", "min_turning_points")
 _WORDS = 4000
 _FIGURES = (
     column("family", "Family"),
@@ -106,7 +106,7 @@ def _query(request: web.Request) -> tuple[Query, dict[str, str]]:
     choice(request.query, "result", RESULTS)
     choice(request.query, "family", families())
     words: dict[str, Any] = {name: text or None for name, text in given.items()}
-    choice(request.query, "thrown", ("yes", "no"))
+    choice(request.query, "blown_win", ("yes", "no"))
     for name in _NUMBERS:
         if given[name]:
             words[name] = number(request.query, name, 0, low=0, high=_MOST_PLIES)
@@ -149,12 +149,12 @@ async def month(request: web.Request) -> web.Response:
     chosen = request.query.get("month", "") or f"{now():%Y-%m}"
     if not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", chosen):
         raise Problem("bad-request", f"no month {chosen[:20]!r}", field="month", hint="write one such as 2026-11")
-    by = choice(request.query, "by", BY_ANALYSIS, "turns")
+    by = choice(request.query, "by", BY_ANALYSIS, "turning_points")
     query = Query(
         family=choice(request.query, "family", families()) or None,
         since=chosen,
         until=chosen,
-        thrown="yes" if by == "turns" else None,
+        blown_win="yes" if by == "turning_points" else None,
     )
     arena = arena_of(request)
     found = await run(

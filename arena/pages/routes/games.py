@@ -23,7 +23,7 @@ routes = web.RouteTableDef()
 KINDS = ("rules", "adjudication", "forfeit")
 RESULTS = ("first", "second", "draw")
 MAX_NAME = 80
-ANALYSED = ("blunders", "accuracy", "turns", "thrown")
+ANALYSED = ("blunders", "max_accuracy", "min_turning_points", "blown_win")
 """What is asked of analyses: at least so many blunders, at most this accuracy, at least so many turning points."""
 MAX_BLUNDERS = 10_000
 
@@ -65,12 +65,12 @@ def analysed(query: MultiMapping[str]) -> AnalysisFilter | None:
     def bound(name: str, most: int) -> int | None:
         return number(query, name, 0, low=0, high=most) if query.get(name) else None
 
-    thrown = choice(query, "thrown", ("yes", "no"))
+    blown_win = choice(query, "blown_win", ("yes", "no"))
     found = AnalysisFilter(
         min_blunders=bound("blunders", MAX_BLUNDERS),
-        most_accuracy=bound("accuracy", 100),
-        least_turns=bound("turns", MAX_BLUNDERS),
-        is_thrown=thrown == "yes" if thrown else None,
+        max_accuracy=bound("max_accuracy", 100),
+        min_turning_points=bound("min_turning_points", MAX_BLUNDERS),
+        has_blown_win=blown_win == "yes" if blown_win else None,
     )
     return found or None
 

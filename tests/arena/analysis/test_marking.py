@@ -148,23 +148,23 @@ def test_a_judge_that_says_nothing_leaves_no_marks() -> None:
     assert (found.chance, found.loss, found.mark) == (None, None, "")
 
 
-def test_the_summary_of_a_game_thrown_away() -> None:
+def test_the_summary_of_a_game() -> None:
     scored = [at(250), at(20, "second"), at(-20), at(900, "second"), at(None, "first", result=-1)]
     analysed = mark_moves(scored, ["a", "best", "c", "best"], CURVE)
     found = summarise(analysed, "second")
     assert found.blunders == (2, 0)
-    assert found.turns == 1
-    assert found.thrown == (True, False)
+    assert found.turning_points == 1
+    assert found.blown_win == (True, False)
     assert found.accuracy[1] == 100
     assert found.accuracy[0] is not None
     assert found.accuracy[0] < 50
-    assert summarise(analysed, "first").thrown == (False, True)
-    assert summarise(analysed, None).thrown == (False, False)
+    assert summarise(analysed, "first").blown_win == (False, True)
+    assert summarise(analysed, None).blown_win == (False, False)
     assert summarise([], "draw") == Summary((0, 0), (None, None), 0, (False, False))
 
 
 @pytest.mark.parametrize(
-    ("chance", "loss", "mark", "turns"),
+    ("chance", "loss", "mark", "turning_points"),
     [
         (0.5, 0.5, "??", 1),  # exactly won before, exactly even after
         (0.5, 0.375, "??", 0),
@@ -173,9 +173,11 @@ def test_the_summary_of_a_game_thrown_away() -> None:
         (0.5, 0.5, "", 0),
     ],
 )
-def test_a_win_that_becomes_even_at_best_is_a_turning_point(chance: float, loss: float, mark: Mark, turns: int) -> None:
+def test_a_win_that_becomes_even_at_best_is_a_turning_point(
+    chance: float, loss: float, mark: Mark, turning_points: int
+) -> None:
     analysed = AnalysedMove(1, "first", "played", 0, chance, "best", loss, mark, "")
-    assert summarise([analysed], "draw").turns == turns
+    assert summarise([analysed], "draw").turning_points == turning_points
 
 
 _scores = st.one_of(st.integers(-2_000, 2_000), st.integers(29_900, 29_999), st.integers(-29_999, -29_900))

@@ -65,14 +65,14 @@ def test_lists_are_narrowed_and_sorted(server: Server, games: list[GameRecord]) 
     assert listed("/api/v1/archive?sort=second_accuracy") == [games[1].id]
     assert listed("/api/v1/archive?blunders=1&sort=blunders") == [games[1].id]
     assert listed("/api/v1/archive?blunders=9") == []
-    for path in ("/games?blunders=1", "/games?by=accuracy", "/games?by=second_accuracy", "/games?accuracy=99"):
+    for path in ("/games?blunders=1", "/games?by=accuracy", "/games?by=second_accuracy", "/games?max_accuracy=99"):
         page = server.get(path).body.decode()
         assert re.findall(r'href="/games/([0-9a-f]+)"', page) == [games[1].id], path
         assert "??</small>" in page
     assert server.get("/games?blunders=many").status == 400
     page = server.get("/archive?blunders=1").body.decode()
     assert "<strong>1</strong> game match" in page
-    assert server.get("/archive?thrown=perhaps").status == 400
+    assert server.get("/archive?blown_win=perhaps").status == 400
 
 
 def test_a_month_has_its_game(server: Server, games: list[GameRecord]) -> None:

@@ -27,7 +27,7 @@ def figures(game_id: str, blunders: int = 1, **more: Any) -> AnalysisFigures:
             "blunders": blunders,
         },
         **{"first_blunders": blunders, "second_blunders": 0, "accuracy": 80.0, "first_accuracy": 80.0},
-        **{"second_accuracy": 99.0, "turns": 0, "is_thrown": False, "at": now()},
+        **{"second_accuracy": 99.0, "turning_points": 0, "has_blown_win": False, "at": now()},
     }
     return AnalysisFigures(**{**known, **more})
 
@@ -116,7 +116,8 @@ def test_games_are_found_and_sorted_by_what_their_analyses_say(store: Store) -> 
     ):
         sides = {"first_accuracy": 95.0, "second_accuracy": accuracy}
         store.analyses.put(
-            figures(game.id, blunders, accuracy=accuracy, is_thrown=thrown, turns=blunders // 2, **sides), {}
+            figures(game.id, blunders, accuracy=accuracy, has_blown_win=thrown, turning_points=blunders // 2, **sides),
+            {},
         )
     one, two, three, _ = (game.id for game in games)
 
@@ -125,9 +126,9 @@ def test_games_are_found_and_sorted_by_what_their_analyses_say(store: Store) -> 
 
     assert found(min_blunders=1) == [three, one]
     assert found(max_blunders=0) == [two]
-    assert found(most_accuracy=60) == [one]
-    assert found(least_accuracy=60, least_turns=1) == [three]
-    assert found(is_thrown=False) == [three, two]
+    assert found(max_accuracy=60) == [one]
+    assert found(min_accuracy=60, min_turning_points=1) == [three]
+    assert found(has_blown_win=False) == [three, two]
     page = store.games.by_figure("blunders", limit=2)
     assert [line.id for line in page.items] == [three, one]
     assert [line.id for line in store.games.by_figure("blunders", limit=2, after=page.next).items] == [two]
@@ -141,7 +142,7 @@ def test_the_archive_is_searched_by_them_too(sqlite_store: Store) -> None:
     games = Field(sqlite_store).play(3)
     following.follow(sqlite_store)
     for game, blunders in zip(games, (1, 5), strict=False):
-        sqlite_store.analyses.put(figures(game.id, blunders, is_thrown=blunders == 5), {})
+        sqlite_store.analyses.put(figures(game.id, blunders, has_blown_win=blunders == 5), {})
     archive = sqlite_store.archive
 
     def found(sort: str = "number", **words: Any) -> list[int]:
@@ -150,7 +151,7 @@ def test_the_archive_is_searched_by_them_too(sqlite_store: Store) -> None:
 
     assert found() == [3, 2, 1]
     assert found(min_blunders=1) == [2, 1]
-    assert found(is_thrown=True) == [2]
+    assert found(has_blown_win=True) == [2]
     assert found("blunders") == [2, 1]
     assert archive.search(Search(), sort="blunders", limit=1).next == 1
     assert [line.serial for line in archive.search(Search(), sort="blunders", after=1).games] == [2]
@@ -158,7 +159,7 @@ def test_the_archive_is_searched_by_them_too(sqlite_store: Store) -> None:
 
 def test_the_plans_of_lists_by_figures_use_their_indexes(sqlite_store: Store) -> None:
     with sqlite_store.reading() as session:
-        for name in ("blunders", "accuracy", "turns", "is_thrown"):
+        for name in ("blunders", "accuracy", "turning_points", "has_blown_win"):
             plan = session.execute(
                 text(f"EXPLAIN QUERY PLAN SELECT game_id FROM analyses WHERE {name} >= 1 ORDER BY {name}")
             ).all()
