@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arena.analysis.curve import SURE
+from arena.analysis.win_model import SURE
 
 LEAST = 200
 """Fewer positions make no curve."""

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from arena.analysis.curve import Curve
+from arena.analysis.win_model import WinModel
 from referee.rules.core import SIDES, Side, Winner
 
 Mark = Literal["", "?!", "?", "??"]
@@ -89,7 +89,7 @@ class Summary:
 def mark_moves(
     scored: Sequence[Scored],
     moves: Sequence[str],
-    curve: Curve,
+    win_model: WinModel,
     book: Container[int] = (),
     instead: Mapping[int, Scored] = MappingProxyType({}),
 ) -> list[AnalysedMove]:
@@ -99,7 +99,7 @@ def mark_moves(
     and not with the position before: a search from one ply later looks one ply further and from the other side, which
     shifts its scores, but those of both alike. Both are taken as far as both were searched, see `_level`.
     """
-    chances = _chances(scored, moves, curve)
+    chances = _chances(scored, moves, win_model)
     found = []
     for number, move in enumerate(moves, 1):
         at, after = scored[number - 1], scored[number]
@@ -107,7 +107,7 @@ def mark_moves(
         loss: float | None = None
         mark: Mark = ""
         if before_chance is not None and after_chance is not None:
-            best, later = _compare(at, after, (before_chance, after_chance), instead.get(number), curve)
+            best, later = _compare(at, after, (before_chance, after_chance), instead.get(number), win_model)
             has_choice = at.choices > 1 and move != at.best and number not in book
             loss = max(0.0, best - later) if has_choice else 0.0
             mark = _mark(at, best, later, loss) if has_choice else ""
@@ -118,7 +118,7 @@ def mark_moves(
 
 
 def _compare(
-    at: Scored, after: Scored, chances: tuple[float, float], chosen: Scored | None, curve: Curve
+    at: Scored, after: Scored, chances: tuple[float, float], chosen: Scored | None, win_model: WinModel
 ) -> tuple[float, float]:
     """What the best move and the one played were worth to whoever moved.
 
@@ -126,8 +126,8 @@ def _compare(
     """
     best, later = chances
     if at.depths and not at.wins_now:
-        best = _mean(at, curve)
-    if chosen is not None and (pair := _level(after, later, chosen, curve)):
+        best = _mean(at, win_model)
+    if chosen is not None and (pair := _level(after, later, chosen, win_model)):
         later, other = pair
         other = other if chosen.side == at.side else -other
         if not at.wins_now and other > -CERTAIN:  # a choice that turns out lost is not what is best
@@ -135,39 +135,39 @@ def _compare(
     return best, later if after.side == at.side else -later
 
 
-def swing(at: Scored, chosen: Scored | None, curve: Curve) -> float:
+def swing(at: Scored, chosen: Scored | None, win_model: WinModel) -> float:
     """By how much the position after the engine's choice, `chosen`, looks better or worse than that before it; 0 where
     that is not known.
     """
     if chosen is None or at.wins_now or _is_ended(chosen) or not (at.depths and chosen.depths):
         return 0.0
-    after = _mean(chosen, curve)
-    return abs(_mean(at, curve) - (after if chosen.side == at.side else -after))
+    after = _mean(chosen, win_model)
+    return abs(_mean(at, win_model) - (after if chosen.side == at.side else -after))
 
 
-def _level(after: Scored, after_chance: float, chosen: Scored, curve: Curve) -> tuple[float, float] | None:
+def _level(after: Scored, after_chance: float, chosen: Scored, win_model: WinModel) -> tuple[float, float] | None:
     """The chances of two positions that are compared, each for its side to move; None where one is not known.
 
     A search favours whoever moves last in it, and a deeper one sees more: so both count to the depth that both were
     searched to, as the mean of that depth and the one before. What is certain of either needs no such care.
     """
-    chosen_chance = _own(chosen, curve)
+    chosen_chance = _own(chosen, win_model)
     if chosen_chance is None:
         return None
     if after.choices == 1 or _is_ended(after) or _is_ended(chosen) or not (after.depths and chosen.depths):
         return after_chance, chosen_chance
     is_certain = CERTAIN in (abs(after_chance), abs(chosen_chance))  # no deeper look would change it
     most = None if is_certain else min(after.depths[-1][0], chosen.depths[-1][0])
-    return _mean(after, curve, most), _mean(chosen, curve, most)
+    return _mean(after, win_model, most), _mean(chosen, win_model, most)
 
 
-def _mean(at: Scored, curve: Curve, most: int | None = None) -> float:
+def _mean(at: Scored, win_model: WinModel, most: int | None = None) -> float:
     """The chance by the last two depths of a search, up to `most`; by the last where that is certain.
 
     A search that began deeper counts by its first depth.
     """
     reached = [one for one in at.depths if most is None or one[0] <= most] or at.depths[:1]
-    chances = [curve.chance(score) for _, score in reached[-2:]]
+    chances = [win_model.chance(score) for _, score in reached[-2:]]
     return chances[-1] if abs(chances[-1]) == CERTAIN else sum(chances) / len(chances)
 
 
@@ -175,21 +175,21 @@ def _is_ended(at: Scored) -> bool:
     return at.result is not None or at.wins_now
 
 
-def _own(at: Scored, curve: Curve) -> float | None:
+def _own(at: Scored, win_model: WinModel) -> float | None:
     """The chance of a position by itself."""
     if at.result is not None:
         return float(at.result)
     if at.wins_now:
         return CERTAIN
-    return None if at.score is None else curve.chance(at.score)
+    return None if at.score is None else win_model.chance(at.score)
 
 
-def _chances(scored: Sequence[Scored], moves: Sequence[str], curve: Curve) -> list[float | None]:
+def _chances(scored: Sequence[Scored], moves: Sequence[str], win_model: WinModel) -> list[float | None]:
     """What each position is worth to its side to move, from the last to the first."""
     found: list[float | None] = []
     for place in range(len(moves), -1, -1):
         at = scored[place]
-        chance = _own(at, curve)
+        chance = _own(at, win_model)
         if not _is_ended(at) and at.choices == 1 and found and (then := found[-1]) is not None:
             chance = then if scored[place + 1].side == at.side else -then
         found.append(chance)

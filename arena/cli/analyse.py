@@ -19,7 +19,7 @@ from arena.cli.exit import CommandError, Exit
 from arena.cli.play import add_sandbox
 
 if TYPE_CHECKING:
-    from arena.analysis.work import GameAnalysis
+    from arena.analysis.game_analysis import AnalysedGame
     from referee.record import GameRecord
     from referee.spec import BotSpec
 
@@ -65,20 +65,20 @@ def run(arguments: argparse.Namespace) -> int:
         _show(_analysed(arguments, record, None), record, arguments)
         return Exit.DONE
     with closing(open_store(settings_of(arguments))) as store:
-        from arena.analysis.keeping import curve_of, keep, read_game
+        from arena.analysis.storage import read_game, save, win_model_of
 
         record = read_game(store, arguments.game)
-        found = _analysed(arguments, record, curve_of(store, record.family))
-        keep(store, found)
+        found = _analysed(arguments, record, win_model_of(store, record.family))
+        save(store, found)
     _show(found, record, arguments)
     return Exit.DONE
 
 
-def _analysed(arguments: argparse.Namespace, record: GameRecord, curve: Any) -> GameAnalysis:
+def _analysed(arguments: argparse.Namespace, record: GameRecord, win_model: Any) -> AnalysedGame:
     from arena.analysis.budget import MOST_PLIES
-    from arena.analysis.curve import shipped
     from arena.analysis.engine import LIMITS, AnalysisEngine, Answers, Spot
-    from arena.analysis.work import analyse
+    from arena.analysis.game_analysis import analyse
+    from arena.analysis.win_model import shipped
     from referee.roster import Roster
     from referee.sandbox_choice import choose
 
@@ -97,7 +97,7 @@ def _analysed(arguments: argparse.Namespace, record: GameRecord, curve: Any) -> 
                 output.progress(f"{count} of {len(spots)} positions", is_last=count == len(spots))
             return Answers(engine.name, scored)
 
-        return analyse(record, ask, nodes=arguments.nodes, curve=curve or shipped(record.family))
+        return analyse(record, ask, nodes=arguments.nodes, win_model=win_model or shipped(record.family))
 
 
 def _engine(text: str | None, family: str) -> BotSpec:
@@ -112,9 +112,9 @@ def _engine(text: str | None, family: str) -> BotSpec:
         raise CommandError(str(error)) from None
 
 
-def _show(found: GameAnalysis, record: GameRecord, arguments: argparse.Namespace) -> None:
+def _show(found: AnalysedGame, record: GameRecord, arguments: argparse.Namespace) -> None:
     if arguments.record:
-        from arena.analysis.work import marks_of
+        from arena.analysis.game_analysis import marks_of
 
         output.document(replace(record, marks=marks_of(found.as_json())).as_json())
         return
@@ -126,7 +126,7 @@ def _show(found: GameAnalysis, record: GameRecord, arguments: argparse.Namespace
         name = record.first if side == "first" else record.second
         shown = "-" if accuracy is None else f"{accuracy:.1f}"
         output.text(f"{name}: {blunders} blunders, accuracy {shown}")
-    output.text(f"engine {found.engine}, unit {found.nodes} nodes, curve {found.fit}", "")
+    output.text(f"engine {found.engine}, unit {found.nodes} nodes, win model {found.win_model}", "")
     output.table(
         ("ply", "move", "mark", "loss", "chance", "score", "best"),
         [

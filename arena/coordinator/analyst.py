@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 
 from arena.analysis.budget import MOST_PLIES
 from arena.analysis.engine import Answers, Spot, ask_aside
-from arena.analysis.keeping import curve_of, keep, read_game
-from arena.analysis.work import analyse, ask_position
+from arena.analysis.game_analysis import analyse, ask_position
+from arena.analysis.storage import read_game, save, win_model_of
 from arena.helper_process import HelperProcess
 from arena.log import logger
 from arena.store import NotFoundError, Store
@@ -89,18 +89,18 @@ class Analyst:
             record = read_record(str(task.question["record"]))
         else:
             record = read_game(self._store, task.game_id)
-        curve = curve_of(self._store, record.family)
+        win_model = win_model_of(self._store, record.family)
 
         def ask(spots: Sequence[Spot], nodes: int) -> Answers:
             return self._ask_calmly(record, spots, nodes, stop)
 
         if task.game_id is None:
             assert task.request is not None
-            answer = ask_position(record, ask, nodes=task.nodes, curve=curve)
+            answer = ask_position(record, ask, nodes=task.nodes, win_model=win_model)
             self._store.analyses.answer(task.request, answer)
             return
-        found = analyse(record, ask, nodes=task.nodes, curve=curve)
-        keep(self._store, found)
+        found = analyse(record, ask, nodes=task.nodes, win_model=win_model)
+        save(self._store, found)
         self._log.info("analysed", game=record.id, nodes=task.nodes, blunders=sum(found.summary.blunders))
 
     def _ask_calmly(self, record: GameRecord, spots: Sequence[Spot], nodes: int, stop: threading.Event) -> Answers:

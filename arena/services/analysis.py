@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from arena.analysis.work import marks_of
+from arena.analysis.game_analysis import marks_of
 from arena.services import study
 from arena.services.arena import Arena
 from arena.store import BadValueError, ConflictError, Identity, NotFoundError
@@ -22,7 +22,7 @@ State = Literal["none", "waiting", "failed", "done"]
 
 @dataclass(frozen=True, slots=True)
 class GameAnalysis:
-    """How far the analysis of a game is: `data` as `arena.analysis.work` packs it, `problem` why it failed."""
+    """How far the analysis of a game is: `data` as `arena.analysis.game_analysis` packs it, `problem` why it failed."""
 
     game_id: str
     state: State

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.analysis.work import marks_of
+from arena.analysis.game_analysis import marks_of
 from arena.collections.collection import Collection, GameProblem, best_reading, read_collection
 from arena.collections.conversion import to_archived, to_text
 from arena.collections.record_format import RECORD

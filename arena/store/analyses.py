@@ -18,7 +18,7 @@ from sqlmodel import col
 
 from arena.store.engine import Sessions, fetch
 from arena.store.errors import NotFoundError, QuotaError
-from arena.store.models import Analysis, AnalysisRequest, Curve, Game, now
+from arena.store.models import Analysis, AnalysisRequest, FittedWinModel, Game, now
 
 LATEST = 1_000
 """So many of the latest results may be analysed without anybody asking."""
@@ -39,7 +39,7 @@ class AnalysisFigures:
     family: str
     engine: str
     nodes: int
-    fit: str
+    win_model: str
     blunders: int
     first_blunders: int
     second_blunders: int
@@ -221,20 +221,25 @@ class Analyses:
                 mine = col(AnalysisRequest.id) == task.request
                 session.execute(update(AnalysisRequest).where(mine).values(problem=problem))
 
-    # -- curves --------------------------------------------------------------------------------------------------------
+    # -- win models ----------------------------------------------------------------------------------------------------
 
-    def add_curve(self, curve: Curve) -> int:
+    def add_win_model(self, win_model: FittedWinModel) -> int:
         """Chances follow from it from now on; its number."""
         with self._sessions.writing() as session:
-            session.add(curve)
+            session.add(win_model)
             session.flush()
-            assert curve.id is not None
-            return curve.id
+            assert win_model.id is not None
+            return win_model.id
 
-    def curve(self, family: str) -> Curve | None:
+    def win_model(self, family: str) -> FittedWinModel | None:
         """The latest curve that was fitted here for a family."""
         with self._sessions.reading() as session:
-            query = select(Curve).where(col(Curve.family) == family).order_by(col(Curve.id).desc()).limit(1)
+            query = (
+                select(FittedWinModel)
+                .where(col(FittedWinModel.family) == family)
+                .order_by(col(FittedWinModel.id).desc())
+                .limit(1)
+            )
             row = session.scalar(query)
             if row is not None:
                 session.expunge(row)

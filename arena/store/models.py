@@ -537,7 +537,7 @@ class ArchivePosition(SQLModel, table=True):
 
 
 class Analysis(SQLModel, table=True):
-    """A game as an engine saw it: figures to look for, and all of it as compressed JSON (`arena.analysis.work`).
+    """A game as an engine saw it: figures to look for, and all of it as compressed JSON (`arena.analysis.game_analysis`).
 
     `game_id` is that of a game played here or of an imported one. `accuracy` is that of the side with the lower one.
     """
@@ -547,7 +547,7 @@ class Analysis(SQLModel, table=True):
     family: str = Field(max_length=32, index=True)
     engine: str = Field(max_length=80)
     nodes: int
-    fit: str = Field(max_length=40)
+    win_model: str = Field(max_length=40)
     blunders: int = Field(index=True)
     first_blunders: int
     second_blunders: int
@@ -578,10 +578,10 @@ class AnalysisRequest(SQLModel, table=True):
     at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
 
 
-class Curve(SQLModel, table=True):
+class FittedWinModel(SQLModel, table=True):
     """How scores become chances in a family from some day on: the scale of a curve, and what it was made of."""
 
-    __tablename__ = "curves"
+    __tablename__ = "win_models"
     id: int | None = Field(default=None, primary_key=True)
     family: str = Field(max_length=32, index=True)
     scale: float

@@ -23,7 +23,7 @@ PINNED: Mapping[str, tuple[str, str]] = {
     "family._certify": ("rules certify", "family seed laws broken"),
     "games._verify": ("games verify", "checked failed failures"),
     "games._archive": ("games archive", "files"),
-    "games._curve": ("games curve", "family fit"),
+    "games._curve": ("games curve", "family win_model"),
     "init.run": ("init", "data settings revision admin"),
     "leaderboard.run": ("leaderboard", "items"),
     "login.run": ("login", "server"),

@@ -17,10 +17,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from arena.analysis.budget import NODES
-from arena.analysis.curve import shipped
 from arena.analysis.engine import AnalysisEngine, sample_engine
+from arena.analysis.game_analysis import analyse_last_move
 from arena.analysis.marking import BLUNDER, AnalysedMove
-from arena.analysis.work import analyse_last_move
+from arena.analysis.win_model import shipped
 from referee.bot_argument import read_bot
 from referee.openings import random_openings
 from referee.play import play
@@ -92,7 +92,7 @@ def compare(family: str, count: int, nodes: int, times: int, seed: int = 1) -> A
 
 def analysed(engine: AnalysisEngine, record: GameRecord, nodes: int, *, is_plain: bool = False) -> AnalysedMove:
     """The last move of a game as it is analysed, or by one search of so many nodes."""
-    return analyse_last_move(record, engine.ask_all, nodes=nodes, curve=shipped(record.family), is_plain=is_plain)
+    return analyse_last_move(record, engine.ask_all, nodes=nodes, win_model=shipped(record.family), is_plain=is_plain)
 
 
 def samples(family: str, count: int, roster: Roster, source: random.Random) -> Iterator[GameRecord]:

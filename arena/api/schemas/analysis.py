@@ -34,7 +34,7 @@ class AnalysisDocument(Out):
     """The analysis of a game: `state` says whether it is done, waits, has failed (`problem`), or that there is none.
 
     `blunders` are moves marked `??`, `accuracy` is 0 to 100, `turning_points` are moves from a winning position to one
-    that is even at best. `fit` names the curve that turned scores into chances.
+    that is even at best. `win_model` names the curve that turned scores into chances.
     """
 
     game: str
@@ -43,7 +43,7 @@ class AnalysisDocument(Out):
     family: str | None = None
     engine: str | None = None
     nodes: int | None = None
-    fit: str | None = None
+    win_model: str | None = None
     plies: Sequence[AnalysedMove] = ()
     blunders: Blunders | None = None
     accuracy: Accuracy | None = None
@@ -75,7 +75,7 @@ class Thought(Out):
     side: Side
     engine: str
     nodes: int
-    fit: str
+    win_model: str
     score: int | None
     chance: float | None
     best: str

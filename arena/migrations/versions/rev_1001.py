@@ -20,7 +20,7 @@ def upgrade() -> None:
         sa.Column("family", sa.String(length=32), nullable=False),
         sa.Column("engine", sa.String(length=80), nullable=False),
         sa.Column("nodes", sa.Integer(), nullable=False),
-        sa.Column("fit", sa.String(length=40), nullable=False),
+        sa.Column("win_model", sa.String(length=40), nullable=False),
         sa.Column("blunders", sa.Integer(), nullable=False),
         sa.Column("first_blunders", sa.Integer(), nullable=False),
         sa.Column("second_blunders", sa.Integer(), nullable=False),
@@ -116,20 +116,6 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("name", name=op.f("pk_counters")),
     )
     op.create_table(
-        "curves",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("family", sa.String(length=32), nullable=False),
-        sa.Column("scale", sa.Float(), nullable=False),
-        sa.Column("games", sa.Integer(), nullable=False),
-        sa.Column("positions", sa.Integer(), nullable=False),
-        sa.Column("log_loss", sa.Float(), nullable=False),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_curves")),
-    )
-    with op.batch_alter_table("curves", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_curves_family"), ["family"], unique=False)
-
-    op.create_table(
         "guesses",
         sa.Column("key", sa.String(length=64), nullable=False),
         sa.Column("count", sa.Float(), nullable=False),
@@ -176,6 +162,20 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_users")),
         sa.UniqueConstraint("name", name=op.f("uq_users_name")),
     )
+    op.create_table(
+        "win_models",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("family", sa.String(length=32), nullable=False),
+        sa.Column("scale", sa.Float(), nullable=False),
+        sa.Column("games", sa.Integer(), nullable=False),
+        sa.Column("positions", sa.Integer(), nullable=False),
+        sa.Column("log_loss", sa.Float(), nullable=False),
+        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_win_models")),
+    )
+    with op.batch_alter_table("win_models", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_win_models_family"), ["family"], unique=False)
+
     op.create_table(
         "analysis_requests",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -679,15 +679,15 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f("ix_analysis_requests_at"))
 
     op.drop_table("analysis_requests")
+    with op.batch_alter_table("win_models", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_win_models_family"))
+
+    op.drop_table("win_models")
     op.drop_table("users")
     op.drop_table("rebuilt_changes")
     op.drop_table("rebuilds")
     op.drop_table("leases")
     op.drop_table("guesses")
-    with op.batch_alter_table("curves", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_curves_family"))
-
-    op.drop_table("curves")
     op.drop_table("counters")
     op.drop_table("archive_parts")
     op.drop_table("archive_names")

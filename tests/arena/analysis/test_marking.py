@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.analysis.curve import Curve
 from arena.analysis.marking import AnalysedMove, Mark, Scored, Summary, mark_moves, summarise
+from arena.analysis.win_model import WinModel
 from referee.rules.core import SIDES, Side
 
-CURVE = Curve(100.0, "test")
+WIN_MODEL = WinModel(100.0, "test")
 WIN_IN_3 = 29_997
 
 
@@ -20,16 +20,16 @@ def at(score: int | None = 0, side: Side = "first", **more: object) -> Scored:
 
 def one(before: Scored, after: Scored, move: str = "played") -> AnalysedMove:
     """A move of `first`; `after` is told from the view of who is to move then."""
-    return mark_moves([before, after], [move], CURVE)[0]
+    return mark_moves([before, after], [move], WIN_MODEL)[0]
 
 
 def test_a_chance_is_a_logistic_curve_between_lost_and_won() -> None:
-    assert CURVE.chance(0) == 0
-    assert CURVE.chance(100) == pytest.approx(0.4621, abs=1e-4)
-    assert CURVE.chance(-100) == -CURVE.chance(100)
-    assert CURVE.chance(WIN_IN_3) == 1
-    assert CURVE.chance(-29_001) == -1
-    assert CURVE.chance(28_000) < 1 or CURVE.chance(28_000) == pytest.approx(1)
+    assert WIN_MODEL.chance(0) == 0
+    assert WIN_MODEL.chance(100) == pytest.approx(0.4621, abs=1e-4)
+    assert WIN_MODEL.chance(-100) == -WIN_MODEL.chance(100)
+    assert WIN_MODEL.chance(WIN_IN_3) == 1
+    assert WIN_MODEL.chance(-29_001) == -1
+    assert WIN_MODEL.chance(28_000) < 1 or WIN_MODEL.chance(28_000) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_chance_is_a_logistic_curve_between_lost_and_won() -> None:
 def test_what_a_move_loses_is_marked(later: int, mark: str) -> None:
     found = one(at(0), at(-later, "second"))
     assert found.mark == mark
-    assert found.loss == pytest.approx(-CURVE.chance(later), abs=1e-3)
+    assert found.loss == pytest.approx(-WIN_MODEL.chance(later), abs=1e-3)
 
 
 def test_the_judges_choice_loses_nothing() -> None:
@@ -78,7 +78,7 @@ def test_the_rules_of_sense(name: str, before: Scored, after: Scored, mark: str)
 def test_a_position_without_a_choice_is_worth_what_comes_of_it() -> None:
     """A shallow score of a forced reply must not make a blunder of the move before it."""
     scored = [at(0), at(400, "second", choices=1), at(0)]
-    first, second = mark_moves(scored, ["a", "b"], CURVE)
+    first, second = mark_moves(scored, ["a", "b"], WIN_MODEL)
     assert (first.mark, first.loss) == ("", 0)
     assert (second.chance, second.mark) == (0, "")
 
@@ -94,7 +94,7 @@ def test_a_position_without_a_choice_is_worth_what_comes_of_it() -> None:
     ],
 )
 def test_a_move_is_compared_with_the_judges_choice_where_that_was_looked_at(chosen: Scored, mark: str) -> None:
-    (found,) = mark_moves([at(0), at(0, "second")], ["played"], CURVE, instead={1: chosen})
+    (found,) = mark_moves([at(0), at(0, "second")], ["played"], WIN_MODEL, instead={1: chosen})
     assert found.mark == mark
     assert found.chance == 0
 
@@ -118,16 +118,16 @@ def searched(*scores: int, first: int = 1) -> Scored:
 def test_positions_are_compared_as_far_as_both_were_searched(
     name: str, after: Scored, chosen: Scored, loss: float, mark: str
 ) -> None:
-    (found,) = mark_moves([at(0), after], ["played"], CURVE, instead={1: chosen})
+    (found,) = mark_moves([at(0), after], ["played"], WIN_MODEL, instead={1: chosen})
     assert (found.loss, found.mark) == (pytest.approx(loss, abs=1e-3), mark), name
 
 
 def test_a_choice_that_turns_out_lost_is_not_what_is_best() -> None:
     """The move loses too, but to somebody who had something else it is a blunder; where all was lost it is none."""
     lost = at(WIN_IN_3, "second")
-    (found,) = mark_moves([at(0), lost], ["played"], CURVE, instead={1: lost})
+    (found,) = mark_moves([at(0), lost], ["played"], WIN_MODEL, instead={1: lost})
     assert (found.loss, found.mark) == (1, "??")
-    (found,) = mark_moves([at(-WIN_IN_3), lost], ["played"], CURVE, instead={1: lost})
+    (found,) = mark_moves([at(-WIN_IN_3), lost], ["played"], WIN_MODEL, instead={1: lost})
     assert (found.loss, found.mark) == (0, "")
 
 
@@ -138,7 +138,7 @@ def test_a_side_may_move_twice() -> None:
 
 def test_moves_of_the_book_are_nobodys_blunders() -> None:
     scored = [at(0), at(500, "second"), at(0)]
-    analysed = mark_moves(scored, ["a", "b"], CURVE, book={1})
+    analysed = mark_moves(scored, ["a", "b"], WIN_MODEL, book={1})
     assert [one.mark for one in analysed] == ["", "??"]
     assert summarise(analysed, "second", book={1}).accuracy[0] is None
 
@@ -150,7 +150,7 @@ def test_a_judge_that_says_nothing_leaves_no_marks() -> None:
 
 def test_the_summary_of_a_game() -> None:
     scored = [at(250), at(20, "second"), at(-20), at(900, "second"), at(None, "first", result=-1)]
-    analysed = mark_moves(scored, ["a", "best", "c", "best"], CURVE)
+    analysed = mark_moves(scored, ["a", "best", "c", "best"], WIN_MODEL)
     found = summarise(analysed, "second")
     assert found.blunders == (2, 0)
     assert found.turning_points == 1
@@ -186,7 +186,7 @@ _scores = st.one_of(st.integers(-2_000, 2_000), st.integers(29_900, 29_999), st.
 @given(st.lists(_scores, min_size=2, max_size=12), st.floats(10, 2_000))
 def test_laws_of_marks(scores: list[int], scale: float) -> None:
     scored = [at(score, SIDES[place % 2]) for place, score in enumerate(scores)]
-    analysed = mark_moves(scored, ["x"] * (len(scores) - 1), Curve(scale, "any"))
+    analysed = mark_moves(scored, ["x"] * (len(scores) - 1), WinModel(scale, "any"))
     for found in analysed:
         assert found.chance is not None
         assert found.loss is not None

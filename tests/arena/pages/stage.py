@@ -11,11 +11,11 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlmodel import col
 
-from arena.analysis.curve import shipped
 from arena.analysis.engine import Answers, Spot
-from arena.analysis.keeping import keep
+from arena.analysis.game_analysis import analyse
 from arena.analysis.marking import Scored
-from arena.analysis.work import analyse
+from arena.analysis.storage import save
+from arena.analysis.win_model import shipped
 from arena.collections.following import follow
 from arena.config import Settings
 from arena.services import Arena, analysis
@@ -371,7 +371,7 @@ def _asked(stage: Stage) -> int:
     user = stage.store.users.add("quinn")
     line = analysis.read_question(analysis.Question("loa", moves="b1b3"))
     found = analysis.ask_position(arena, line, Identity(user.id or 0, user.name, "author", ("read",)))
-    answer = {"family": "loa", "side": "second", "engine": "alphabeta", "nodes": 200_000, "fit": "shipped 1"}
+    answer = {"family": "loa", "side": "second", "engine": "alphabeta", "nodes": 200_000, "win_model": "shipped 1"}
     stage.store.analyses.answer(
         found.id or 0, {**answer, "score": -12, "chance": -0.05, "best": "a2c2", "line": ["a2c2", "b3b5"]}
     )
@@ -388,4 +388,4 @@ def _analysed(stage: Stage) -> None:
             "fake", [Scored(sides[(one + bool(move)) % 2], 40 * (one % 7) - 90, "a1a2", "", 9) for one, move in places]
         )
 
-    keep(stage.store, analyse(record, ask, nodes=20_000, curve=shipped("loa")))
+    save(stage.store, analyse(record, ask, nodes=20_000, win_model=shipped("loa")))

@@ -10,11 +10,11 @@ from urllib.parse import urlencode
 
 import pytest
 
-from arena.analysis.curve import Curve
 from arena.analysis.engine import Answers, Spot
-from arena.analysis.keeping import keep
+from arena.analysis.game_analysis import analyse
 from arena.analysis.marking import Scored
-from arena.analysis.work import analyse
+from arena.analysis.storage import save
+from arena.analysis.win_model import WinModel
 from arena.collections import following
 from referee.record import GameRecord
 from tests.arena.api.server import Server
@@ -37,7 +37,7 @@ def games(server: Server) -> list[GameRecord]:
             found.append(Scored(sides[(one + bool(move)) % 2], -score if move else score, "e5e6", "", 9))
         return Answers("fake", found)
 
-    keep(server.store, analyse(record, ask, nodes=20_000, curve=Curve(100.0, "test")))
+    save(server.store, analyse(record, ask, nodes=20_000, win_model=WinModel(100.0, "test")))
     return found
 
 
@@ -51,7 +51,7 @@ def test_a_game_shows_marks_chances_and_figures(server: Server, games: list[Game
     shown = words(page)
     assert "Chance by the engine" in shown
     assert "accuracy 3.0, 1 blunder" in shown
-    assert "fake, unit 20,000 nodes, curve test" in shown
+    assert "fake, unit 20,000 nodes, win model test" in shown
     assert "Nobody has asked the engine" in words(server.get(f"/games/{games[0].id}").body.decode())
 
 
@@ -120,7 +120,7 @@ def test_who_is_logged_in_asks(server: Server, games: list[GameRecord]) -> None:
     number = int(place.rsplit("/", 1)[1])
     question = json.loads(server.store.analyses.request(number).question["record"])
     assert question["moves"] == ["b1b3"]
-    answer = {"family": "loa", "side": "second", "engine": "fake", "nodes": 200_000, "fit": "test"}
+    answer = {"family": "loa", "side": "second", "engine": "fake", "nodes": 200_000, "win_model": "test"}
     more = {"score": 30, "chance": 0.15, "best": "a2c2", "line": ["a2c2", "b3b5", "nonsense"]}
     server.store.analyses.answer(number, {**answer, **more})
     page = server.get(place, headers={"Cookie": cookie}).body.decode()

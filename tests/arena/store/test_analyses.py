@@ -12,7 +12,7 @@ from arena.collections import following
 from arena.store import QuotaError, Store
 from arena.store.analyses import MOST_OF_USER, AnalysisFigures, AnalysisFilter, AnalysisTask
 from arena.store.archive_search import Search
-from arena.store.models import Curve, now
+from arena.store.models import FittedWinModel, now
 from tests.arena.field import Field
 
 
@@ -23,7 +23,7 @@ def figures(game_id: str, blunders: int = 1, **more: Any) -> AnalysisFigures:
             "family": "loa",
             "engine": "alphabeta",
             "nodes": 100,
-            "fit": "test",
+            "win_model": "test",
             "blunders": blunders,
         },
         **{"first_blunders": blunders, "second_blunders": 0, "accuracy": 80.0, "first_accuracy": 80.0},
@@ -100,11 +100,11 @@ def test_an_analysis_goes_with_its_result(store: Store) -> None:
 
 
 def test_the_latest_curve_of_a_family_holds(sqlite_store: Store) -> None:
-    assert sqlite_store.analyses.curve("loa") is None
+    assert sqlite_store.analyses.win_model("loa") is None
     for scale in (100.0, 200.0):
-        row = Curve(family="loa", scale=scale, games=1, positions=300, log_loss=0.5)
-        number = sqlite_store.analyses.add_curve(row)
-    found = sqlite_store.analyses.curve("loa")
+        row = FittedWinModel(family="loa", scale=scale, games=1, positions=300, log_loss=0.5)
+        number = sqlite_store.analyses.add_win_model(row)
+    found = sqlite_store.analyses.win_model("loa")
     assert found is not None
     assert (found.id, found.scale) == (number, 200.0)
 

@@ -5,14 +5,13 @@ Refuses to know who asks and when.
 
 from __future__ import annotations
 
-from arena.analysis.curve import Curve, shipped
 from arena.analysis.fit import Fit, fit
-from arena.analysis.work import GameAnalysis
+from arena.analysis.game_analysis import AnalysedGame
+from arena.analysis.win_model import WinModel, shipped
 from arena.collections.conversion import to_record
 from arena.store import NotFoundError, Store
 from arena.store.analyses import AnalysisFigures
-from arena.store.models import Curve as CurveRow
-from arena.store.models import now
+from arena.store.models import FittedWinModel, now
 from referee.record import GameRecord
 
 
@@ -29,13 +28,13 @@ def read_game(store: Store, name: str) -> GameRecord:
         return to_record(store.archive.get(serial))
 
 
-def curve_of(store: Store, family: str) -> Curve:
+def win_model_of(store: Store, family: str) -> WinModel:
     """The latest curve made from the arena's own games, else the one it came with."""
-    found = store.analyses.curve(family)
-    return Curve(found.scale, f"own {found.id}") if found else shipped(family)
+    found = store.analyses.win_model(family)
+    return WinModel(found.scale, f"own {found.id}") if found else shipped(family)
 
 
-def keep(store: Store, found: GameAnalysis) -> None:
+def save(store: Store, found: AnalysedGame) -> None:
     """Put an analysis into the database, in place of a former one of the game."""
     summary = found.summary
     known = [one for one in summary.accuracy if one is not None]
@@ -44,7 +43,7 @@ def keep(store: Store, found: GameAnalysis) -> None:
         family=found.family,
         engine=found.engine[:80],
         nodes=found.nodes,
-        fit=found.fit,
+        win_model=found.win_model,
         blunders=sum(summary.blunders),
         first_blunders=summary.blunders[0],
         second_blunders=summary.blunders[1],
@@ -58,7 +57,7 @@ def keep(store: Store, found: GameAnalysis) -> None:
     store.analyses.put(figures, found.as_json())
 
 
-def fit_curve(store: Store, family: str) -> tuple[Fit, int]:
+def fit_win_model(store: Store, family: str) -> tuple[Fit, int]:
     """Fit a family's curve anew from all its analysed games with a result, and use it from now on; its number.
 
     Raises TooFewError.
@@ -75,8 +74,10 @@ def fit_curve(store: Store, family: str) -> tuple[Fit, int]:
                 points = 0.5 if winner == "draw" else float(winner == ply["side"])
                 seen.append((ply["score"], points))
     found = fit(seen)
-    row = CurveRow(family=family, scale=found.scale, games=games, positions=found.positions, log_loss=found.log_loss)
-    return found, store.analyses.add_curve(row)
+    row = FittedWinModel(
+        family=family, scale=found.scale, games=games, positions=found.positions, log_loss=found.log_loss
+    )
+    return found, store.analyses.add_win_model(row)
 
 
 def _winner(store: Store, game_id: str) -> str | None:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from arena.analysis.budget import at_first, in_doubt
-from arena.analysis.curve import Curve
 from arena.analysis.engine import AnalysisEngine, EngineError, NotAGameError
-from arena.analysis.work import GameAnalysis, analyse, ask_position, marks_of
+from arena.analysis.game_analysis import AnalysedGame, analyse, ask_position, marks_of
+from arena.analysis.win_model import WinModel
 from referee.record import GameRecord
 from referee.roster import Roster
 from referee.rules import load
@@ -21,7 +21,7 @@ from referee.sandbox import open_sandbox
 from referee.spec import BotSpec
 from tests.arena.analysis.conftest import game_of
 
-CURVE = Curve(100.0, "test")
+WIN_MODEL = WinModel(100.0, "test")
 ENGINE = """
 import sys
 for line in sys.stdin:
@@ -55,9 +55,9 @@ def scripted(folder: Path, scores: str, best: str = "'none'") -> BotSpec:
     return BotSpec("scripted", (sys.executable, "-I", str(file)))
 
 
-def analysed(record: GameRecord, spec: BotSpec, roster: Roster) -> GameAnalysis:
+def analysed(record: GameRecord, spec: BotSpec, roster: Roster) -> AnalysedGame:
     with AnalysisEngine(spec, roster, record, record.moves) as engine:
-        return analyse(record, engine.ask_all, nodes=10, curve=CURVE)
+        return analyse(record, engine.ask_all, nodes=10, win_model=WIN_MODEL)
 
 
 def test_every_position_is_asked_about_and_doubts_are_asked_again(tmp_path: Path, roster: Roster) -> None:
@@ -67,7 +67,7 @@ def test_every_position_is_asked_about_and_doubts_are_asked_again(tmp_path: Path
     found = analysed(record, spec, roster)
     assert [one.mark for one in found.plies] == [""] * 4
     assert [one.score for one in found.plies] == [0, 0, 0, 0]
-    assert (found.engine, found.nodes, found.fit) == ("scripted", 10, "test")
+    assert (found.engine, found.nodes, found.win_model) == ("scripted", 10, "test")
 
 
 def test_what_stays_lost_is_marked_and_packed(tmp_path: Path, roster: Roster) -> None:
@@ -150,7 +150,7 @@ def test_how_much_is_searched(nodes: int, first: int, doubt: int) -> None:
 def test_one_position(tmp_path: Path, roster: Roster) -> None:
     record = game_of(load("loa").settle(), 2)
     with AnalysisEngine(scripted(tmp_path, "plies * 50"), roster, record, record.moves) as engine:
-        found = ask_position(record, engine.ask_all, nodes=7, curve=CURVE)
+        found = ask_position(record, engine.ask_all, nodes=7, win_model=WIN_MODEL)
     assert (found["score"], found["best"], found["line"], found["nodes"]) == (100, "", ["a", "b"], 7)
     assert found["chance"] == pytest.approx(0.462, abs=1e-3)
 

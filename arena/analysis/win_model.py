@@ -20,7 +20,7 @@ USUAL_SCALE = 250.0
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class WinModel:
     """`scale` is in hundredths: a score of so many makes odds of e to 1. `version` says which fit it is."""
 
     scale: float = USUAL_SCALE
@@ -34,11 +34,13 @@ class Curve:
 
 
 @cache
-def _shipped() -> dict[str, Curve]:
-    data = tomllib.loads(files(__package__).joinpath("curves.toml").read_text(encoding="utf-8"))
-    return {name: Curve(one["scale"], f"shipped {data['version']}") for name, one in data.get("families", {}).items()}
+def _shipped() -> dict[str, WinModel]:
+    data = tomllib.loads(files(__package__).joinpath("win_models.toml").read_text(encoding="utf-8"))
+    return {
+        name: WinModel(one["scale"], f"shipped {data['version']}") for name, one in data.get("families", {}).items()
+    }
 
 
-def shipped(family: str) -> Curve:
-    """The curve that comes with the arena (`curves.toml` says what it was made from), or the usual one."""
-    return _shipped().get(family, Curve())
+def shipped(family: str) -> WinModel:
+    """The curve that comes with the arena (`win_models.toml` says what it was made from), or the usual one."""
+    return _shipped().get(family, WinModel())

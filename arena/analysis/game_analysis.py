@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from arena.analysis.budget import DOUBT, MOST_PLIES, ODDS, at_first, in_doubt
-from arena.analysis.curve import Curve
 from arena.analysis.engine import Answers, Spot
 from arena.analysis.marking import AnalysedMove, Scored, Summary, mark_moves, summarise, swing
+from arena.analysis.win_model import WinModel
 from referee.record import GameRecord
 from referee.rules.core import SIDES
 
@@ -21,14 +21,14 @@ Ask = Callable[[Sequence[Spot], int], Answers]
 
 
 @dataclass(frozen=True, slots=True)
-class GameAnalysis:
-    """A game as an engine saw it; `fit` names the curve that turned scores into chances."""
+class AnalysedGame:
+    """A game as an engine saw it; `win_model` names the curve that turned scores into chances."""
 
     game: str
     family: str
     engine: str
     nodes: int
-    fit: str
+    win_model: str
     plies: list[AnalysedMove]
     summary: Summary
 
@@ -40,7 +40,7 @@ class GameAnalysis:
             "family": self.family,
             "engine": self.engine,
             "nodes": self.nodes,
-            "fit": self.fit,
+            "win_model": self.win_model,
             "plies": [asdict(one) for one in self.plies],
             "blunders": dict(zip(SIDES, summary.blunders, strict=True)),
             "accuracy": dict(zip(SIDES, summary.accuracy, strict=True)),
@@ -49,17 +49,23 @@ class GameAnalysis:
         }
 
 
-def analyse(record: GameRecord, ask: Ask, *, nodes: int, curve: Curve) -> GameAnalysis:
+def analyse(record: GameRecord, ask: Ask, *, nodes: int, win_model: WinModel) -> AnalysedGame:
     """Ask an engine about a game; `nodes` is the unit, see `arena.analysis.budget`. Raises what `ask` raises."""
     moves = record.moves[:MOST_PLIES]
     book = {number for number, ply in enumerate(record.plies, 1) if ply.book}
     sight = _Sight(ask, moves, book)
     sight.study(at_first(nodes))
-    if doubtful := sight.doubtful(curve):
+    if doubtful := sight.doubtful(win_model):
         sight.study(in_doubt(nodes), doubtful)
-    analysed = sight.analysed(curve)
-    return GameAnalysis(
-        record.id, record.family, sight.engine, nodes, curve.version, analysed, summarise(analysed, record.winner, book)
+    analysed = sight.analysed(win_model)
+    return AnalysedGame(
+        record.id,
+        record.family,
+        sight.engine,
+        nodes,
+        win_model.version,
+        analysed,
+        summarise(analysed, record.winner, book),
     )
 
 
@@ -94,30 +100,30 @@ class _Sight:
         at = self._scored[number - 1]
         return at.score is not None and at.best not in ("", self._moves[number - 1]) and number not in self._book
 
-    def doubtful(self, curve: Curve) -> list[int]:
+    def doubtful(self, win_model: WinModel) -> list[int]:
         """The plies of which a longer search may say something else: they seem to lose about as much as a blunder, or the
         engine's own choice looks other than the position before it did.
         """
         least, most = DOUBT
         return [
             one.number
-            for one in self.analysed(curve)
-            if one.loss is not None and (least <= one.loss <= most or self._swing(one.number, curve) >= ODDS)
+            for one in self.analysed(win_model)
+            if one.loss is not None and (least <= one.loss <= most or self._swing(one.number, win_model) >= ODDS)
         ]
 
-    def _swing(self, number: int, curve: Curve) -> float:
+    def _swing(self, number: int, win_model: WinModel) -> float:
         at, played = self._scored[number - 1], self._scored[number]
         chosen = played if at.best == self._moves[number - 1] else self._instead.get(number)
-        return 0.0 if number in self._book else swing(at, chosen, curve)
+        return 0.0 if number in self._book else swing(at, chosen, win_model)
 
-    def analysed(self, curve: Curve) -> list[AnalysedMove]:
+    def analysed(self, win_model: WinModel) -> list[AnalysedMove]:
         """The moves by what is known now."""
         scored = [self._scored[place] for place in range(len(self._moves) + 1)]
-        return mark_moves(scored, self._moves, curve, self._book, self._instead)
+        return mark_moves(scored, self._moves, win_model, self._book, self._instead)
 
 
 def analyse_last_move(
-    record: GameRecord, ask: Ask, *, nodes: int, curve: Curve, is_plain: bool = False
+    record: GameRecord, ask: Ask, *, nodes: int, win_model: WinModel, is_plain: bool = False
 ) -> AnalysedMove:
     """The last move of a game alone; `is_plain`: by one search of so many nodes. Raises what `ask` raises."""
     before = len(record.moves) - 1
@@ -127,24 +133,24 @@ def analyse_last_move(
 
     sight = _Sight(ask_there, record.moves[-1:], ())
     sight.study(nodes if is_plain else at_first(nodes))
-    if not is_plain and sight.doubtful(curve):
+    if not is_plain and sight.doubtful(win_model):
         sight.study(in_doubt(nodes))
-    return sight.analysed(curve)[0]
+    return sight.analysed(win_model)[0]
 
 
-def ask_position(record: GameRecord, ask: Ask, *, nodes: int, curve: Curve) -> dict[str, Any]:
+def ask_position(record: GameRecord, ask: Ask, *, nodes: int, win_model: WinModel) -> dict[str, Any]:
     """What an engine thinks of the last position of a game, from the view of the side to move. Raises what `ask` does."""
     answers = ask([(len(record.moves), "")], nodes)
     found = answers.scored[0]
     chance = float(found.result) if found.result is not None else None
     if chance is None and found.score is not None:
-        chance = round(curve.chance(found.score), 3)
+        chance = round(win_model.chance(found.score), 3)
     return {
         "family": record.family,
         "side": found.side,
         "engine": answers.engine,
         "nodes": nodes,
-        "fit": curve.version,
+        "win_model": win_model.version,
         "score": found.score,
         "chance": chance,
         "best": found.best,
@@ -153,5 +159,5 @@ def ask_position(record: GameRecord, ask: Ask, *, nodes: int, curve: Curve) -> d
 
 
 def marks_of(data: Mapping[str, Any]) -> dict[int, str]:
-    """The marks of an analysis (see `GameAnalysis.as_json`) by ply, as notations keep them."""
+    """The marks of an analysis (see `AnalysedGame.as_json`) by ply, as notations keep them."""
     return {ply["number"]: ply["mark"] for ply in data["plies"] if ply["mark"]}
