@@ -144,7 +144,7 @@ def ask_position(record: GameRecord, ask: Ask, *, nodes: int, win_model: WinMode
     found = answers.scored[0]
     chance = float(found.result) if found.result is not None else None
     if chance is None and found.score is not None:
-        chance = round(win_model.chance(found.score), 3)
+        chance = round(win_model.winning_chances(found.score), 3)
     return {
         "family": record.family,
         "side": found.side,
@@ -152,7 +152,7 @@ def ask_position(record: GameRecord, ask: Ask, *, nodes: int, win_model: WinMode
         "nodes": nodes,
         "win_model": win_model.version,
         "score": found.score,
-        "chance": chance,
+        "winning_chances": chance,
         "best": found.best,
         "line": found.line.split(),
     }

@@ -56,7 +56,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class AnalysedMove:
-    """A move with what the engine said of the position before it. `score` in hundredths, `chance` from -1 (lost) to 1
+    """A move with what the engine said of the position before it. `score` in hundredths, `winning_chances` from -1 (lost) to 1
     (won) and `loss` are the mover's; `best` is what the engine would have played, `line` how it goes on. Without a score
     chance and loss are None.
     """
@@ -65,7 +65,7 @@ class AnalysedMove:
     side: Side
     move: str
     score: int | None
-    chance: float | None
+    winning_chances: float | None
     best: str
     loss: float | None
     mark: Mark
@@ -167,7 +167,7 @@ def _mean(at: Scored, win_model: WinModel, most: int | None = None) -> float:
     A search that began deeper counts by its first depth.
     """
     reached = [one for one in at.depths if most is None or one[0] <= most] or at.depths[:1]
-    chances = [win_model.chance(score) for _, score in reached[-2:]]
+    chances = [win_model.winning_chances(score) for _, score in reached[-2:]]
     return chances[-1] if abs(chances[-1]) == CERTAIN else sum(chances) / len(chances)
 
 
@@ -181,7 +181,7 @@ def _own(at: Scored, win_model: WinModel) -> float | None:
         return float(at.result)
     if at.wins_now:
         return CERTAIN
-    return None if at.score is None else win_model.chance(at.score)
+    return None if at.score is None else win_model.winning_chances(at.score)
 
 
 def _chances(scored: Sequence[Scored], moves: Sequence[str], win_model: WinModel) -> list[float | None]:
@@ -211,7 +211,7 @@ def summarise(analysed: Sequence[AnalysedMove], winner: Winner | None, book: Con
         mine = [one for one in analysed if one.side == side and one.number not in book]
         blunders.append(sum(one.mark == BLUNDER for one in mine))
         accuracy.append(_accuracy([one.loss for one in mine if one.loss is not None]))
-        stood_won = any(one.chance is not None and one.chance >= DECIDED for one in mine)
+        stood_won = any(one.winning_chances is not None and one.winning_chances >= DECIDED for one in mine)
         blown_win.append(stood_won and winner is not None and winner != side)
     turning_points = sum(_is_turning_point(one) for one in analysed)
     return Summary((blunders[0], blunders[1]), (accuracy[0], accuracy[1]), turning_points, (blown_win[0], blown_win[1]))
@@ -220,10 +220,10 @@ def summarise(analysed: Sequence[AnalysedMove], winner: Winner | None, book: Con
 def _is_turning_point(one: AnalysedMove) -> bool:
     return (
         bool(one.mark)
-        and one.chance is not None
+        and one.winning_chances is not None
         and one.loss is not None
-        and one.chance >= WON
-        and one.chance - one.loss <= EVEN
+        and one.winning_chances >= WON
+        and one.winning_chances - one.loss <= EVEN
     )
 
 

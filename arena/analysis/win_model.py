@@ -26,7 +26,7 @@ class WinModel:
     scale: float = USUAL_SCALE
     version: str = "usual"
 
-    def chance(self, score: int) -> float:
+    def winning_chances(self, score: int) -> float:
         """From -1 (lost) to 1 (won) for the side whose score it is; a forced win is 1, a forced loss -1."""
         if abs(score) >= SURE:
             return math.copysign(1.0, score)

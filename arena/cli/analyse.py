@@ -135,7 +135,7 @@ def _show(found: AnalysedGame, record: GameRecord, arguments: argparse.Namespace
                 one.move,
                 one.mark,
                 "" if not one.loss else f"{one.loss:.2f}",
-                "" if one.chance is None else f"{one.chance:+z.2f}",
+                "" if one.winning_chances is None else f"{one.winning_chances:+z.2f}",
                 "" if one.score is None else str(one.score),
                 one.best if one.best != one.move else "",
             )

@@ -77,7 +77,7 @@ class Thought(Out):
     nodes: int
     win_model: str
     score: int | None
-    chance: float | None
+    winning_chances: float | None
     best: str
     line: list[str]
 

@@ -149,9 +149,9 @@ def analysis_charts(replay: Replay, analysis: GameAnalysis | None) -> list[tuple
     if analysis is None or not analysis.plies:
         return []
     chances = {
-        number: ply["chance"] if ply["side"] == "first" else -ply["chance"]
+        number: ply["winning_chances"] if ply["side"] == "first" else -ply["winning_chances"]
         for number, ply in analysis.plies.items()
-        if ply["chance"] is not None
+        if ply["winning_chances"] is not None
     }
     return [(f"Chance by the engine, good for {replay.sides[0]} upwards", replay.chances_chart(chances))]
 

@@ -18,7 +18,7 @@ def test_a_fit_finds_the_scale_that_made_the_results() -> None:
     seen = []
     for _ in range(20_000):
         score = source.randint(-900, 900)
-        seen.append((score, float(source.random() < (1 + win_model.chance(score)) / 2)))
+        seen.append((score, float(source.random() < (1 + win_model.winning_chances(score)) / 2)))
     found = fit(seen)
     assert found.scale == pytest.approx(300, rel=0.05)
     assert found.positions == 20_000

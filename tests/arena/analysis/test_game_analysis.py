@@ -81,7 +81,7 @@ def test_what_stays_lost_is_marked_and_packed(tmp_path: Path, roster: Roster) ->
         "side": Position.start(load("loa").settle()).side,
         "move": record.moves[2],
         "score": 0,
-        "chance": 0.0,
+        "winning_chances": 0.0,
         "best": "",
         "loss": pytest.approx(0.964, abs=1e-3),
         "mark": "??",
@@ -152,7 +152,7 @@ def test_one_position(tmp_path: Path, roster: Roster) -> None:
     with AnalysisEngine(scripted(tmp_path, "plies * 50"), roster, record, record.moves) as engine:
         found = ask_position(record, engine.ask_all, nodes=7, win_model=WIN_MODEL)
     assert (found["score"], found["best"], found["line"], found["nodes"]) == (100, "", ["a", "b"], 7)
-    assert found["chance"] == pytest.approx(0.462, abs=1e-3)
+    assert found["winning_chances"] == pytest.approx(0.462, abs=1e-3)
 
 
 def test_a_judge_without_scores_marks_nothing(tmp_path: Path, roster: Roster) -> None:

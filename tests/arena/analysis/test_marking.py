@@ -24,12 +24,12 @@ def one(before: Scored, after: Scored, move: str = "played") -> AnalysedMove:
 
 
 def test_a_chance_is_a_logistic_curve_between_lost_and_won() -> None:
-    assert WIN_MODEL.chance(0) == 0
-    assert WIN_MODEL.chance(100) == pytest.approx(0.4621, abs=1e-4)
-    assert WIN_MODEL.chance(-100) == -WIN_MODEL.chance(100)
-    assert WIN_MODEL.chance(WIN_IN_3) == 1
-    assert WIN_MODEL.chance(-29_001) == -1
-    assert WIN_MODEL.chance(28_000) < 1 or WIN_MODEL.chance(28_000) == pytest.approx(1)
+    assert WIN_MODEL.winning_chances(0) == 0
+    assert WIN_MODEL.winning_chances(100) == pytest.approx(0.4621, abs=1e-4)
+    assert WIN_MODEL.winning_chances(-100) == -WIN_MODEL.winning_chances(100)
+    assert WIN_MODEL.winning_chances(WIN_IN_3) == 1
+    assert WIN_MODEL.winning_chances(-29_001) == -1
+    assert WIN_MODEL.winning_chances(28_000) < 1 or WIN_MODEL.winning_chances(28_000) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_chance_is_a_logistic_curve_between_lost_and_won() -> None:
 def test_what_a_move_loses_is_marked(later: int, mark: str) -> None:
     found = one(at(0), at(-later, "second"))
     assert found.mark == mark
-    assert found.loss == pytest.approx(-WIN_MODEL.chance(later), abs=1e-3)
+    assert found.loss == pytest.approx(-WIN_MODEL.winning_chances(later), abs=1e-3)
 
 
 def test_the_judges_choice_loses_nothing() -> None:
@@ -80,7 +80,7 @@ def test_a_position_without_a_choice_is_worth_what_comes_of_it() -> None:
     scored = [at(0), at(400, "second", choices=1), at(0)]
     first, second = mark_moves(scored, ["a", "b"], WIN_MODEL)
     assert (first.mark, first.loss) == ("", 0)
-    assert (second.chance, second.mark) == (0, "")
+    assert (second.winning_chances, second.mark) == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_position_without_a_choice_is_worth_what_comes_of_it() -> None:
 def test_a_move_is_compared_with_the_judges_choice_where_that_was_looked_at(chosen: Scored, mark: str) -> None:
     (found,) = mark_moves([at(0), at(0, "second")], ["played"], WIN_MODEL, instead={1: chosen})
     assert found.mark == mark
-    assert found.chance == 0
+    assert found.winning_chances == 0
 
 
 def searched(*scores: int, first: int = 1) -> Scored:
@@ -145,7 +145,7 @@ def test_moves_of_the_book_are_nobodys_blunders() -> None:
 
 def test_a_judge_that_says_nothing_leaves_no_marks() -> None:
     found = one(at(None), at(0, "second"))
-    assert (found.chance, found.loss, found.mark) == (None, None, "")
+    assert (found.winning_chances, found.loss, found.mark) == (None, None, "")
 
 
 def test_the_summary_of_a_game() -> None:
@@ -188,9 +188,9 @@ def test_laws_of_marks(scores: list[int], scale: float) -> None:
     scored = [at(score, SIDES[place % 2]) for place, score in enumerate(scores)]
     analysed = mark_moves(scored, ["x"] * (len(scores) - 1), WinModel(scale, "any"))
     for found in analysed:
-        assert found.chance is not None
+        assert found.winning_chances is not None
         assert found.loss is not None
-        assert -1 <= found.chance <= 1
+        assert -1 <= found.winning_chances <= 1
         assert 0 <= found.loss <= 2
         assert not found.mark or found.loss >= 0.0995
         assert found.mark != "??" or found.loss >= 0.2995

@@ -12,7 +12,7 @@ from arena.cli.exit import Exit
 from arena.store import Store
 from referee.rules import load
 from tests.arena.analysis.conftest import game_of
-from tests.arena.analysis.test_work import scripted
+from tests.arena.analysis.test_game_analysis import scripted
 from tests.arena.field import Field
 
 

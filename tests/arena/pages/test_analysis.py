@@ -121,7 +121,7 @@ def test_who_is_logged_in_asks(server: Server, games: list[GameRecord]) -> None:
     question = json.loads(server.store.analyses.request(number).question["record"])
     assert question["moves"] == ["b1b3"]
     answer = {"family": "loa", "side": "second", "engine": "fake", "nodes": 200_000, "win_model": "test"}
-    more = {"score": 30, "chance": 0.15, "best": "a2c2", "line": ["a2c2", "b3b5", "nonsense"]}
+    more = {"score": 30, "winning_chances": 0.15, "best": "a2c2", "line": ["a2c2", "b3b5", "nonsense"]}
     server.store.analyses.answer(number, {**answer, **more})
     page = server.get(place, headers={"Cookie": cookie}).body.decode()
     assert 'data-state="done"' in page
