@@ -147,7 +147,7 @@ class Dumps:
                     if month not in months:
                         months[month] = stack.enter_context(self._month(month, index.files.get(month)))
                     months[month].add(line, document(line, data, ancestors))
-                    taken, last = taken + 1, line.committed or 0
+                    taken, last = taken + 1, line.commit_number or 0
                     if taken >= PORTION:
                         break
                 if not taken:

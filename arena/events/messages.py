@@ -170,7 +170,7 @@ class _Outcome(News):
     """rules, adjudication, forfeit or void."""
     detail: Text = ""
     """More about the end, for people."""
-    committed: Number | None
+    commit_number: Number | None
     """The result's number among all results; null for a void game."""
 
 
@@ -271,7 +271,7 @@ class RatingsChanged(News):
     """The pool."""
     game: Name
     """The game that changed them."""
-    committed: Number
+    commit_number: Number
     """That result's number among all results."""
 
 

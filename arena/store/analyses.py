@@ -186,14 +186,14 @@ class Analyses:
     def next_unasked(self, nodes: int, since: datetime, most: int) -> AnalysisTask | None:
         """The latest result nobody has analysed, unless `most` games were analysed since a moment."""
         done = select(func.count()).select_from(Analysis).where(col(Analysis.at) >= since)
-        last = select(func.max(col(Game.committed))).scalar_subquery()
+        last = select(func.max(col(Game.commit_number))).scalar_subquery()
         query = (
             select(col(Game.id))
             .outerjoin(Analysis, col(Analysis.game_id) == col(Game.id))
             .outerjoin(AnalysisRequest, col(AnalysisRequest.game_id) == col(Game.id))
-            .where(col(Game.committed) > last - LATEST, col(Game.plies) > 0, col(Analysis.game_id).is_(None))
+            .where(col(Game.commit_number) > last - LATEST, col(Game.plies) > 0, col(Analysis.game_id).is_(None))
             .where(col(AnalysisRequest.id).is_(None), col(Game.kind) != "void")
-            .order_by(col(Game.committed).desc())
+            .order_by(col(Game.commit_number).desc())
             .limit(1)
         )
         with self._sessions.reading() as session:

@@ -159,7 +159,7 @@ def change_row(game: fold.FoldedGame, change: fold.Change) -> dict[str, Any]:
         "game_id": game.game_id,
         "version_id": change.version_id,
         "pool": game.pool,
-        "committed": game.committed,
+        "commit_number": game.commit_number,
         "mu_before": change.before.rating.mu,
         "sigma_before": change.before.rating.sigma,
         "mu": change.after.rating.mu,
@@ -237,7 +237,7 @@ def _finished(record: GameRecord, number: int, lease_owner: str) -> dict[str, An
     return {
         "game": record.id,
         "state": "finished",
-        "committed": number,
+        "commit_number": number,
         "lease_owner": lease_owner,
         "worker": record.worker[:120],
         "started": _instant(record.started),

@@ -12,10 +12,10 @@ from referee.rules.core import Kind
 
 @dataclass(frozen=True, slots=True)
 class FoldedGame:
-    """What the fold must know of a game. `committed` is its commit number."""
+    """What the fold must know of a game. `commit_number` is its commit number."""
 
     game_id: str
-    committed: int
+    commit_number: int
     family: str
     pool: str
     first_id: int
@@ -88,7 +88,7 @@ def _change(
     rating: trueskill.Rating,
     has_forfeited: bool,
 ) -> Change:
-    after = FoldedRating(rating, mine.forfeits + has_forfeited, mine.opposition + theirs.rating.mu, game.committed)
+    after = FoldedRating(rating, mine.forfeits + has_forfeited, mine.opposition + theirs.rating.mu, game.commit_number)
     return Change(version_id, mine, after)
 
 

@@ -37,7 +37,7 @@ class GameFilter(TypedDict, total=False):
 
 def conditions(games: GameFilter) -> list[Any]:
     """Their SQL, all but `versions`: results only."""
-    found: list[Any] = [col(Game.committed).is_not(None)]
+    found: list[Any] = [col(Game.commit_number).is_not(None)]
     for name in ("tournament_id", "family", "variant", "pool", "kind", "winner", "worker"):
         if (value := games.get(name)) is not None:
             found.append(col(getattr(Game, name)) == value)

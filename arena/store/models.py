@@ -295,7 +295,7 @@ class Entry(SQLModel, table=True):
 class Game(SQLModel, table=True):
     """One planned game, and its result once there is one.
 
-    `id` is the content hash of its spec. `sequence` numbers the games of a tournament in planned order; `committed`
+    `id` is the content hash of its spec. `sequence` numbers the games of a tournament in planned order; `commit_number`
     numbers all results in the order of their commits (ratings are folded in it). `state`: `planned`, `queued`,
     `running`, `finished`, `void` (given up) or `cancelled`. `attempt` counts the times it was handed out,
     `lease_owner` names the coordinator that has it or brought its result, `worker` the one of a cluster that played it.
@@ -305,17 +305,17 @@ class Game(SQLModel, table=True):
     __tablename__ = "games"
     __table_args__ = (
         UniqueConstraint("tournament_id", "sequence"),
-        Index("ix_games_family_committed", "family", "committed"),
-        Index("ix_games_pool_committed", "pool", "committed"),
-        Index("ix_games_first_committed", "first_id", "committed"),
-        Index("ix_games_second_committed", "second_id", "committed"),
-        Index("ix_games_pairing_committed", "first_id", "second_id", "committed"),
-        Index("ix_games_kind_committed", "kind", "committed"),
-        Index("ix_games_variant_committed", "variant", "committed"),
-        Index("ix_games_winner_committed", "winner", "committed"),
-        Index("ix_games_finished_committed", "finished", "committed"),
+        Index("ix_games_family_commit_number", "family", "commit_number"),
+        Index("ix_games_pool_commit_number", "pool", "commit_number"),
+        Index("ix_games_first_commit_number", "first_id", "commit_number"),
+        Index("ix_games_second_commit_number", "second_id", "commit_number"),
+        Index("ix_games_pairing_commit_number", "first_id", "second_id", "commit_number"),
+        Index("ix_games_kind_commit_number", "kind", "commit_number"),
+        Index("ix_games_variant_commit_number", "variant", "commit_number"),
+        Index("ix_games_winner_commit_number", "winner", "commit_number"),
+        Index("ix_games_finished_commit_number", "finished", "commit_number"),
         Index("ix_games_tournament_state", "tournament_id", "state", "sequence"),
-        Index("ix_games_tournament_committed", "tournament_id", "committed"),
+        Index("ix_games_tournament_commit_number", "tournament_id", "commit_number"),
         Index("ix_games_state_lease_owner", "state", "lease_owner"),
     )
     id: str = Field(primary_key=True, max_length=32)
@@ -338,7 +338,7 @@ class Game(SQLModel, table=True):
     worker: str = Field(default="", max_length=120)
     started: datetime | None = _time(nullable=True)
     finished: datetime | None = _time(nullable=True)
-    committed: int | None = Field(default=None, unique=True)
+    commit_number: int | None = Field(default=None, unique=True)
     winner: str | None = Field(default=None, max_length=8)
     termination: str | None = Field(default=None, max_length=32)
     kind: str | None = Field(default=None, max_length=16)
@@ -411,11 +411,11 @@ class RatingChange(SQLModel, table=True):
     """What one game did to one rating: the line of a rating plot."""
 
     __tablename__ = "rating_changes"
-    __table_args__ = (Index("ix_rating_changes_version_pool_committed", "version_id", "pool", "committed"),)
+    __table_args__ = (Index("ix_rating_changes_version_pool_commit_number", "version_id", "pool", "commit_number"),)
     game_id: str = Field(primary_key=True, foreign_key="games.id", max_length=32)
     version_id: int = Field(primary_key=True, foreign_key="versions.id")
     pool: str = Field(max_length=200)
-    committed: int
+    commit_number: int
     mu_before: float
     sigma_before: float
     mu: float
@@ -442,7 +442,7 @@ class RebuiltChange(SQLModel, table=True):
     game_id: str = Field(primary_key=True, max_length=32)
     version_id: int = Field(primary_key=True)
     pool: str = Field(max_length=200)
-    committed: int
+    commit_number: int
     mu_before: float | None = None
     sigma_before: float | None = None
     mu: float | None = None

@@ -93,11 +93,11 @@ class Notices:
             )
             .where(
                 col(Game.kind) == Kind.FORFEIT.value,
-                col(Game.committed).is_not(None),
+                col(Game.commit_number).is_not(None),
                 col(Game.termination).not_in((Termination.RESIGNED.value, Termination.SUSPENDED.value)),
                 lost,
             )
-            .order_by(col(Game.committed).desc())
+            .order_by(col(Game.commit_number).desc())
             .limit(LIMIT)
         )
         rows = self._rows(query, col(Game.finished), since)

@@ -46,7 +46,7 @@ class Outline(NamedTuple):  # of ten thousand games a dataclass takes four times
     second_id: int
     state: str
     winner: str | None
-    committed: int | None
+    commit_number: int | None
 
 
 @dataclass(frozen=True, slots=True)

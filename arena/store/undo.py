@@ -45,7 +45,7 @@ def undone(session: Session) -> int:
 
 def _take_out(session: Session, game_id: str, problem: str, lease_owner: str) -> bool:
     game = session.get(Game, game_id, with_for_update=True)
-    if game is None or game.committed is None:
+    if game is None or game.commit_number is None:
         return False
     tournament = session.get(Tournament, game.tournament_id, with_for_update=True)
     assert tournament is not None
@@ -61,7 +61,7 @@ def _take_out(session: Session, game_id: str, problem: str, lease_owner: str) ->
     for model in (Record, Analysis, AnalysisRequest):
         session.execute(delete(model).where(col(model.game_id) == game_id))
     game.state = "cancelled" if tournament.state == "cancelled" else "planned"
-    game.committed = game.winner = game.termination = game.kind = game.started = game.finished = None
+    game.commit_number = game.winner = game.termination = game.kind = game.started = game.finished = None
     game.lease_owner = game.worker = game.detail = ""
     game.plies = 0
     tournament.finished_games -= 1

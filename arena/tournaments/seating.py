@@ -50,7 +50,7 @@ def played(outlines: Sequence[Outline], entries: Sequence[EntryLine]) -> list[Pl
             seat_of[game.second_id],
             _STATES.get(game.state, "open"),
             _POINTS.get(game.winner or "") if game.state == "finished" else None,
-            game.committed or 0,
+            game.commit_number or 0,
         )
         for game in outlines
     ]

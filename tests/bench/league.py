@@ -156,7 +156,7 @@ def _tournament(base: sqlite3.Connection, number: int, family: str) -> None:
         + f""", g AS (SELECT i, {commits} + i + 1 AS c, {low} + 1 + i / {ENTRIES} AS a,
             {low} + 1 + (i % {ENTRIES} + (i % {ENTRIES} = i / {ENTRIES})) % {ENTRIES} AS b, (i * 7) % 10 AS r FROM n)
         INSERT INTO games (id, tournament_id, sequence, round, pair, family, pool, variant, first_id, second_id, first,
-            second, spec, is_rated, state, attempt, lease_owner, worker, started, finished, committed, winner,
+            second, spec, is_rated, state, attempt, lease_owner, worker, started, finished, commit_number, winner,
             termination, kind, detail, plies)
         SELECT printf('%08x%024x', (c * 2654435761) % 4294967296, c), {number}, i + 1, i / {ENTRIES} + 1, i / 2 + 1,
             ?, ?, ?, a, b, v.name, w.name, replace(replace(?, '@1', v.name), '@2', w.name), 1, 'finished', 1, 'made up',
@@ -167,14 +167,14 @@ def _tournament(base: sqlite3.Connection, number: int, family: str) -> None:
         (family, family, variant, json.dumps(asdict(spec)), record.termination.value),
     )
     base.execute(
-        f"INSERT INTO records (game_id, data) SELECT id, ? FROM games WHERE committed > {commits}", (pack(record),)
+        f"INSERT INTO records (game_id, data) SELECT id, ? FROM games WHERE commit_number > {commits}", (pack(record),)
     )
     strength = "25 + (({version} * 7919) % 1000) / 100.0"
     for side in ("first_id", "second_id"):
         mu = strength.format(version=side)
         base.execute(
-            f"""INSERT INTO rating_changes (game_id, version_id, pool, committed, mu_before, sigma_before, mu, sigma)
-            SELECT id, {side}, ?, committed, {mu}, 1.5, {mu} + 0.01, 1.49 FROM games WHERE committed > {commits}""",
+            f"""INSERT INTO rating_changes (game_id, version_id, pool, commit_number, mu_before, sigma_before, mu, sigma)
+            SELECT id, {side}, ?, commit_number, {mu}, 1.5, {mu} + 0.01, 1.49 FROM games WHERE commit_number > {commits}""",
             (family,),
         )
     mu = strength.format(version="n.i")

@@ -123,7 +123,7 @@ async def voids(call: Call, query: PageQuery) -> Page[VoidItem]:
 async def dumps(call: Call) -> DumpList:
     """Files of every result, one a month, written daily; from them every number of a leaderboard can be computed.
 
-    A file is zstd-compressed NDJSON: a heading with its licence, then one game record a line with `committed` (the
+    A file is zstd-compressed NDJSON: a heading with its licence, then one game record a line with `commit_number` (the
     order in which ratings are folded), `pool`, `is_rated` and `follows` (the versions before a player's own).
     """
     archive = Dumps.of(call.context.settings)

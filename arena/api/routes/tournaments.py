@@ -259,7 +259,7 @@ class _TournamentSource:
             lines.append(StreamLine("state", after, {"tournament": told, "standings": table}))
         else:
             results = store.results.committed(self._tournament, after, _BATCH)
-            lines += [StreamLine("game", one.committed or 0, {"game": _told(one)}) for one in results]
+            lines += [StreamLine("game", one.commit_number or 0, {"game": _told(one)}) for one in results]
             after = lines[-1].seq if lines else after
             if self._told is not None and self._told != row.state and not is_over:
                 lines.append(StreamLine("tournament", after, {"tournament": told}))

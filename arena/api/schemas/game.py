@@ -9,7 +9,7 @@ from arena.api.schemas.word import Out, Side
 
 
 class GameItem(Out):
-    """A game in a list. `kind`: `rules`, `adjudication`, `forfeit` or `void`; `committed` orders all results."""
+    """A game in a list. `kind`: `rules`, `adjudication`, `forfeit` or `void`; `commit_number` orders all results."""
 
     id: str
     tournament_id: int
@@ -26,7 +26,7 @@ class GameItem(Out):
     attempt: int
     started: datetime | None
     finished: datetime | None
-    committed: int | None
+    commit_number: int | None
     winner: Literal["first", "second", "draw"] | None
     termination: str | None
     kind: str | None

@@ -61,7 +61,7 @@ class PoolRating(Out):
 class ChangeItem(Out):
     """What one game did to a rating; `points` is what the version scored."""
 
-    committed: int
+    commit_number: int
     game_id: str
     finished: datetime | None
     opponent: str

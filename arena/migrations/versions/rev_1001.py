@@ -142,7 +142,7 @@ def upgrade() -> None:
         sa.Column("game_id", sa.String(length=32), nullable=False),
         sa.Column("version_id", sa.Integer(), nullable=False),
         sa.Column("pool", sa.String(length=200), nullable=False),
-        sa.Column("committed", sa.Integer(), nullable=False),
+        sa.Column("commit_number", sa.Integer(), nullable=False),
         sa.Column("mu_before", sa.Float(), nullable=True),
         sa.Column("sigma_before", sa.Float(), nullable=True),
         sa.Column("mu", sa.Float(), nullable=True),
@@ -438,7 +438,7 @@ def upgrade() -> None:
         sa.Column("worker", sa.String(length=120), nullable=False),
         sa.Column("started", sa.DateTime(timezone=True), nullable=True),
         sa.Column("finished", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("committed", sa.Integer(), nullable=True),
+        sa.Column("commit_number", sa.Integer(), nullable=True),
         sa.Column("winner", sa.String(length=8), nullable=True),
         sa.Column("termination", sa.String(length=32), nullable=True),
         sa.Column("kind", sa.String(length=16), nullable=True),
@@ -448,22 +448,24 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["second_id"], ["versions.id"], name=op.f("fk_games_second_id_versions")),
         sa.ForeignKeyConstraint(["tournament_id"], ["tournaments.id"], name=op.f("fk_games_tournament_id_tournaments")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_games")),
-        sa.UniqueConstraint("committed", name=op.f("uq_games_committed")),
+        sa.UniqueConstraint("commit_number", name=op.f("uq_games_commit_number")),
         sa.UniqueConstraint("tournament_id", "sequence", name=op.f("uq_games_tournament_id_sequence")),
     )
     with op.batch_alter_table("games", schema=None) as batch_op:
-        batch_op.create_index("ix_games_family_committed", ["family", "committed"], unique=False)
-        batch_op.create_index("ix_games_finished_committed", ["finished", "committed"], unique=False)
-        batch_op.create_index("ix_games_first_committed", ["first_id", "committed"], unique=False)
-        batch_op.create_index("ix_games_kind_committed", ["kind", "committed"], unique=False)
-        batch_op.create_index("ix_games_pairing_committed", ["first_id", "second_id", "committed"], unique=False)
-        batch_op.create_index("ix_games_pool_committed", ["pool", "committed"], unique=False)
-        batch_op.create_index("ix_games_second_committed", ["second_id", "committed"], unique=False)
+        batch_op.create_index("ix_games_family_commit_number", ["family", "commit_number"], unique=False)
+        batch_op.create_index("ix_games_finished_commit_number", ["finished", "commit_number"], unique=False)
+        batch_op.create_index("ix_games_first_commit_number", ["first_id", "commit_number"], unique=False)
+        batch_op.create_index("ix_games_kind_commit_number", ["kind", "commit_number"], unique=False)
+        batch_op.create_index(
+            "ix_games_pairing_commit_number", ["first_id", "second_id", "commit_number"], unique=False
+        )
+        batch_op.create_index("ix_games_pool_commit_number", ["pool", "commit_number"], unique=False)
+        batch_op.create_index("ix_games_second_commit_number", ["second_id", "commit_number"], unique=False)
         batch_op.create_index("ix_games_state_lease_owner", ["state", "lease_owner"], unique=False)
-        batch_op.create_index("ix_games_tournament_committed", ["tournament_id", "committed"], unique=False)
+        batch_op.create_index("ix_games_tournament_commit_number", ["tournament_id", "commit_number"], unique=False)
         batch_op.create_index("ix_games_tournament_state", ["tournament_id", "state", "sequence"], unique=False)
-        batch_op.create_index("ix_games_variant_committed", ["variant", "committed"], unique=False)
-        batch_op.create_index("ix_games_winner_committed", ["winner", "committed"], unique=False)
+        batch_op.create_index("ix_games_variant_commit_number", ["variant", "commit_number"], unique=False)
+        batch_op.create_index("ix_games_winner_commit_number", ["winner", "commit_number"], unique=False)
 
     op.create_table(
         "presences",
@@ -533,7 +535,7 @@ def upgrade() -> None:
         sa.Column("game_id", sa.String(length=32), nullable=False),
         sa.Column("version_id", sa.Integer(), nullable=False),
         sa.Column("pool", sa.String(length=200), nullable=False),
-        sa.Column("committed", sa.Integer(), nullable=False),
+        sa.Column("commit_number", sa.Integer(), nullable=False),
         sa.Column("mu_before", sa.Float(), nullable=False),
         sa.Column("sigma_before", sa.Float(), nullable=False),
         sa.Column("mu", sa.Float(), nullable=False),
@@ -544,7 +546,7 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("rating_changes", schema=None) as batch_op:
         batch_op.create_index(
-            "ix_rating_changes_version_pool_committed", ["version_id", "pool", "committed"], unique=False
+            "ix_rating_changes_version_pool_commit_number", ["version_id", "pool", "commit_number"], unique=False
         )
 
     op.create_table(
@@ -584,7 +586,7 @@ def downgrade() -> None:
     op.drop_table("voids")
     op.drop_table("records")
     with op.batch_alter_table("rating_changes", schema=None) as batch_op:
-        batch_op.drop_index("ix_rating_changes_version_pool_committed")
+        batch_op.drop_index("ix_rating_changes_version_pool_commit_number")
 
     op.drop_table("rating_changes")
     with op.batch_alter_table("people_games", schema=None) as batch_op:
@@ -604,18 +606,18 @@ def downgrade() -> None:
     op.drop_table("ratings")
     op.drop_table("presences")
     with op.batch_alter_table("games", schema=None) as batch_op:
-        batch_op.drop_index("ix_games_winner_committed")
-        batch_op.drop_index("ix_games_variant_committed")
+        batch_op.drop_index("ix_games_winner_commit_number")
+        batch_op.drop_index("ix_games_variant_commit_number")
         batch_op.drop_index("ix_games_tournament_state")
-        batch_op.drop_index("ix_games_tournament_committed")
+        batch_op.drop_index("ix_games_tournament_commit_number")
         batch_op.drop_index("ix_games_state_lease_owner")
-        batch_op.drop_index("ix_games_second_committed")
-        batch_op.drop_index("ix_games_pool_committed")
-        batch_op.drop_index("ix_games_pairing_committed")
-        batch_op.drop_index("ix_games_kind_committed")
-        batch_op.drop_index("ix_games_first_committed")
-        batch_op.drop_index("ix_games_finished_committed")
-        batch_op.drop_index("ix_games_family_committed")
+        batch_op.drop_index("ix_games_second_commit_number")
+        batch_op.drop_index("ix_games_pool_commit_number")
+        batch_op.drop_index("ix_games_pairing_commit_number")
+        batch_op.drop_index("ix_games_kind_commit_number")
+        batch_op.drop_index("ix_games_first_commit_number")
+        batch_op.drop_index("ix_games_finished_commit_number")
+        batch_op.drop_index("ix_games_family_commit_number")
 
     op.drop_table("games")
     with op.batch_alter_table("entries", schema=None) as batch_op:

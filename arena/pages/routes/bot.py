@@ -72,7 +72,7 @@ _CHANGES = (
     Column("points", "Points"),
     Column("mu", "mu"),
     Column("sigma", "sigma"),
-    Column("committed", "When"),
+    Column("commit_number", "When"),
 )
 
 

@@ -119,7 +119,7 @@ def ended() -> TournamentGameEnded:
         winner="first",
         termination="resign",
         kind="rules",
-        committed=1,
+        commit_number=1,
         state="finished",
     )
 

@@ -216,8 +216,8 @@ def test_schedules(arena: Arena) -> None:
 
 def test_games_by_filter(arena: Arena) -> None:
     everything = items(arena, "/games?limit=200")
-    assert [game["committed"] for game in everything] == sorted(
-        (int(str(game["committed"])) for game in everything), reverse=True
+    assert [game["commit_number"] for game in everything] == sorted(
+        (int(str(game["commit_number"])) for game in everything), reverse=True
     )
     assert len(items(arena, f"/games?tournament={arena.finished}")) == 12
     assert items(arena, "/games?family=tablut") == []

@@ -77,7 +77,7 @@ def ended(game: str) -> GameEnded:
         winner="first",
         termination="resign",
         kind="rules",
-        committed=1,
+        commit_number=1,
         state="finished",
     )
 
@@ -220,7 +220,7 @@ def test_a_tournament_as_it_goes(arena: Arena) -> None:
                 winner="first",
                 termination="resign",
                 kind="rules",
-                committed=1,
+                commit_number=1,
                 state="finished",
             ),
         )

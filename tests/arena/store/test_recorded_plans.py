@@ -101,8 +101,8 @@ def is_whole(line: str, names: dict[str, str]) -> bool:
     ("line", "expected"),
     [
         ("SCAN games", True),
-        ("SCAN games USING INDEX ix_games_committed", False),
-        ("SEARCH games USING INDEX ix_games_committed (committed>?)", False),
+        ("SCAN games USING INDEX ix_games_commit_number", False),
+        ("SEARCH games USING INDEX ix_games_commit_number (commit_number>?)", False),
         ("SCAN users", False),
         ("SCAN g", True),
     ],
