@@ -36,7 +36,6 @@ Name = Annotated[str, Field(max_length=200)]
 Number = Annotated[int, Field(ge=0, lt=2**53)]
 Attempt = Annotated[int, Field(ge=1, le=1000)]
 Move = Annotated[str, Field(min_length=1, max_length=100)]
-LeaseOwner = Annotated[Name, Field(alias="holder")]
 EndState = Literal["finished", "void", "planned"]
 RefereeState = Literal["starting", "standing by", "acting", "stopping", "stopped", "offline"]
 
@@ -312,7 +311,7 @@ class RefereeChanged(News):
     TOPIC = Topic("referees/{from}/status", "what a referee process does", is_retained=True)
     state: RefereeState
     """offline is its Last Will: the broker has lost it."""
-    lease_owner: LeaseOwner = ""
+    lease_owner: Name = ""
     """Its name in the lease: machine, process, nonce."""
 
 
@@ -345,7 +344,7 @@ class RefereeWorkers(News):
     """What a referee process has to play on."""
 
     TOPIC = Topic("referees/{from}/crew", "its workers and how busy they are", is_public=False)
-    lease_owner: LeaseOwner = ""
+    lease_owner: Name = ""
     """Its name in the lease: machine, process, nonce."""
     workers: Annotated[tuple[WorkerNews, ...], Field(max_length=1000)]
     """Its workers."""

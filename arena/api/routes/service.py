@@ -45,9 +45,9 @@ class ScheduleItem(Out):
 
 
 class Referee(Out):
-    """Who schedules, plays and records: nobody when `holder` is null."""
+    """Who schedules, plays and records: nobody when `lease_owner` is null."""
 
-    holder: str | None
+    lease_owner: str | None
     until: datetime | None
     is_alive: bool
     games: dict[str, int]
@@ -99,11 +99,11 @@ async def limits(call: Call) -> Limits:
 async def referee(call: Call) -> Answer[Referee]:
     """The process that plays and records, and how many games are waiting and running.
 
-    `holder` is a mark of it; organisers read its name, in which its machine's is.
+    `lease_owner` is a mark of it; organisers read its name, in which its machine's is.
     """
     lease = await call.run(call.store.leases.get, "referee")
     body = Referee(
-        holder=shown_owner(call.context.settings, call.identity, lease.owner) if lease else None,
+        lease_owner=shown_owner(call.context.settings, call.identity, lease.owner) if lease else None,
         until=lease.until if lease else None,
         is_alive=lease is not None and lease.is_alive,
         games=await call.run(call.store.queue.open),

@@ -330,7 +330,7 @@ def test_limits_and_referee(arena: Arena) -> None:
     assert referee["is_alive"] is False
     assert referee["games"]["planned"] >= 1
     assert arena.store.leases.take("referee", "me", 60)
-    assert arena.server.get(f"{PREFIX}/referee", token=arena.tokens["organiser"]).json["holder"] == "me"
+    assert arena.server.get(f"{PREFIX}/referee", token=arena.tokens["organiser"]).json["lease_owner"] == "me"
     assert arena.server.get("/readyz").json["parts"]["referee"] == "ok"
     arena.store.leases.release("referee", "me")
 

@@ -81,13 +81,13 @@ def test_host_names_are_for_organisers(arena: Arena, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(context.live, "workers", news)
     monkeypatch.setattr(context.live, "workers_at", time.time())
     for token in (None, arena.tokens["author"]):
-        holder = server.get(f"{PREFIX}/referee", token=token).json["holder"]
+        holder = server.get(f"{PREFIX}/referee", token=token).json["lease_owner"]
         assert holder.startswith("referee-")
     shown = server.get("/referees").body.decode()
     assert "host.example" not in shown
     assert holder in shown
     assert "worker 1" in shown
-    assert server.get(f"{PREFIX}/referee", token=arena.tokens["organiser"]).json["holder"] == "host.example:17:0"
+    assert server.get(f"{PREFIX}/referee", token=arena.tokens["organiser"]).json["lease_owner"] == "host.example:17:0"
     monkeypatch.setattr(context.arena, "settings", context.settings.model_copy(update={"public_hosts": True}))
     assert "host.example-4" in server.get("/referees").body.decode()
 
