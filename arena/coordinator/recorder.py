@@ -317,7 +317,7 @@ class Recorder:
             tournament=tournament_id,
             winner=record.winner,
             termination=record.termination.value,
-            kind=record.kind.value,
+            termination_class=record.kind.value,
             detail=record.detail,
             commit_number=commit_number,
             state=state,

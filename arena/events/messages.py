@@ -165,7 +165,7 @@ class _Outcome(News):
     """Who won; null for a void game."""
     termination: Word
     """How it ended."""
-    kind: Word
+    termination_class: Word
     """rules, adjudication, forfeit or void."""
     detail: Text = ""
     """More about the end, for people."""

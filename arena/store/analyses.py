@@ -192,7 +192,7 @@ class Analyses:
             .outerjoin(Analysis, col(Analysis.game_id) == col(Game.id))
             .outerjoin(AnalysisRequest, col(AnalysisRequest.game_id) == col(Game.id))
             .where(col(Game.commit_number) > last - LATEST, col(Game.plies) > 0, col(Analysis.game_id).is_(None))
-            .where(col(AnalysisRequest.id).is_(None), col(Game.kind) != "void")
+            .where(col(AnalysisRequest.id).is_(None), col(Game.termination_class) != "void")
             .order_by(col(Game.commit_number).desc())
             .limit(1)
         )

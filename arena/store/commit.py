@@ -244,7 +244,7 @@ def _finished(record: GameRecord, number: int, lease_owner: str) -> dict[str, An
         "finished": _instant(record.finished),
         "winner": record.winner,
         "termination": record.termination.value,
-        "kind": record.kind.value,
+        "termination_class": record.kind.value,
         "detail": record.detail,
         "plies": len(record.moves),
     }

@@ -25,7 +25,7 @@ class GameFilter(TypedDict, total=False):
     family: str | None
     variant: str | None
     pool: str | None
-    kind: str | None
+    termination_class: str | None
     winner: str | None
     worker: str | None
     versions: Sequence[int] | None
@@ -38,7 +38,7 @@ class GameFilter(TypedDict, total=False):
 def conditions(games: GameFilter) -> list[Any]:
     """Their SQL, all but `versions`: results only."""
     found: list[Any] = [col(Game.commit_number).is_not(None)]
-    for name in ("tournament_id", "family", "variant", "pool", "kind", "winner", "worker"):
+    for name in ("tournament_id", "family", "variant", "pool", "termination_class", "winner", "worker"):
         if (value := games.get(name)) is not None:
             found.append(col(getattr(Game, name)) == value)
     if since := games.get("since"):

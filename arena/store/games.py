@@ -49,7 +49,7 @@ class GameLine:
     commit_number: int | None
     winner: str | None
     termination: str | None
-    kind: str | None
+    termination_class: str | None
     detail: str
     plies: int
 

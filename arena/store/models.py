@@ -310,7 +310,7 @@ class Game(SQLModel, table=True):
         Index("ix_games_first_commit_number", "first_id", "commit_number"),
         Index("ix_games_second_commit_number", "second_id", "commit_number"),
         Index("ix_games_pairing_commit_number", "first_id", "second_id", "commit_number"),
-        Index("ix_games_kind_commit_number", "kind", "commit_number"),
+        Index("ix_games_termination_class_commit_number", "termination_class", "commit_number"),
         Index("ix_games_variant_commit_number", "variant", "commit_number"),
         Index("ix_games_winner_commit_number", "winner", "commit_number"),
         Index("ix_games_finished_commit_number", "finished", "commit_number"),
@@ -341,7 +341,7 @@ class Game(SQLModel, table=True):
     commit_number: int | None = Field(default=None, unique=True)
     winner: str | None = Field(default=None, max_length=8)
     termination: str | None = Field(default=None, max_length=32)
-    kind: str | None = Field(default=None, max_length=16)
+    termination_class: str | None = Field(default=None, max_length=16)
     detail: str = ""
     plies: int = 0
 

@@ -92,7 +92,7 @@ class Notices:
                 col(Game.detail),
             )
             .where(
-                col(Game.kind) == Kind.FORFEIT.value,
+                col(Game.termination_class) == Kind.FORFEIT.value,
                 col(Game.commit_number).is_not(None),
                 col(Game.termination).not_in((Termination.RESIGNED.value, Termination.SUSPENDED.value)),
                 lost,

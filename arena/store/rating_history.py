@@ -122,7 +122,7 @@ class RatingHistory:
             col(Game.pool) == pool,
             col(Game.commit_number).is_not(None),
             col(Game.is_rated).is_(True),
-            col(Game.kind) != Kind.VOID.value,
+            col(Game.termination_class) != Kind.VOID.value,
         ]
         if until is not None:
             conditions.append(col(Game.commit_number) <= until)
@@ -173,7 +173,7 @@ class RatingHistory:
         return lines
 
 
-_COUNTED = ("tournament_id", "variant", "first_id", "second_id", "winner", "kind")
+_COUNTED = ("tournament_id", "variant", "first_id", "second_id", "winner", "termination_class")
 
 
 def _ratings(session: Session, pool: str, until: int, versions: list[int]) -> dict[int, Rating]:

@@ -196,7 +196,7 @@ class Ratings:
             col(Game.tournament_id) == tournament_id,
             col(Game.commit_number).is_not(None),
             col(Game.is_rated),
-            col(Game.kind) != Kind.VOID.value,
+            col(Game.termination_class) != Kind.VOID.value,
             col(Game.first_id) != col(Game.second_id),
         )
         games = table_of(Game).c

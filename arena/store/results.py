@@ -65,15 +65,17 @@ class Tally:
     second: str
     family: str
     winner: str
-    kind: str
+    termination_class: str
     termination: str
     count: int
 
 
-_RESULT = tuple(table_of(Game).c[name] for name in Result._fields)
+_COLUMNS = tuple("termination_class" if name == "kind" else name for name in Result._fields)
+"""The columns of a `Result`, whose `kind` has the name that game records give it."""
+_RESULT = tuple(table_of(Game).c[name] for name in _COLUMNS)
 _STATE = Outline._fields.index("state")
 _BOTH = (*OUTLINE, *(one for one in _RESULT if one.name not in Outline._fields))
-_AS_RESULT = itemgetter(*([one.name for one in _BOTH].index(name) for name in Result._fields))
+_AS_RESULT = itemgetter(*([one.name for one in _BOTH].index(name) for name in _COLUMNS))
 """A row of `_BOTH` as one of `_RESULT`."""
 
 
@@ -150,7 +152,9 @@ class Results:
         parts = []
         for mine, theirs in ((Game.first_id, Game.second_id), (Game.second_id, Game.first_id)):
             query = select(*keys, func.count()).where(
-                col(mine).in_(versions), col(Game.commit_number).is_not(None), col(Game.kind) != Kind.VOID.value
+                col(mine).in_(versions),
+                col(Game.commit_number).is_not(None),
+                col(Game.termination_class) != Kind.VOID.value,
             )
             if against is not None:
                 query = query.where(col(theirs).in_(against))

@@ -61,7 +61,7 @@ def _take_out(session: Session, game_id: str, problem: str, lease_owner: str) ->
     for model in (Record, Analysis, AnalysisRequest):
         session.execute(delete(model).where(col(model.game_id) == game_id))
     game.state = "cancelled" if tournament.state == "cancelled" else "planned"
-    game.commit_number = game.winner = game.termination = game.kind = game.started = game.finished = None
+    game.commit_number = game.winner = game.termination = game.termination_class = game.started = game.finished = None
     game.lease_owner = game.worker = game.detail = ""
     game.plies = 0
     tournament.finished_games -= 1

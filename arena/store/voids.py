@@ -62,7 +62,11 @@ class Voids:
             )
             game.state, game.lease_owner = ("void", lease_owner) if give_up else ("planned", "")
             if give_up:
-                game.termination, game.kind, game.detail = record.termination.value, Kind.VOID.value, record.detail
+                game.termination, game.termination_class, game.detail = (
+                    record.termination.value,
+                    Kind.VOID.value,
+                    record.detail,
+                )
                 game.finished, game.plies = now(), len(record.moves)
                 session.add(Record(game_id=record.id, data=pack(record)))
                 count_over(session, game.tournament_id)

@@ -157,7 +157,7 @@ def _tournament(base: sqlite3.Connection, number: int, family: str) -> None:
             {low} + 1 + (i % {ENTRIES} + (i % {ENTRIES} = i / {ENTRIES})) % {ENTRIES} AS b, (i * 7) % 10 AS r FROM n)
         INSERT INTO games (id, tournament_id, sequence, round, pair, family, pool, variant, first_id, second_id, first,
             second, spec, is_rated, state, attempt, lease_owner, worker, started, finished, commit_number, winner,
-            termination, kind, detail, plies)
+            termination, termination_class, detail, plies)
         SELECT printf('%08x%024x', (c * 2654435761) % 4294967296, c), {number}, i + 1, i / {ENTRIES} + 1, i / 2 + 1,
             ?, ?, ?, a, b, v.name, w.name, replace(replace(?, '@1', v.name), '@2', w.name), 1, 'finished', 1, 'made up',
             '', {when}, {when}, c, CASE WHEN r < 5 THEN 'first' WHEN r < 9 THEN 'second' ELSE 'draw' END,

@@ -69,7 +69,7 @@ class GameQuery(PageQuery):
     variant: VariantName | None = None
     pool: PoolName | None = None
     bot: BotName | None = None
-    kind: Literal["rules", "adjudication", "forfeit"] | None = None
+    termination_class: Literal["rules", "adjudication", "forfeit"] | None = None
     since: Moment | None = None
     until: Moment | None = None
     blunders: _Count | None = None
@@ -133,7 +133,7 @@ async def _filters(call: Call, query: GameQuery) -> GameFilter:
         family=query.family,
         variant=query.variant,
         pool=query.pool,
-        kind=query.kind,
+        termination_class=query.termination_class,
         versions=versions,
         since=query.since,
         until=query.until,

@@ -9,7 +9,7 @@ from arena.api.schemas.word import Out, Side
 
 
 class GameItem(Out):
-    """A game in a list. `kind`: `rules`, `adjudication`, `forfeit` or `void`; `commit_number` orders all results."""
+    """A game in a list. `termination_class`: `rules`, `adjudication`, `forfeit` or `void`; `commit_number` orders all results."""
 
     id: str
     tournament_id: int
@@ -29,7 +29,7 @@ class GameItem(Out):
     commit_number: int | None
     winner: Literal["first", "second", "draw"] | None
     termination: str | None
-    kind: str | None
+    termination_class: str | None
     detail: str
     plies: int
 

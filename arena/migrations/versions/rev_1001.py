@@ -441,7 +441,7 @@ def upgrade() -> None:
         sa.Column("commit_number", sa.Integer(), nullable=True),
         sa.Column("winner", sa.String(length=8), nullable=True),
         sa.Column("termination", sa.String(length=32), nullable=True),
-        sa.Column("kind", sa.String(length=16), nullable=True),
+        sa.Column("termination_class", sa.String(length=16), nullable=True),
         sa.Column("detail", sa.String(), nullable=False),
         sa.Column("plies", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(["first_id"], ["versions.id"], name=op.f("fk_games_first_id_versions")),
@@ -455,13 +455,15 @@ def upgrade() -> None:
         batch_op.create_index("ix_games_family_commit_number", ["family", "commit_number"], unique=False)
         batch_op.create_index("ix_games_finished_commit_number", ["finished", "commit_number"], unique=False)
         batch_op.create_index("ix_games_first_commit_number", ["first_id", "commit_number"], unique=False)
-        batch_op.create_index("ix_games_kind_commit_number", ["kind", "commit_number"], unique=False)
         batch_op.create_index(
             "ix_games_pairing_commit_number", ["first_id", "second_id", "commit_number"], unique=False
         )
         batch_op.create_index("ix_games_pool_commit_number", ["pool", "commit_number"], unique=False)
         batch_op.create_index("ix_games_second_commit_number", ["second_id", "commit_number"], unique=False)
         batch_op.create_index("ix_games_state_lease_owner", ["state", "lease_owner"], unique=False)
+        batch_op.create_index(
+            "ix_games_termination_class_commit_number", ["termination_class", "commit_number"], unique=False
+        )
         batch_op.create_index("ix_games_tournament_commit_number", ["tournament_id", "commit_number"], unique=False)
         batch_op.create_index("ix_games_tournament_state", ["tournament_id", "state", "sequence"], unique=False)
         batch_op.create_index("ix_games_variant_commit_number", ["variant", "commit_number"], unique=False)
@@ -610,11 +612,11 @@ def downgrade() -> None:
         batch_op.drop_index("ix_games_variant_commit_number")
         batch_op.drop_index("ix_games_tournament_state")
         batch_op.drop_index("ix_games_tournament_commit_number")
+        batch_op.drop_index("ix_games_termination_class_commit_number")
         batch_op.drop_index("ix_games_state_lease_owner")
         batch_op.drop_index("ix_games_second_commit_number")
         batch_op.drop_index("ix_games_pool_commit_number")
         batch_op.drop_index("ix_games_pairing_commit_number")
-        batch_op.drop_index("ix_games_kind_commit_number")
         batch_op.drop_index("ix_games_first_commit_number")
         batch_op.drop_index("ix_games_finished_commit_number")
         batch_op.drop_index("ix_games_family_commit_number")

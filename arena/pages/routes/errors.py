@@ -49,7 +49,7 @@ async def show(request: web.Request) -> web.Response:
     def read() -> dict[str, Any]:
         return {
             "forfeits": store.games.latest(
-                kind="forfeit",
+                termination_class="forfeit",
                 without=(Termination.RESIGNED.value,),  # a bot may give up: that is no error
                 family=family or None,
                 limit=50,

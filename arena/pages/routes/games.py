@@ -29,14 +29,27 @@ MAX_BLUNDERS = 10_000
 
 
 @routes.get("/games")
-@takes("family", "variant", "bot", "winner", "kind", "since", "until", *ANALYSED, "by", "after", "sort", "running")
+@takes(
+    "family",
+    "variant",
+    "bot",
+    "winner",
+    "termination_class",
+    "since",
+    "until",
+    *ANALYSED,
+    "by",
+    "after",
+    "sort",
+    "running",
+)
 async def index(request: web.Request) -> web.Response:
     """The latest games; words of the query narrow them, `?after=` goes on."""
     query = request.query
     chosen = {
         "family": choice(query, "family", families()),
         "winner": choice(query, "winner", RESULTS),
-        "kind": choice(query, "kind", KINDS),
+        "termination_class": choice(query, "termination_class", KINDS),
     }
     wanted = [chosen["family"]] if chosen["family"] else families()
     variants = list(dict.fromkeys(one.name for family in wanted for one in load(family).variants))
@@ -96,7 +109,7 @@ def _read(  # noqa: PLR0917 - what the query string holds, part by part
         family=chosen["family"] or None,
         variant=chosen["variant"] or None,
         winner=chosen["winner"] or None,
-        kind=chosen["kind"] or None,
+        termination_class=chosen["termination_class"] or None,
         versions=versions,
         since=days["since"],
         until=until + timedelta(days=1) if until else None,

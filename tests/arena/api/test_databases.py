@@ -17,7 +17,7 @@ from tests.arena.api.server import Server, settings_in
 QUERIES = {
     "/bots/{bot}/versions/{number}/changes": "?pool=loa",
     "/opponents": "?family=loa",
-    "/games": "?bot=greedy&family=loa&kind=rules&since=2026-01-01&until=2999-01-01&limit=3",
+    "/games": "?bot=greedy&family=loa&termination_class=rules&since=2026-01-01&until=2999-01-01&limit=3",
     "/bots": "?family=loa&owner=arena&limit=2",
     "/tournaments": "?state=finished&family=loa&limit=1",
 }

@@ -118,7 +118,7 @@ def ended() -> TournamentGameEnded:
         tournament=1,
         winner="first",
         termination="resign",
-        kind="rules",
+        termination_class="rules",
         commit_number=1,
         state="finished",
     )

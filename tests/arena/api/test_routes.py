@@ -221,9 +221,11 @@ def test_games_by_filter(arena: Arena) -> None:
     )
     assert len(items(arena, f"/games?tournament={arena.finished}")) == 12
     assert items(arena, "/games?family=tablut") == []
-    forfeits = items(arena, "/games?kind=forfeit")
+    forfeits = items(arena, "/games?termination_class=forfeit")
     assert forfeits
-    assert all(game["kind"] == "forfeit" and game["detail"] for game in forfeits), "no forfeit without a reason"
+    assert all(game["termination_class"] == "forfeit" and game["detail"] for game in forfeits), (
+        "no forfeit without a reason"
+    )
     assert len(items(arena, "/games?bot=alphabeta")) == 8
     assert arena.server.get(f"{PREFIX}/games?tournament=99999").status == 404
     assert arena.server.get(f"{PREFIX}/games?bot=nope").status == 404
@@ -282,11 +284,11 @@ def test_exports_round_trip_and_are_whole(arena: Arena) -> None:
         "pool=loa",
         "bot=greedy",
         "bot=zeta",
-        "kind=forfeit",
+        "termination_class=forfeit",
         "since=2026-01-01",
         "until=2026-01-01",
         "since=2026-01-01T00:00:00Z&until=2999-01-01",
-        "bot=greedy&kind=rules&tournament={finished}&since=2026-01-01T01:00:00%2B01:00",
+        "bot=greedy&termination_class=rules&tournament={finished}&since=2026-01-01T01:00:00%2B01:00",
     ],
 )
 def test_an_export_has_the_games_of_the_list(arena: Arena, query: str) -> None:

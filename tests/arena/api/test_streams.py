@@ -76,7 +76,7 @@ def ended(game: str) -> GameEnded:
         tournament=1,
         winner="first",
         termination="resign",
-        kind="rules",
+        termination_class="rules",
         commit_number=1,
         state="finished",
     )
@@ -219,7 +219,7 @@ def test_a_tournament_as_it_goes(arena: Arena) -> None:
                 tournament=number,
                 winner="first",
                 termination="resign",
-                kind="rules",
+                termination_class="rules",
                 commit_number=1,
                 state="finished",
             ),

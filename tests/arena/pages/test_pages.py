@@ -482,7 +482,7 @@ def test_resignations_are_no_errors(site: Site) -> None:
     text = fetch(site, "/errors")[1]
     assert "resigned" not in text
     assert "stalled" in text
-    assert "resigned" in fetch(site, "/games?kind=forfeit")[1]
+    assert "resigned" in fetch(site, "/games?termination_class=forfeit")[1]
 
 
 def test_the_list_of_games_is_narrowed(site: Site) -> None:

@@ -69,7 +69,7 @@ def test_many_writers_at_once(store: Store, field: Field) -> None:
 
 def _content(store: Store) -> list[object]:
     """All that results leave in the database."""
-    columns = "id, state, commit_number, winner, termination, kind, plies, lease_owner, worker, started, finished"
+    columns = "id, state, commit_number, winner, termination, termination_class, plies, lease_owner, worker, started, finished"
     queries = (
         f"SELECT {columns} FROM games ORDER BY id",
         "SELECT * FROM rating_changes ORDER BY commit_number, version_id",
@@ -203,7 +203,12 @@ def test_voids_are_noted_and_played_again(store: Store, field: Field) -> None:
     store.queue.hand_out([game.id], "worker 2")
     assert store.voids.add(void_of(game), "worker 2", give_up=True)
     line = store.games.get(game.id)
-    assert (line.state, line.kind, line.termination, line.commit_number) == ("void", "void", "worker-lost", None)
+    assert (line.state, line.termination_class, line.termination, line.commit_number) == (
+        "void",
+        "void",
+        "worker-lost",
+        None,
+    )
     assert store.tournaments.get(field.tournament_id).finished_games == 1
     assert [void.attempt for void in store.voids.of(game.id)] == [1, 2]
     assert [line.game_id for line in store.voids.page(limit=1).items] == [game.id]

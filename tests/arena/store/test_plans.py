@@ -48,8 +48,10 @@ PAGES: dict[str, Page] = {
     "latest games": lambda store, field: store.games.latest(after=HALF),
     "latest of a family": lambda store, field: store.games.latest(family="loa", after=HALF),
     "latest of a pool": lambda store, field: store.games.latest(pool="loa", after=HALF),
-    "latest forfeits": lambda store, field: store.games.latest(kind="forfeit"),
-    "latest faults": lambda store, field: store.games.latest(kind="forfeit", without=["resigned"], after=HALF),
+    "latest forfeits": lambda store, field: store.games.latest(termination_class="forfeit"),
+    "latest faults": lambda store, field: store.games.latest(
+        termination_class="forfeit", without=["resigned"], after=HALF
+    ),
     "latest of a variant": lambda store, field: store.games.latest(variant="standard", after=HALF),
     "latest that were drawn": lambda store, field: store.games.latest(winner="draw", after=HALF),
     "latest of some days": lambda store, field: store.games.latest(since=START, after=write_cursor(now(), 50)),

@@ -47,7 +47,15 @@ def addresses(server: Server, arena: Arena) -> list[str]:
         if path.endswith("/stream"):
             path = path.replace("{game}", arena.games[0])  # over already: it ends by itself
         found.append(re.sub(r"\{(\w+)[^}]*\}", lambda match: things.get(match[1], "x"), path))
-    queries = ["sort=-games", "after=", "state=finished", "family=loa", "kind=forfeit", "bot=random", "retired=1"]
+    queries = [
+        "sort=-games",
+        "after=",
+        "state=finished",
+        "family=loa",
+        "termination_class=forfeit",
+        "bot=random",
+        "retired=1",
+    ]
     lists = ["/games", "/bots", "/tournaments", "/loa/leaderboard", f"/tournaments/{arena.finished}"]
     found += [f"{path}?{query}" for path in lists for query in queries]
     found += [f"{PREFIX}{path}?{query}" for path in lists[:3] for query in queries]

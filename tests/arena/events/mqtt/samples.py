@@ -33,7 +33,13 @@ OTHER = "fedcba9876543210"
 PROCESS = "arena-host-1-abc"
 PLY = PlyNews("a1a2", 1.5)
 ENDED = TournamentGameEnded(
-    game=GAME, tournament=3, winner="first", termination="resign", kind="rules", commit_number=7, state="finished"
+    game=GAME,
+    tournament=3,
+    winner="first",
+    termination="resign",
+    termination_class="rules",
+    commit_number=7,
+    state="finished",
 )
 RESULT = ENDED.of_game()
 assert isinstance(RESULT, GameEnded)

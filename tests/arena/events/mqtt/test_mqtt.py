@@ -46,7 +46,7 @@ OUTCOME = {
     "tournament": 3,
     "winner": "first",
     "termination": "resign",
-    "kind": "rules",
+    "termination_class": "rules",
     "detail": "",
     "commit_number": 7,
 }
