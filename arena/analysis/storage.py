@@ -52,7 +52,7 @@ def save(store: Store, found: AnalysedGame) -> None:
         second_accuracy=summary.accuracy[1],
         turning_points=summary.turning_points,
         has_blown_win=any(summary.blown_win),
-        at=now(),
+        analysed_at=now(),
     )
     store.analyses.put(figures, found.as_json())
 

@@ -44,7 +44,7 @@ async def once(
     name = f"{call.request.method} {call.request.path}"[:120]
     digest = _digest(call, content + b"\0" + call.request.query_string.encode(), has_secret=bool(confides))
     known = await call.run(answers.begin, user, key, name, digest)
-    if known is not None and not known.status and known.created < now() - ABANDONED:
+    if known is not None and not known.status and known.created_at < now() - ABANDONED:
         await call.run(answers.drop, user, key)
         known = await call.run(answers.begin, user, key, name, digest)
     if known is not None:

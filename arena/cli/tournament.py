@@ -214,7 +214,7 @@ def _list(arguments: argparse.Namespace) -> int:
         ("state", "state"),
         ("games", "finished_games"),
         ("of", "planned_games"),
-        ("starts", "starts"),
+        ("start_time", "starts"),
     )
     remote.show_items(
         arguments,

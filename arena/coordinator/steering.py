@@ -61,7 +61,7 @@ class Steering:
         looked_at = self._to_look_at(live, orders)
         is_changed = False
         for found in live:
-            if found.state == "scheduled" and found.starts <= at:
+            if found.state == "scheduled" and found.start_time <= at:
                 act = partial(progress.plan, self._store, found.id, self._openings.draw)
                 is_changed |= self._attempt(found.id, act)
             elif found.state != "scheduled" and (found.id in looked_at or self._is_due(found)):

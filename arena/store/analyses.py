@@ -48,7 +48,7 @@ class AnalysisFigures:
     second_accuracy: float | None
     turning_points: int
     has_blown_win: bool
-    at: datetime
+    analysed_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class Analyses:
 
     def next_unasked(self, nodes: int, since: datetime, most: int) -> AnalysisTask | None:
         """The latest result nobody has analysed, unless `most` games were analysed since a moment."""
-        done = select(func.count()).select_from(Analysis).where(col(Analysis.at) >= since)
+        done = select(func.count()).select_from(Analysis).where(col(Analysis.analysed_at) >= since)
         last = select(func.max(col(Game.commit_number))).scalar_subquery()
         query = (
             select(col(Game.id))

@@ -50,13 +50,13 @@ class DailyTasks:
         at = at or now()
         old = (
             delete(Login).where(col(Login.expires) <= at),
-            delete(Guess).where(col(Guess.at) < at - GUESSES_KEPT),
+            delete(Guess).where(col(Guess.updated_at) < at - GUESSES_KEPT),
             delete(KnownPlace).where(col(KnownPlace.seen) < at - PLACES_KEPT),
-            delete(Answer).where(col(Answer.created) < at - ANSWERS_KEPT),
+            delete(Answer).where(col(Answer.created_at) < at - ANSWERS_KEPT),
             delete(AnalysisRequest).where(
-                col(AnalysisRequest.game_id).is_(None), col(AnalysisRequest.at) < at - ANSWERS_KEPT
+                col(AnalysisRequest.game_id).is_(None), col(AnalysisRequest.requested_at) < at - ANSWERS_KEPT
             ),
-            delete(Audit).where(col(Audit.action) == "login.refused", col(Audit.at) < at - REFUSED_KEPT),
+            delete(Audit).where(col(Audit.action) == "login.refused", col(Audit.logged_at) < at - REFUSED_KEPT),
         )
         with self._sessions.writing() as session:
             return sum(session.execute(query).rowcount for query in old)  # type: ignore[attr-defined]

@@ -42,9 +42,9 @@ def conditions(games: GameFilter) -> list[Any]:
         if (value := games.get(name)) is not None:
             found.append(col(getattr(Game, name)) == value)
     if since := games.get("since"):
-        found.append(col(Game.finished) >= since)
+        found.append(col(Game.finished_at) >= since)
     if until := games.get("until"):
-        found.append(col(Game.finished) < until)
+        found.append(col(Game.finished_at) < until)
     if without := games.get("without"):
         found.append(col(Game.termination).not_in(without))
     if analysed := games.get("analysed"):

@@ -44,8 +44,8 @@ class GameLine:
     state: str
     attempt: int
     lease_owner: str
-    started: datetime | None
-    finished: datetime | None
+    started_at: datetime | None
+    finished_at: datetime | None
     commit_number: int | None
     winner: str | None
     termination: str | None
@@ -155,7 +155,7 @@ class Games:
         versions = filters.get("versions")
         is_dated = versions is None and bool(filters.get("since") or filters.get("until"))
         if is_dated:
-            keys = (col(Game.finished), col(Game.commit_number))
+            keys = (col(Game.finished_at), col(Game.commit_number))
             if last := read_cursor(after, datetime, int):
                 narrow.append(tuple_(*keys) < tuple_(*last))
             query = select(*LINE).where(*narrow).order_by(*(key.desc() for key in keys))
@@ -170,7 +170,7 @@ class Games:
         with self._sessions.reading() as session:
             lines = [GameLine(*row) for row in fetch(session, query)]
         return cut(
-            lines, limit, lambda line: (line.finished, line.commit_number) if is_dated else (line.commit_number,)
+            lines, limit, lambda line: (line.finished_at, line.commit_number) if is_dated else (line.commit_number,)
         )
 
     def by_figure(

@@ -79,7 +79,7 @@ class User(SQLModel, table=True):
     about: str = Field(default="", max_length=MAX_ABOUT)
     """What they say of themselves, and an address of theirs: shown to everybody."""
     link: str = Field(default="", max_length=MAX_LINK)
-    created: datetime = _created()
+    created_at: datetime = _created()
 
 
 class Token(SQLModel, table=True):
@@ -94,7 +94,7 @@ class Token(SQLModel, table=True):
     name: str = Field(max_length=80)
     digest: str = Field(unique=True, max_length=64)
     scopes: str = "read"
-    created: datetime = _created()
+    created_at: datetime = _created()
     expires: datetime | None = _time(nullable=True)
     last_used: datetime | None = _time(nullable=True)
     revoked: datetime | None = _time(nullable=True)
@@ -113,7 +113,7 @@ class Login(SQLModel, table=True):
     digest: str = Field(primary_key=True, max_length=64)
     user_id: int = Field(foreign_key="users.id", index=True)
     csrf: str = Field(max_length=64)
-    created: datetime = _created()
+    created_at: datetime = _created()
     expires: datetime = _time(index=True)
 
 
@@ -123,7 +123,7 @@ class Guess(SQLModel, table=True):
     __tablename__ = "guesses"
     key: str = Field(primary_key=True, max_length=64)
     count: float = 0.0
-    at: datetime = _time()
+    updated_at: datetime = _time()
 
 
 class KnownPlace(SQLModel, table=True):
@@ -149,7 +149,7 @@ class Bot(SQLModel, table=True):
     is_retired: bool = False
     plays_people: bool = Field(default=False)
     """Whether its owner lets people play against it."""
-    created: datetime = _created()
+    created_at: datetime = _created()
 
 
 class Version(SQLModel, table=True):
@@ -179,7 +179,7 @@ class Version(SQLModel, table=True):
     """Where it runs: empty in the sandbox of the arena, `remote` on its author's machine."""
     follows_id: int | None = Field(default=None, foreign_key="versions.id", index=True)
     """The version whose ratings this one starts from (its mu, with a wide sigma)."""
-    created: datetime = _created()
+    created_at: datetime = _created()
     checked: datetime | None = _time(nullable=True)
 
 
@@ -224,7 +224,7 @@ class Schedule(SQLModel, table=True):
     is_enabled: bool = True
     next_fire: datetime | None = _time(nullable=True, index=True)
     created_by: int = Field(foreign_key="users.id", index=True)
-    created: datetime = _created()
+    created_at: datetime = _created()
 
 
 class Tournament(SQLModel, table=True):
@@ -237,9 +237,9 @@ class Tournament(SQLModel, table=True):
     __tablename__ = "tournaments"
     __table_args__ = (
         UniqueConstraint("schedule_id", "fire_time"),
-        Index("ix_tournaments_starts", "starts", "id"),
-        Index("ix_tournaments_family_starts", "family", "starts", "id"),
-        Index("ix_tournaments_state_starts", "state", "starts", "id"),
+        Index("ix_tournaments_start_time", "start_time", "id"),
+        Index("ix_tournaments_family_start_time", "family", "start_time", "id"),
+        Index("ix_tournaments_state_start_time", "state", "start_time", "id"),
     )
     id: int | None = Field(default=None, primary_key=True)
     name: str = Field(max_length=120)
@@ -252,9 +252,9 @@ class Tournament(SQLModel, table=True):
     is_rated: bool = True
     state: str = Field(default="scheduled", max_length=16)
     problem: str = ""
-    starts: datetime = _time()
-    started: datetime | None = _time(nullable=True)
-    finished: datetime | None = _time(nullable=True, index=True)
+    start_time: datetime = _time()
+    started_at: datetime | None = _time(nullable=True)
+    finished_at: datetime | None = _time(nullable=True, index=True)
     planned_games: int = 0
     """Games that are over or still to be played: all but the cancelled ones."""
     finished_games: int = 0
@@ -264,7 +264,7 @@ class Tournament(SQLModel, table=True):
     schedule_id: int | None = Field(default=None, foreign_key="schedules.id", index=True)
     fire_time: datetime | None = _time(nullable=True)
     created_by: int = Field(foreign_key="users.id", index=True)
-    created: datetime = _created()
+    created_at: datetime = _created()
 
     @property
     def priority(self) -> int:
@@ -313,7 +313,7 @@ class Game(SQLModel, table=True):
         Index("ix_games_termination_class_commit_number", "termination_class", "commit_number"),
         Index("ix_games_variant_commit_number", "variant", "commit_number"),
         Index("ix_games_winner_commit_number", "winner", "commit_number"),
-        Index("ix_games_finished_commit_number", "finished", "commit_number"),
+        Index("ix_games_finished_at_commit_number", "finished_at", "commit_number"),
         Index("ix_games_tournament_state", "tournament_id", "state", "sequence"),
         Index("ix_games_tournament_commit_number", "tournament_id", "commit_number"),
         Index("ix_games_state_lease_owner", "state", "lease_owner"),
@@ -336,8 +336,8 @@ class Game(SQLModel, table=True):
     attempt: int = 0
     lease_owner: str = Field(default="", max_length=120)
     worker: str = Field(default="", max_length=120)
-    started: datetime | None = _time(nullable=True)
-    finished: datetime | None = _time(nullable=True)
+    started_at: datetime | None = _time(nullable=True)
+    finished_at: datetime | None = _time(nullable=True)
     commit_number: int | None = Field(default=None, unique=True)
     winner: str | None = Field(default=None, max_length=8)
     termination: str | None = Field(default=None, max_length=32)
@@ -369,7 +369,7 @@ class PersonGame(SQLModel, table=True):
     side: str = Field(max_length=8)
     plies: list[Any] = _json(list)
     asked: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON, nullable=True))
-    created: datetime = _created()
+    created_at: datetime = _created()
 
 
 class Void(SQLModel, table=True):
@@ -382,7 +382,7 @@ class Void(SQLModel, table=True):
     termination: str = Field(max_length=32)
     detail: str = ""
     lease_owner: str = ""
-    at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+    voided_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
 
 
 class Rating(SQLModel, table=True):
@@ -556,7 +556,7 @@ class Analysis(SQLModel, table=True):
     second_accuracy: float | None = None
     turning_points: int = Field(index=True)
     has_blown_win: bool = Field(index=True)
-    at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+    analysed_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
     data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
 
 
@@ -575,7 +575,7 @@ class AnalysisRequest(SQLModel, table=True):
     answer: dict[str, Any] = _json(dict)
     is_done: bool = False
     problem: str = ""
-    at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+    requested_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
 
 
 class FittedWinModel(SQLModel, table=True):
@@ -588,7 +588,7 @@ class FittedWinModel(SQLModel, table=True):
     games: int
     positions: int
     log_loss: float
-    created: datetime = _created()
+    created_at: datetime = _created()
 
 
 # -- how the arena is run ----------------------------------------------------------------------------------------------
@@ -616,7 +616,7 @@ class Audit(SQLModel, table=True):
 
     __tablename__ = "audit"
     id: int | None = Field(default=None, primary_key=True)
-    at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+    logged_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
     user_id: int | None = Field(default=None, foreign_key="users.id", index=True)
     action: str = Field(max_length=40)
     subject: str = Field(max_length=120, index=True)
@@ -633,4 +633,4 @@ class Answer(SQLModel, table=True):
     digest: str = Field(max_length=64)
     status: int
     body: dict[str, Any] = _json(dict)
-    created: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+    created_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)

@@ -91,7 +91,7 @@ class RatingHistory:
         """The last commit number of a pool whose game had ended at a moment, 0 when none had."""
         query = (
             select(col(Game.commit_number))
-            .where(col(Game.pool) == pool, col(Game.commit_number).is_not(None), col(Game.finished) <= at)
+            .where(col(Game.pool) == pool, col(Game.commit_number).is_not(None), col(Game.finished_at) <= at)
             .order_by(col(Game.commit_number).desc())
             .limit(1)
         )

@@ -43,7 +43,7 @@ class ChangeLine:
 
     commit_number: int
     game_id: str
-    finished: datetime | None
+    finished_at: datetime | None
     opponent: str
     points: float
     mu_before: float
@@ -150,7 +150,7 @@ class Ratings:
         query = (
             select(
                 RatingChange,
-                col(Game.finished),
+                col(Game.finished_at),
                 col(Game.first_id),
                 col(Game.first),
                 col(Game.second),

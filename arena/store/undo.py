@@ -61,14 +61,16 @@ def _take_out(session: Session, game_id: str, problem: str, lease_owner: str) ->
     for model in (Record, Analysis, AnalysisRequest):
         session.execute(delete(model).where(col(model.game_id) == game_id))
     game.state = "cancelled" if tournament.state == "cancelled" else "planned"
-    game.commit_number = game.winner = game.termination = game.termination_class = game.started = game.finished = None
+    game.commit_number = game.winner = game.termination = game.termination_class = game.started_at = (
+        game.finished_at
+    ) = None
     game.lease_owner = game.worker = game.detail = ""
     game.plies = 0
     tournament.finished_games -= 1
     if game.state == "cancelled":
         tournament.planned_games -= 1
     if tournament.state == "finished":
-        tournament.state, tournament.finished = "running", None
+        tournament.state, tournament.finished_at = "running", None
     return True
 
 

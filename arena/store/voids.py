@@ -31,7 +31,7 @@ class VoidLine:
     termination: str
     detail: str
     lease_owner: str
-    at: datetime
+    voided_at: datetime
 
 
 class Voids:
@@ -67,7 +67,7 @@ class Voids:
                     Kind.VOID.value,
                     record.detail,
                 )
-                game.finished, game.plies = now(), len(record.moves)
+                game.finished_at, game.plies = now(), len(record.moves)
                 session.add(Record(game_id=record.id, data=pack(record)))
                 count_over(session, game.tournament_id)
         return True
@@ -87,7 +87,7 @@ class Voids:
                 col(Void.termination),
                 col(Void.detail),
                 col(Void.lease_owner),
-                col(Void.at),
+                col(Void.voided_at),
             )
             .join(Game, col(Game.id) == col(Void.game_id))
             .order_by(col(Void.id).desc())

@@ -21,7 +21,7 @@ def seated(store: Store, tournament: Tournament) -> list[EntryLine]:
 
 def with_seat(tournament: Tournament, entries: Sequence[EntryLine]) -> list[EntryLine]:
     """Return those entries of a tournament that have a seat."""
-    begun = tournament.started
+    begun = tournament.started_at
     return [entry for entry in entries if entry.withdrawn is None or (begun is not None and entry.withdrawn > begun)]
 
 

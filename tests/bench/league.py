@@ -105,18 +105,18 @@ def _people(base: sqlite3.Connection, tournaments: int) -> None:
     versions = tournaments * ENTRIES
     bots = versions // VERSIONS_EACH
     base.execute(
-        f"""INSERT INTO users (id, name, role, is_active, about, link, created)
+        f"""INSERT INTO users (id, name, role, is_active, about, link, created_at)
         VALUES (1, 'owner', 'author', 1, '', '', {when})"""
     )
     base.execute(
         f"""WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < {bots})
-        INSERT INTO bots (id, name, owner_id, description, is_retired, plays_people, created)
+        INSERT INTO bots (id, name, owner_id, description, is_retired, plays_people, created_at)
         SELECT i, 'bot' || i, 1, 'made up', 0, 0, {when} FROM n"""
     )
     base.execute(
         f"""WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < {versions})
         INSERT INTO versions (id, bot_id, number, name, bundle, size_bytes, command, options, limits, capabilities,
-            state, report, log, problem, place, created)
+            state, report, log, problem, place, created_at)
         SELECT i, (i - 1) / {VERSIONS_EACH} + 1, (i - 1) % {VERSIONS_EACH} + 1,
             'bot' || ((i - 1) / {VERSIONS_EACH} + 1) || ' v' || ((i - 1) % {VERSIONS_EACH} + 1),
             '', 1000, '["./bot"]', '{{}}', '{{}}', '{{}}', 'active', '{{}}', '', '', '', {when} FROM n"""
@@ -132,7 +132,7 @@ def _tournament(base: sqlite3.Connection, number: int, family: str) -> None:
     settings = json.dumps(document)
     base.execute(
         f"""INSERT INTO tournaments (id, name, family, variant, options, format, settings, pool, is_rated, state,
-            problem, starts, started, finished, planned_games, finished_games, created_by, created)
+            problem, start_time, started_at, finished_at, planned_games, finished_games, created_by, created_at)
         VALUES (?, ?, ?, ?, '{{}}', 'round-robin', ?, ?, 1, 'finished', '', {when}, {when}, {when}, ?, ?, 1, {when})""",
         (number, f"League {number}", family, variant, settings, family, GAMES, GAMES),
     )
@@ -156,7 +156,7 @@ def _tournament(base: sqlite3.Connection, number: int, family: str) -> None:
         + f""", g AS (SELECT i, {commits} + i + 1 AS c, {low} + 1 + i / {ENTRIES} AS a,
             {low} + 1 + (i % {ENTRIES} + (i % {ENTRIES} = i / {ENTRIES})) % {ENTRIES} AS b, (i * 7) % 10 AS r FROM n)
         INSERT INTO games (id, tournament_id, sequence, round, pair, family, pool, variant, first_id, second_id, first,
-            second, spec, is_rated, state, attempt, lease_owner, worker, started, finished, commit_number, winner,
+            second, spec, is_rated, state, attempt, lease_owner, worker, started_at, finished_at, commit_number, winner,
             termination, termination_class, detail, plies)
         SELECT printf('%08x%024x', (c * 2654435761) % 4294967296, c), {number}, i + 1, i / {ENTRIES} + 1, i / 2 + 1,
             ?, ?, ?, a, b, v.name, w.name, replace(replace(?, '@1', v.name), '@2', w.name), 1, 'finished', 1, 'made up',

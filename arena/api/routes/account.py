@@ -147,7 +147,7 @@ def token_item(row: Token) -> TokenItem:
         id=row.id,
         name=row.name,
         scopes=row.scopes.split(),
-        created=row.created,
+        created_at=row.created_at,
         expires=row.expires,
         last_used=row.last_used,
         revoked=row.revoked,

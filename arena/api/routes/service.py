@@ -41,7 +41,7 @@ class ScheduleItem(Out):
     template: dict[str, Any]
     is_enabled: bool
     next_fire: datetime | None
-    created: datetime
+    created_at: datetime
 
 
 class Referee(Out):
@@ -151,7 +151,7 @@ def _audit_item(row: Audit, names: dict[int, str]) -> AuditItem:
     assert row.id is not None
     return AuditItem(
         id=row.id,
-        at=row.at,
+        logged_at=row.logged_at,
         user=names.get(row.user_id or 0),
         action=row.action,
         subject=row.subject,

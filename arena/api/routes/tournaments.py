@@ -129,7 +129,7 @@ def document_of(call: Call, row: Tournament) -> TournamentDocument:
         **TournamentItem.model_validate(row).model_dump(),
         options=row.options,
         settings=row.settings,
-        created=row.created,
+        created_at=row.created_at,
         entries=[EntryItem.model_validate(line) for line in call.store.tournaments.entries(row.id)],
         games=call.store.games.counts(row.id),
     )

@@ -39,7 +39,7 @@ class TokenItem(Out):
     id: int
     name: str
     scopes: list[str]
-    created: datetime
+    created_at: datetime
     expires: datetime | None
     last_used: datetime | None
     revoked: datetime | None
@@ -86,7 +86,7 @@ class UserItem(Out):
     is_active: bool
     about: str
     link: str
-    created: datetime
+    created_at: datetime
 
 
 class UserWish(In):

@@ -16,7 +16,7 @@ class BotItem(Out):
     owner: str
     description: str
     is_retired: bool
-    created: datetime
+    created_at: datetime
     families: list[str]
     versions: int
     newest: int
@@ -37,7 +37,7 @@ class VersionItem(Out):
     problem: str
     sha256: str
     size_bytes: int
-    created: datetime
+    created_at: datetime
     checked: datetime | None
     families: dict[str, list[str]]
     fit_from_ms: dict[str, int]
@@ -66,7 +66,7 @@ class BotDocument(Out):
     description: str
     is_retired: bool
     plays_people: bool
-    created: datetime
+    created_at: datetime
     versions: list[VersionItem]
     ratings: list[PoolRating]
     presence: PresenceItem | None = None

@@ -24,8 +24,8 @@ class GameItem(Out):
     is_rated: bool
     state: Literal["planned", "queued", "running", "finished", "void", "cancelled"]
     attempt: int
-    started: datetime | None
-    finished: datetime | None
+    started_at: datetime | None
+    finished_at: datetime | None
     commit_number: int | None
     winner: Literal["first", "second", "draw"] | None
     termination: str | None
@@ -73,4 +73,4 @@ class VoidItem(Out):
     attempt: int
     termination: str
     detail: str
-    at: datetime
+    voided_at: datetime

@@ -39,7 +39,7 @@ class OpenGameItem(Out):
     side: Side
     plies: int
     is_rated: bool
-    created: datetime
+    created_at: datetime
 
 
 class DrawOfferDocument(Out):

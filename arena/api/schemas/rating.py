@@ -63,7 +63,7 @@ class ChangeItem(Out):
 
     commit_number: int
     game_id: str
-    finished: datetime | None
+    finished_at: datetime | None
     opponent: str
     points: float
     mu_before: float

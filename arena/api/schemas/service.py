@@ -12,7 +12,7 @@ class AuditItem(Out):
     """Who did what to what."""
 
     id: int
-    at: datetime
+    logged_at: datetime
     user: str | None
     action: str
     subject: str

@@ -23,9 +23,9 @@ class TournamentItem(Out):
     state: TournamentState
     problem: str
     priority: int
-    starts: datetime
-    started: datetime | None
-    finished: datetime | None
+    start_time: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
     planned_games: int
     finished_games: int
 
@@ -47,7 +47,7 @@ class TournamentDocument(TournamentItem):
 
     options: dict[str, Any]
     settings: dict[str, Any]
-    created: datetime
+    created_at: datetime
     entries: list[EntryItem]
     games: dict[str, int]
 

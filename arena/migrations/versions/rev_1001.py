@@ -29,13 +29,13 @@ def upgrade() -> None:
         sa.Column("second_accuracy", sa.Float(), nullable=True),
         sa.Column("turning_points", sa.Integer(), nullable=False),
         sa.Column("has_blown_win", sa.Boolean(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("analysed_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("data", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("game_id", name=op.f("pk_analyses")),
     )
     with op.batch_alter_table("analyses", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_analyses_accuracy"), ["accuracy"], unique=False)
-        batch_op.create_index(batch_op.f("ix_analyses_at"), ["at"], unique=False)
+        batch_op.create_index(batch_op.f("ix_analyses_analysed_at"), ["analysed_at"], unique=False)
         batch_op.create_index(batch_op.f("ix_analyses_blunders"), ["blunders"], unique=False)
         batch_op.create_index(batch_op.f("ix_analyses_family"), ["family"], unique=False)
         batch_op.create_index(batch_op.f("ix_analyses_has_blown_win"), ["has_blown_win"], unique=False)
@@ -119,7 +119,7 @@ def upgrade() -> None:
         "guesses",
         sa.Column("key", sa.String(length=64), nullable=False),
         sa.Column("count", sa.Float(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("key", name=op.f("pk_guesses")),
     )
     op.create_table(
@@ -158,7 +158,7 @@ def upgrade() -> None:
         sa.Column("is_active", sa.Boolean(), nullable=False),
         sa.Column("about", sa.String(length=1000), nullable=False),
         sa.Column("link", sa.String(length=200), nullable=False),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_users")),
         sa.UniqueConstraint("name", name=op.f("uq_users_name")),
     )
@@ -170,7 +170,7 @@ def upgrade() -> None:
         sa.Column("games", sa.Integer(), nullable=False),
         sa.Column("positions", sa.Integer(), nullable=False),
         sa.Column("log_loss", sa.Float(), nullable=False),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_win_models")),
     )
     with op.batch_alter_table("win_models", schema=None) as batch_op:
@@ -186,13 +186,13 @@ def upgrade() -> None:
         sa.Column("answer", sa.JSON(), nullable=False),
         sa.Column("is_done", sa.Boolean(), nullable=False),
         sa.Column("problem", sa.String(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("requested_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_analysis_requests_user_id_users")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_analysis_requests")),
         sa.UniqueConstraint("game_id", name=op.f("uq_analysis_requests_game_id")),
     )
     with op.batch_alter_table("analysis_requests", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_analysis_requests_at"), ["at"], unique=False)
+        batch_op.create_index(batch_op.f("ix_analysis_requests_requested_at"), ["requested_at"], unique=False)
         batch_op.create_index(batch_op.f("ix_analysis_requests_user_id"), ["user_id"], unique=False)
 
     op.create_table(
@@ -203,12 +203,12 @@ def upgrade() -> None:
         sa.Column("digest", sa.String(length=64), nullable=False),
         sa.Column("status", sa.Integer(), nullable=False),
         sa.Column("body", sa.JSON(), nullable=False),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_answers_user_id_users")),
         sa.PrimaryKeyConstraint("user_id", "key", name=op.f("pk_answers")),
     )
     with op.batch_alter_table("answers", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_answers_created"), ["created"], unique=False)
+        batch_op.create_index(batch_op.f("ix_answers_created_at"), ["created_at"], unique=False)
 
     op.create_table(
         "archive_positions",
@@ -232,7 +232,7 @@ def upgrade() -> None:
     op.create_table(
         "audit",
         sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("logged_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=True),
         sa.Column("action", sa.String(length=40), nullable=False),
         sa.Column("subject", sa.String(length=120), nullable=False),
@@ -241,7 +241,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_audit")),
     )
     with op.batch_alter_table("audit", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_audit_at"), ["at"], unique=False)
+        batch_op.create_index(batch_op.f("ix_audit_logged_at"), ["logged_at"], unique=False)
         batch_op.create_index(batch_op.f("ix_audit_subject"), ["subject"], unique=False)
         batch_op.create_index(batch_op.f("ix_audit_user_id"), ["user_id"], unique=False)
 
@@ -253,7 +253,7 @@ def upgrade() -> None:
         sa.Column("description", sa.String(), nullable=False),
         sa.Column("is_retired", sa.Boolean(), nullable=False),
         sa.Column("plays_people", sa.Boolean(), nullable=False),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["owner_id"], ["users.id"], name=op.f("fk_bots_owner_id_users")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_bots")),
         sa.UniqueConstraint("name", name=op.f("uq_bots_name")),
@@ -277,7 +277,7 @@ def upgrade() -> None:
         sa.Column("digest", sa.String(length=64), nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=False),
         sa.Column("csrf", sa.String(length=64), nullable=False),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("expires", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_logins_user_id_users")),
         sa.PrimaryKeyConstraint("digest", name=op.f("pk_logins")),
@@ -297,7 +297,7 @@ def upgrade() -> None:
         sa.Column("is_enabled", sa.Boolean(), nullable=False),
         sa.Column("next_fire", sa.DateTime(timezone=True), nullable=True),
         sa.Column("created_by", sa.Integer(), nullable=False),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["created_by"], ["users.id"], name=op.f("fk_schedules_created_by_users")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_schedules")),
         sa.UniqueConstraint("name", name=op.f("uq_schedules_name")),
@@ -313,7 +313,7 @@ def upgrade() -> None:
         sa.Column("name", sa.String(length=80), nullable=False),
         sa.Column("digest", sa.String(length=64), nullable=False),
         sa.Column("scopes", sa.String(), nullable=False),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("expires", sa.DateTime(timezone=True), nullable=True),
         sa.Column("last_used", sa.DateTime(timezone=True), nullable=True),
         sa.Column("revoked", sa.DateTime(timezone=True), nullable=True),
@@ -340,16 +340,16 @@ def upgrade() -> None:
         sa.Column("is_rated", sa.Boolean(), nullable=False),
         sa.Column("state", sa.String(length=16), nullable=False),
         sa.Column("problem", sa.String(), nullable=False),
-        sa.Column("starts", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("started", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("finished", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("start_time", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("started_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("planned_games", sa.Integer(), nullable=False),
         sa.Column("finished_games", sa.Integer(), nullable=False),
         sa.Column("findings", sa.JSON(none_as_null=True), nullable=True),
         sa.Column("schedule_id", sa.Integer(), nullable=True),
         sa.Column("fire_time", sa.DateTime(timezone=True), nullable=True),
         sa.Column("created_by", sa.Integer(), nullable=False),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["created_by"], ["users.id"], name=op.f("fk_tournaments_created_by_users")),
         sa.ForeignKeyConstraint(["schedule_id"], ["schedules.id"], name=op.f("fk_tournaments_schedule_id_schedules")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_tournaments")),
@@ -357,12 +357,12 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("tournaments", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_tournaments_created_by"), ["created_by"], unique=False)
-        batch_op.create_index("ix_tournaments_family_starts", ["family", "starts", "id"], unique=False)
-        batch_op.create_index(batch_op.f("ix_tournaments_finished"), ["finished"], unique=False)
+        batch_op.create_index("ix_tournaments_family_start_time", ["family", "start_time", "id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_tournaments_finished_at"), ["finished_at"], unique=False)
         batch_op.create_index(batch_op.f("ix_tournaments_pool"), ["pool"], unique=False)
         batch_op.create_index(batch_op.f("ix_tournaments_schedule_id"), ["schedule_id"], unique=False)
-        batch_op.create_index("ix_tournaments_starts", ["starts", "id"], unique=False)
-        batch_op.create_index("ix_tournaments_state_starts", ["state", "starts", "id"], unique=False)
+        batch_op.create_index("ix_tournaments_start_time", ["start_time", "id"], unique=False)
+        batch_op.create_index("ix_tournaments_state_start_time", ["state", "start_time", "id"], unique=False)
 
     op.create_table(
         "versions",
@@ -382,7 +382,7 @@ def upgrade() -> None:
         sa.Column("problem", sa.String(), nullable=False),
         sa.Column("place", sa.String(length=16), nullable=False),
         sa.Column("follows_id", sa.Integer(), nullable=True),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("checked", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(["bot_id"], ["bots.id"], name=op.f("fk_versions_bot_id_bots")),
         sa.ForeignKeyConstraint(["follows_id"], ["versions.id"], name=op.f("fk_versions_follows_id_versions")),
@@ -436,8 +436,8 @@ def upgrade() -> None:
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("lease_owner", sa.String(length=120), nullable=False),
         sa.Column("worker", sa.String(length=120), nullable=False),
-        sa.Column("started", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("finished", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("started_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("commit_number", sa.Integer(), nullable=True),
         sa.Column("winner", sa.String(length=8), nullable=True),
         sa.Column("termination", sa.String(length=32), nullable=True),
@@ -453,7 +453,7 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("games", schema=None) as batch_op:
         batch_op.create_index("ix_games_family_commit_number", ["family", "commit_number"], unique=False)
-        batch_op.create_index("ix_games_finished_commit_number", ["finished", "commit_number"], unique=False)
+        batch_op.create_index("ix_games_finished_at_commit_number", ["finished_at", "commit_number"], unique=False)
         batch_op.create_index("ix_games_first_commit_number", ["first_id", "commit_number"], unique=False)
         batch_op.create_index(
             "ix_games_pairing_commit_number", ["first_id", "second_id", "commit_number"], unique=False
@@ -522,7 +522,7 @@ def upgrade() -> None:
         sa.Column("side", sa.String(length=8), nullable=False),
         sa.Column("plies", sa.JSON(), nullable=False),
         sa.Column("asked", sa.JSON(), nullable=True),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["game_id"], ["games.id"], name=op.f("fk_people_games_game_id_games")),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_people_games_user_id_users")),
         sa.PrimaryKeyConstraint("game_id", name=op.f("pk_people_games")),
@@ -566,13 +566,13 @@ def upgrade() -> None:
         sa.Column("termination", sa.String(length=32), nullable=False),
         sa.Column("detail", sa.String(), nullable=False),
         sa.Column("lease_owner", sa.String(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("voided_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["game_id"], ["games.id"], name=op.f("fk_voids_game_id_games")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_voids")),
     )
     with op.batch_alter_table("voids", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_voids_at"), ["at"], unique=False)
         batch_op.create_index(batch_op.f("ix_voids_game_id"), ["game_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_voids_voided_at"), ["voided_at"], unique=False)
 
     op.execute("INSERT INTO counters (name, value) VALUES ('commit', 0)")
     # ### end Alembic commands ###
@@ -582,8 +582,8 @@ def downgrade() -> None:
     """Back to the one before."""
     # ### commands auto generated by Alembic - please adjust! ###
     with op.batch_alter_table("voids", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_voids_voided_at"))
         batch_op.drop_index(batch_op.f("ix_voids_game_id"))
-        batch_op.drop_index(batch_op.f("ix_voids_at"))
 
     op.drop_table("voids")
     op.drop_table("records")
@@ -618,7 +618,7 @@ def downgrade() -> None:
         batch_op.drop_index("ix_games_pool_commit_number")
         batch_op.drop_index("ix_games_pairing_commit_number")
         batch_op.drop_index("ix_games_first_commit_number")
-        batch_op.drop_index("ix_games_finished_commit_number")
+        batch_op.drop_index("ix_games_finished_at_commit_number")
         batch_op.drop_index("ix_games_family_commit_number")
 
     op.drop_table("games")
@@ -634,12 +634,12 @@ def downgrade() -> None:
 
     op.drop_table("versions")
     with op.batch_alter_table("tournaments", schema=None) as batch_op:
-        batch_op.drop_index("ix_tournaments_state_starts")
-        batch_op.drop_index("ix_tournaments_starts")
+        batch_op.drop_index("ix_tournaments_state_start_time")
+        batch_op.drop_index("ix_tournaments_start_time")
         batch_op.drop_index(batch_op.f("ix_tournaments_schedule_id"))
         batch_op.drop_index(batch_op.f("ix_tournaments_pool"))
-        batch_op.drop_index(batch_op.f("ix_tournaments_finished"))
-        batch_op.drop_index("ix_tournaments_family_starts")
+        batch_op.drop_index(batch_op.f("ix_tournaments_finished_at"))
+        batch_op.drop_index("ix_tournaments_family_start_time")
         batch_op.drop_index(batch_op.f("ix_tournaments_created_by"))
 
     op.drop_table("tournaments")
@@ -669,18 +669,18 @@ def downgrade() -> None:
     with op.batch_alter_table("audit", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_audit_user_id"))
         batch_op.drop_index(batch_op.f("ix_audit_subject"))
-        batch_op.drop_index(batch_op.f("ix_audit_at"))
+        batch_op.drop_index(batch_op.f("ix_audit_logged_at"))
 
     op.drop_table("audit")
     op.drop_table("archive_texts")
     op.drop_table("archive_positions")
     with op.batch_alter_table("answers", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_answers_created"))
+        batch_op.drop_index(batch_op.f("ix_answers_created_at"))
 
     op.drop_table("answers")
     with op.batch_alter_table("analysis_requests", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_analysis_requests_user_id"))
-        batch_op.drop_index(batch_op.f("ix_analysis_requests_at"))
+        batch_op.drop_index(batch_op.f("ix_analysis_requests_requested_at"))
 
     op.drop_table("analysis_requests")
     with op.batch_alter_table("win_models", schema=None) as batch_op:
@@ -710,7 +710,7 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f("ix_analyses_has_blown_win"))
         batch_op.drop_index(batch_op.f("ix_analyses_family"))
         batch_op.drop_index(batch_op.f("ix_analyses_blunders"))
-        batch_op.drop_index(batch_op.f("ix_analyses_at"))
+        batch_op.drop_index(batch_op.f("ix_analyses_analysed_at"))
         batch_op.drop_index(batch_op.f("ix_analyses_accuracy"))
 
     op.drop_table("analyses")

@@ -25,7 +25,7 @@ _FORFEITS = (
     Column("plies", "At ply"),
     column("detail", "Evidence"),
     column("", "Log"),
-    Column("finished", "When"),
+    Column("finished_at", "When"),
 )
 _VOIDS = (
     column("", "Game"),
@@ -35,7 +35,7 @@ _VOIDS = (
     column("termination", "Why"),
     column("detail", "Evidence"),
     column("lease_owner", "Lease owner"),
-    Column("at", "When"),
+    Column("voided_at", "When"),
 )
 
 

@@ -53,7 +53,7 @@ def test_every_format_is_played_to_its_end(stage: Stage, format: str) -> None:
     stage.play(number)
     stage.check_exactly_once(number)
     found = stage.tournament(number)
-    assert (found.state, found.finished is not None) == ("finished", True)
+    assert (found.state, found.finished_at is not None) == ("finished", True)
     expected = {"round-robin": 24, "gauntlet": 6, "swiss": 12, "ladder": 40, "sprt": 30}
     assert len(stage.store.queue.outline(number)) == expected.get(format, found.planned_games)
     if format == "gauntlet":

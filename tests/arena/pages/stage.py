@@ -266,7 +266,7 @@ def _tournament(
             variant=ruleset.variant.name,
             format="round-robin",
             pool=family,
-            starts=START,
+            start_time=START,
             created_by=user,
             settings={
                 "time": "60+0.5",
@@ -352,7 +352,7 @@ def begin(stage: Stage, family: str, event: str = "live") -> PlannedGame:
     versions = {bot.name: store.versions.find(bot.name.split()[0], 1).id or 0 for bot in (spec.first, spec.second)}
     row = store.tournaments.add(
         Tournament(
-            **like.model_dump(include={"family", "variant", "format", "pool", "starts", "created_by", "settings"}),
+            **like.model_dump(include={"family", "variant", "format", "pool", "start_time", "created_by", "settings"}),
             name="Live",
         ),
         [(version, "fit") for version in versions.values()],

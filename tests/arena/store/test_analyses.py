@@ -27,7 +27,7 @@ def figures(game_id: str, blunders: int = 1, **more: Any) -> AnalysisFigures:
             "blunders": blunders,
         },
         **{"first_blunders": blunders, "second_blunders": 0, "accuracy": 80.0, "first_accuracy": 80.0},
-        **{"second_accuracy": 99.0, "turning_points": 0, "has_blown_win": False, "at": now()},
+        **{"second_accuracy": 99.0, "turning_points": 0, "has_blown_win": False, "analysed_at": now()},
     }
     return AnalysisFigures(**{**known, **more})
 

@@ -187,7 +187,7 @@ def test_queries_do_not_follow_rows(sqlite_store: Store) -> None:
     for number in range(20):
         field.versions.append(field.version(f"bot{number}"))
     for days in range(10):
-        field.add_tournament(starts=START + timedelta(days=days))
+        field.add_tournament(start_time=START + timedelta(days=days))
     field.play(90, first_sequence=11)
     assert {name: count(sqlite_store, field, page) for name, page in PAGES.items()} == few
 
