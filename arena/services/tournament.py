@@ -183,7 +183,7 @@ def _entry(arena: Arena, tournament_id: int, bot: str, number: int | None) -> En
     """The entry of that name that plays. Raises NotFoundError with near names, BadValueError, ConflictError."""
     name, number = _named(bot, number)
     lines = arena.store.tournaments.entries(tournament_id)
-    known = [line for line in lines if line.bot == name and number in (None, line.number)]
+    known = [line for line in lines if line.bot == name and number in (None, line.version)]
     playing = [line for line in known if not line.withdrawn]
     if len(playing) > 1:
         names = " and ".join(line.name for line in playing)

@@ -39,7 +39,7 @@ class EntryLine:
     version_id: int
     name: str
     bot: str
-    number: int
+    version: int
     eligibility: str
     withdrawn: datetime | None
     suspended: str

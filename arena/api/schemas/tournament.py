@@ -36,7 +36,7 @@ class EntryItem(Out):
     seat: int
     name: str
     bot: str
-    number: int
+    version: int
     eligibility: str
     withdrawn: datetime | None
     suspended: str

@@ -26,7 +26,7 @@ def test_a_file_is_analysed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     found = json.loads(capsys.readouterr().out)
     assert {"game", "family", "nodes", "plies", "blunders", "accuracy"} <= set(found)
     assert [ply["mark"] for ply in found["plies"]] == ["", "", "??", "??"]
-    assert {"number", "side", "move", "score", "chance", "best", "loss", "mark"} <= set(found["plies"][0])
+    assert {"number", "side", "move", "score", "winning_chances", "best", "loss", "mark"} <= set(found["plies"][0])
     assert main(words) == Exit.DONE
     out = capsys.readouterr().out
     assert "ada: 1 blunders, accuracy" in out
