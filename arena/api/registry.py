@@ -1,7 +1,7 @@
 """The table of routes: each is a typed function, and everything else about it follows from its types and this table.
 
     @routes.get("/bots/{bot}", tag="bots", summary="One bot with its versions")
-    async def show(call: Call, bot: BotName) -> BotDocument: ...
+    async def show(call: Call, bot: BotName) -> BotResponse: ...
 
 Parameters named in the path are path parameters; `query` and `body` are pydantic models; `upload` is the body as bytes
 on their way. Refuses to know any route, and how a request is answered (see `arena.api.handle`).

@@ -10,7 +10,7 @@ from arena.analysis.game_analysis import marks_of
 from arena.services import study
 from arena.services.arena import Arena
 from arena.store import BadValueError, ConflictError, Identity, NotFoundError
-from arena.store.models import AnalysisRequest
+from arena.store.models import QueuedAnalysis
 from referee.record import GameRecord, Ply, now
 from referee.rules.core import Kind, Termination
 
@@ -88,7 +88,7 @@ def read_question(question: Question) -> study.Study:
     return study.read(ruleset, question.position, question.moves.split())
 
 
-def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | None = None) -> AnalysisRequest:
+def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | None = None) -> QueuedAnalysis:
     """Ask the engine about the end of a line, which it answers when nothing else is to be done.
 
     Raises BadValueError, also where the game is over there, QuotaError.
@@ -118,7 +118,7 @@ def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | Non
     return arena.store.analyses.request(number)
 
 
-def read_answer(arena: Arena, number: int, by: Identity) -> AnalysisRequest:
+def read_answer(arena: Arena, number: int, by: Identity) -> QueuedAnalysis:
     """What became of a question of one's own. Raises NotFoundError."""
     found = arena.store.analyses.request(number)
     if found.user_id != by.user_id:

@@ -18,7 +18,7 @@ from sqlmodel import col
 
 from arena.store.engine import Sessions, fetch
 from arena.store.errors import NotFoundError, QuotaError
-from arena.store.models import Analysis, AnalysisRequest, FittedWinModel, Game, now
+from arena.store.models import Analysis, FittedWinModel, Game, QueuedAnalysis, now
 
 LATEST = 1_000
 """So many of the latest results may be analysed without anybody asking."""
@@ -107,7 +107,7 @@ class Analyses:
         known = {name: getattr(figures, name) for name in AnalysisFigures.__dataclass_fields__}
         with self._sessions.writing() as session:
             session.merge(Analysis(**known, data=packed))
-            session.execute(delete(AnalysisRequest).where(col(AnalysisRequest.game_id) == figures.game_id))
+            session.execute(delete(QueuedAnalysis).where(col(QueuedAnalysis.game_id) == figures.game_id))
 
     def get(self, game_id: str) -> dict[str, Any] | None:
         """The whole analysis of a game, if there is one."""
@@ -140,33 +140,33 @@ class Analyses:
         """
         with self._sessions.writing() as session:
             if game_id is not None:
-                there = session.scalar(select(col(AnalysisRequest.id)).where(col(AnalysisRequest.game_id) == game_id))
+                there = session.scalar(select(col(QueuedAnalysis.id)).where(col(QueuedAnalysis.game_id) == game_id))
                 if there is not None:
-                    session.execute(update(AnalysisRequest).where(col(AnalysisRequest.id) == there).values(problem=""))
+                    session.execute(update(QueuedAnalysis).where(col(QueuedAnalysis.id) == there).values(problem=""))
                     return there
-            mine = _waiting().where(col(AnalysisRequest.user_id) == user_id)
+            mine = _waiting().where(col(QueuedAnalysis.user_id) == user_id)
             for waiting, most, whose in ((mine, MOST_OF_USER, "of yours "), (_waiting(), MOST_WAITING, "")):
                 if (session.scalar(waiting) or 0) >= most:
                     raise QuotaError(f"{most} analyses {whose}wait already", hint="ask again when some are done")
-            row = AnalysisRequest(user_id=user_id, game_id=game_id, question=dict(question or {}), nodes=nodes)
+            row = QueuedAnalysis(user_id=user_id, game_id=game_id, question=dict(question or {}), nodes=nodes)
             session.add(row)
             session.flush()
             assert row.id is not None
             return row.id
 
-    def request(self, number: int) -> AnalysisRequest:
+    def request(self, number: int) -> QueuedAnalysis:
         """One request for a position. Raises NotFoundError."""
         with self._sessions.reading() as session:
-            row = session.get(AnalysisRequest, number)
+            row = session.get(QueuedAnalysis, number)
             if row is None or row.game_id is not None:
                 raise NotFoundError("question", str(number))
             session.expunge(row)
             return row
 
-    def request_of(self, game_id: str) -> AnalysisRequest | None:
+    def request_of(self, game_id: str) -> QueuedAnalysis | None:
         """What somebody asked for about a game, while it waits or has failed."""
         with self._sessions.reading() as session:
-            row = session.scalar(select(AnalysisRequest).where(col(AnalysisRequest.game_id) == game_id))
+            row = session.scalar(select(QueuedAnalysis).where(col(QueuedAnalysis.game_id) == game_id))
             if row is not None:
                 session.expunge(row)
             return row
@@ -174,9 +174,9 @@ class Analyses:
     def next(self) -> AnalysisTask | None:
         """What was asked for and waits: positions first, they are quick; then the oldest."""
         query = (
-            select(AnalysisRequest)
+            select(QueuedAnalysis)
             .where(*_WAITS)
-            .order_by(col(AnalysisRequest.game_id).is_not(None), col(AnalysisRequest.id))
+            .order_by(col(QueuedAnalysis.game_id).is_not(None), col(QueuedAnalysis.id))
             .limit(1)
         )
         with self._sessions.reading() as session:
@@ -190,9 +190,9 @@ class Analyses:
         query = (
             select(col(Game.id))
             .outerjoin(Analysis, col(Analysis.game_id) == col(Game.id))
-            .outerjoin(AnalysisRequest, col(AnalysisRequest.game_id) == col(Game.id))
+            .outerjoin(QueuedAnalysis, col(QueuedAnalysis.game_id) == col(Game.id))
             .where(col(Game.commit_number) > last - LATEST, col(Game.plies) > 0, col(Analysis.game_id).is_(None))
-            .where(col(AnalysisRequest.id).is_(None), col(Game.termination_class) != "void")
+            .where(col(QueuedAnalysis.id).is_(None), col(Game.termination_class) != "void")
             .order_by(col(Game.commit_number).desc())
             .limit(1)
         )
@@ -206,8 +206,8 @@ class Analyses:
         """A position was analysed."""
         with self._sessions.writing() as session:
             session.execute(
-                update(AnalysisRequest)
-                .where(col(AnalysisRequest.id) == request)
+                update(QueuedAnalysis)
+                .where(col(QueuedAnalysis.id) == request)
                 .values(answer=dict(answer), is_done=True)
             )
 
@@ -216,10 +216,10 @@ class Analyses:
         problem = problem[:300] or "it failed"
         with self._sessions.writing() as session:
             if task.request is None:
-                session.add(AnalysisRequest(game_id=task.game_id, nodes=task.nodes, problem=problem))
+                session.add(QueuedAnalysis(game_id=task.game_id, nodes=task.nodes, problem=problem))
             else:
-                mine = col(AnalysisRequest.id) == task.request
-                session.execute(update(AnalysisRequest).where(mine).values(problem=problem))
+                mine = col(QueuedAnalysis.id) == task.request
+                session.execute(update(QueuedAnalysis).where(mine).values(problem=problem))
 
     # -- win models ----------------------------------------------------------------------------------------------------
 
@@ -246,11 +246,11 @@ class Analyses:
             return row
 
 
-_WAITS = (col(AnalysisRequest.problem) == "", col(AnalysisRequest.is_done).is_(False))
+_WAITS = (col(QueuedAnalysis.problem) == "", col(QueuedAnalysis.is_done).is_(False))
 
 
 def _waiting() -> Any:
-    return select(func.count()).select_from(AnalysisRequest).where(*_WAITS)
+    return select(func.count()).select_from(QueuedAnalysis).where(*_WAITS)
 
 
 def _unpacked(data: bytes) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from arena.store.answers import ANSWERS_KEPT
 from arena.store.engine import Sessions
 from arena.store.guesses import GUESSES_KEPT
 from arena.store.known_places import PLACES_KEPT
-from arena.store.models import AnalysisRequest, Answer, Audit, Counter, Guess, KnownPlace, Login, now
+from arena.store.models import Answer, Audit, Counter, Guess, KnownPlace, Login, QueuedAnalysis, now
 
 REFUSED_KEPT = timedelta(days=90)
 """How long refused log-ins stay in the audit log: anybody can make them."""
@@ -53,8 +53,8 @@ class DailyTasks:
             delete(Guess).where(col(Guess.updated_at) < at - GUESSES_KEPT),
             delete(KnownPlace).where(col(KnownPlace.seen) < at - PLACES_KEPT),
             delete(Answer).where(col(Answer.created_at) < at - ANSWERS_KEPT),
-            delete(AnalysisRequest).where(
-                col(AnalysisRequest.game_id).is_(None), col(AnalysisRequest.requested_at) < at - ANSWERS_KEPT
+            delete(QueuedAnalysis).where(
+                col(QueuedAnalysis.game_id).is_(None), col(QueuedAnalysis.requested_at) < at - ANSWERS_KEPT
             ),
             delete(Audit).where(col(Audit.action) == "login.refused", col(Audit.logged_at) < at - REFUSED_KEPT),
         )

@@ -560,7 +560,7 @@ class Analysis(SQLModel, table=True):
     data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
 
 
-class AnalysisRequest(SQLModel, table=True):
+class QueuedAnalysis(SQLModel, table=True):
     """Somebody wants a game analysed (`game_id`), or a position (`question`: its game so far), which gets an `answer`.
 
     That of a game is gone when it is done; one that failed keeps its `problem`, so that nobody tries it again unasked.

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.store.engine import Sessions
-from arena.store.models import Analysis, AnalysisRequest, Counter, Game, Record, Tournament, Void
+from arena.store.models import Analysis, Counter, Game, QueuedAnalysis, Record, Tournament, Void
 from arena.store.rebuild import rebuild
 from referee.rules.core import Termination
 
@@ -58,7 +58,7 @@ def _take_out(session: Session, game_id: str, problem: str, lease_owner: str) ->
             lease_owner=lease_owner,
         )
     )
-    for model in (Record, Analysis, AnalysisRequest):
+    for model in (Record, Analysis, QueuedAnalysis):
         session.execute(delete(model).where(col(model.game_id) == game_id))
     game.state = "cancelled" if tournament.state == "cancelled" else "planned"
     game.commit_number = game.winner = game.termination = game.termination_class = game.started_at = (

@@ -8,13 +8,13 @@ from arena.api.registry import Routes
 from arena.api.schemas import (
     Account,
     AccountChange,
-    LoginWish,
+    LoginRequest,
     NewToken,
     Number,
-    PasswordWish,
+    PasswordRequest,
     RoleName,
     TokenItem,
-    TokenWish,
+    TokenRequest,
 )
 from arena.http.address import PREFIX
 from arena.http.call import Answer, Call
@@ -80,7 +80,7 @@ async def list_tokens(call: Call) -> Answer[Page[TokenItem]]:
     problems=("conflict",),
     example="""/api/v1/account/tokens -d '{"name": "laptop", "scopes": ["read", "submit"], "days": 90}'""",
 )
-async def make(call: Call, body: TokenWish) -> Answer[NewToken]:
+async def make(call: Call, body: TokenRequest) -> Answer[NewToken]:
     """A token that may do no more than this one, lasts no longer and dies with it. Its secret is shown this once.
 
     The same `Idempotency-Key` again makes no second one: 409 says which token was made.
@@ -88,7 +88,7 @@ async def make(call: Call, body: TokenWish) -> Answer[NewToken]:
     return await _make(call, body, call.user)
 
 
-async def _make(call: Call, wish: TokenWish | LoginWish, by: Identity) -> Answer[NewToken]:
+async def _make(call: Call, wish: TokenRequest | LoginRequest, by: Identity) -> Answer[NewToken]:
     scopes = sorted(by.scopes) if wish.scopes is None else wish.scopes
     row, secret = await call.run(services.token.make, call.arena, wish.name, scopes, wish.days, by)
     body = NewToken(**token_item(row).model_dump(), token=secret)
@@ -112,7 +112,7 @@ async def revoke(call: Call, token: Number) -> None:
     status=201,
     example="""/api/v1/login -d '{"user": "ada", "password": "…", "name": "laptop", "scopes": ["read"]}'""",
 )
-async def login(call: Call, body: LoginWish) -> Answer[NewToken]:
+async def login(call: Call, body: LoginRequest) -> Answer[NewToken]:
     """For programs of people: `arena login` does this. Slow and few: passwords are not for guessing."""
     by = await with_name_and_password(call, services.account.authenticate, body.user, body.password)
     return await _make(call, body, by)
@@ -126,7 +126,7 @@ async def login(call: Call, body: LoginWish) -> Answer[NewToken]:
     status=204,
     example="""/api/v1/account/password -d '{"password": "…", "new_password": "another horse, no battery"}'""",
 )
-async def change_password(call: Call, body: PasswordWish) -> None:
+async def change_password(call: Call, body: PasswordRequest) -> None:
     """All browser sessions end, and with `revoke_tokens` all tokens, this one too."""
     await with_password(
         call,

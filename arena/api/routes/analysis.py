@@ -5,11 +5,17 @@ from __future__ import annotations
 from arena import services
 from arena.api.registry import Routes
 from arena.api.schemas import GameId, Number
-from arena.api.schemas.analysis import AnalysisDocument, AnalysisWish, QuestionDocument, QuestionWish, Thought
+from arena.api.schemas.analysis import (
+    AnalysisRequest,
+    AnalysisResponse,
+    PositionEvaluation,
+    PositionRequest,
+    PositionResponse,
+)
 from arena.http.address import PREFIX
 from arena.http.call import Answer, Call
 from arena.services.analysis import GameAnalysis, Question
-from arena.store.models import AnalysisRequest
+from arena.store.models import QueuedAnalysis
 
 routes = Routes()
 
@@ -17,7 +23,7 @@ routes = Routes()
 @routes.get(
     "/games/{game}/analysis", tag="analysis", summary="What an engine thought of a game", problems=("not-found",)
 )
-async def show(call: Call, game: GameId) -> Answer[AnalysisDocument]:
+async def show(call: Call, game: GameId) -> Answer[AnalysisResponse]:
     """The analysis of a game played here, or of an imported one by its id; `state` says how far it is."""
     if await call.run(call.store.archive.serial_of, game) is None:
         await call.run(call.store.games.get, game)
@@ -31,15 +37,15 @@ async def show(call: Call, game: GameId) -> Answer[AnalysisDocument]:
     scope="read",
     problems=("not-found", "conflict", "invalid", "forbidden"),
 )
-async def ask(call: Call, game: GameId, body: AnalysisWish) -> Answer[AnalysisDocument]:
+async def ask(call: Call, game: GameId, body: AnalysisRequest) -> Answer[AnalysisResponse]:
     """Puts it before what is analysed unasked; the engine is asked while no game is played."""
     found = await call.run(services.analysis.ask, call.arena, game, call.user, body.nodes)
     return Answer(_document(found), keep="never", is_private=True)
 
 
-def _document(found: GameAnalysis) -> AnalysisDocument:
+def _document(found: GameAnalysis) -> AnalysisResponse:
     about = {name: value for name, value in found.data.items() if name != "game"}
-    return AnalysisDocument.model_validate(
+    return AnalysisResponse.model_validate(
         {"game": found.game_id, "state": found.state, "problem": found.problem, **about}
     )
 
@@ -53,7 +59,7 @@ def _document(found: GameAnalysis) -> AnalysisDocument:
     problems=("invalid", "forbidden"),
     example="""/api/v1/questions -d '{"family": "loa", "moves": "b1b3 h4f2"}'""",
 )
-async def ask_position(call: Call, body: QuestionWish) -> Answer[QuestionDocument]:
+async def ask_position(call: Call, body: PositionRequest) -> Answer[PositionResponse]:
     """The engine answers while no game is played: read the question again until `is_done`."""
     question = Question(**body.model_dump(exclude={"nodes"}))
     line = await call.run(services.analysis.read_question, question)
@@ -63,16 +69,16 @@ async def ask_position(call: Call, body: QuestionWish) -> Answer[QuestionDocumen
 
 
 @routes.get("/questions/{number}", tag="analysis", summary="What became of a question", scope="read")
-async def read_answer(call: Call, number: Number) -> Answer[QuestionDocument]:
+async def read_answer(call: Call, number: Number) -> Answer[PositionResponse]:
     """A question of one's own, for a day."""
     found = await call.run(services.analysis.read_answer, call.arena, number, call.user)
     return Answer(_answer(found), keep="never", is_private=True)
 
 
-def _answer(found: AnalysisRequest) -> QuestionDocument:
-    return QuestionDocument(
+def _answer(found: QueuedAnalysis) -> PositionResponse:
+    return PositionResponse(
         id=found.id or 0,
         is_done=found.is_done,
         problem=found.problem,
-        answer=Thought.model_validate(found.answer) if found.is_done else None,
+        answer=PositionEvaluation.model_validate(found.answer) if found.is_done else None,
     )

@@ -12,12 +12,12 @@ from arena.api.page import PageQuery
 from arena.api.registry import Routes
 from arena.api.schemas import FamilyName, In, Number, OneLine, VariantName
 from arena.api.schemas.archive import (
-    ArchiveDocument,
     ArchiveItem,
     ArchivePage,
+    ArchiveResponse,
     ArchiveSource,
     ArchiveSources,
-    ImportDocument,
+    ImportResponse,
 )
 from arena.http import cache
 from arena.http.call import Answer, Call
@@ -120,15 +120,15 @@ async def sources(call: Call) -> ArchiveSources:
     summary="A game of the archive",
     problems=("not-found",),
 )
-async def show(call: Call, serial: Number) -> Answer[ArchiveDocument]:
+async def show(call: Call, serial: Number) -> Answer[ArchiveResponse]:
     """A game by its number in the archive, whole."""
     line, game = await call.run(services.archive.read, call.arena, serial)
     return Answer(await call.run(_document, line, game))
 
 
-def _document(line: ArchiveLine, game: ArchivedGame) -> ArchiveDocument:
+def _document(line: ArchiveLine, game: ArchivedGame) -> ArchiveResponse:
     about: dict[str, Any] = ArchiveItem.model_validate(line).model_dump()
-    return ArchiveDocument(
+    return ArchiveResponse(
         **about,
         options=dict(game.options),
         position=game.position,
@@ -185,7 +185,7 @@ class ImportQuery(In):
     problems=("invalid", "too-large"),
     example="/api/v1/archive?family=abalone&source=migs --data-binary @migs.txt",
 )
-async def take_in(call: Call, query: ImportQuery, upload: Upload) -> ImportDocument:
+async def take_in(call: Call, query: ImportQuery, upload: Upload) -> ImportResponse:
     """Import the games of a text, in `notation` or in what fits best. Bad games are named, good ones kept.
 
     The body is the text itself. The same game is kept once, in whatever notation it comes.
@@ -209,4 +209,4 @@ async def take_in(call: Call, query: ImportQuery, upload: Upload) -> ImportDocum
             notation=query.notation,
         )
     )
-    return ImportDocument.model_validate(found.as_json())
+    return ImportResponse.model_validate(found.as_json())

@@ -13,9 +13,9 @@ from arena.api.page import Page, PageQuery, page
 from arena.api.registry import Routes
 from arena.api.schemas import (
     BotChange,
-    BotDocument,
     BotItem,
     BotName,
+    BotResponse,
     ChangeItem,
     FamilyName,
     GameItem,
@@ -100,12 +100,12 @@ async def list_bots(call: Call, query: BotQuery) -> Page[BotItem]:
 
 
 @routes.get("/bots/{bot}", tag="bots", summary="A bot with its versions", example="/api/v1/bots/greedy")
-async def show(call: Call, bot: BotName) -> BotDocument:
+async def show(call: Call, bot: BotName) -> BotResponse:
     """A bot with all its versions, newest first, and their ratings in every pool."""
     return await _document(call, bot)
 
 
-async def _document(call: Call, name: str) -> BotDocument:
+async def _document(call: Call, name: str) -> BotResponse:
     row = await call.run(services.bot.find, call.arena, name)
     assert row.id is not None
     owner = await call.run(call.store.users.get, row.owner_id)
@@ -114,7 +114,7 @@ async def _document(call: Call, name: str) -> BotDocument:
     ratings = await call.run(call.store.ratings.of_versions, ids) if versions else []
     fit_from = await call.run(call.store.versions.fit_from, ids)
     presence = await call.run(services.remote.presence_of, call.arena, versions)
-    return BotDocument(
+    return BotResponse(
         name=row.name,
         owner=owner.name,
         description=row.description,
@@ -134,7 +134,7 @@ async def _document(call: Call, name: str) -> BotDocument:
     scope="submit",
     example="""/api/v1/bots/zeta -d '{"description": "plays well"}'""",
 )
-async def change(call: Call, bot: BotName, body: BotChange) -> BotDocument:
+async def change(call: Call, bot: BotName, body: BotChange) -> BotResponse:
     """Change what is said of a bot, or whether people may play against it."""
     if body.description is not None:
         await call.run(services.bot.describe, call.arena, bot, body.description, call.user)
@@ -144,7 +144,7 @@ async def change(call: Call, bot: BotName, body: BotChange) -> BotDocument:
 
 
 @routes.post("/bots/{bot}/retire", tag="bots", summary="Retire a bot", scope="submit", problems=("conflict",))
-async def retire(call: Call, bot: BotName) -> BotDocument:
+async def retire(call: Call, bot: BotName) -> BotResponse:
     """No version of the bot is entered any more; its games and ratings stay. Twice is as good as once."""
     await call.run(services.bot.retire, call.arena, bot, call.user)
     return await _document(call, bot)

@@ -9,7 +9,7 @@ from pydantic import Field
 from arena import services
 from arena.api.registry import Routes
 from arena.api.routes.tournaments import document_of, found
-from arena.api.schemas import BotName, FamilyName, In, TournamentDocument, VariantName
+from arena.api.schemas import BotName, FamilyName, In, TournamentResponse, VariantName
 from arena.http.address import PREFIX
 from arena.http.call import Answer, Call
 from arena.services.remote import MOST_GAMES
@@ -37,7 +37,7 @@ class Challenge(In):
     problems=("conflict", "not-found"),
     example="""/api/v1/bots/zeta/challenges -d '{"opponent": "greedy", "family": "loa"}'""",
 )
-async def challenge(call: Call, bot: BotName, body: Challenge) -> Answer[TournamentDocument]:
+async def challenge(call: Call, bot: BotName, body: Challenge) -> Answer[TournamentResponse]:
     """Start a match of one's remote bot, in the pool of remote bots; between two bots of one author it is not rated."""
     row = await call.run(
         lambda: services.remote.challenge(

@@ -10,7 +10,7 @@ from arena import services
 from arena.api.registry import Routes
 from arena.api.routes.families import checked
 from arena.api.schemas import FamilyName, In, PoolName, VariantName
-from arena.api.schemas.explorer import ExplorerDocument
+from arena.api.schemas.explorer import ExplorerResponse
 from arena.http.call import Call
 from arena.services.explorer import MOST_WORDS, Question
 
@@ -43,9 +43,9 @@ class ExplorerQuery(In):
     example="/api/v1/explorer/loa?moves=b1b3",
     problems=("invalid",),
 )
-async def show(call: Call, family: FamilyName, query: ExplorerQuery) -> ExplorerDocument:
+async def show(call: Call, family: FamilyName, query: ExplorerQuery) -> ExplorerResponse:
     """The moves that were played in a position, however the board was turned, and how these games went."""
     rules = await call.run(checked, family)
     question = Question(rules.family, **query.model_dump())
     found = await call.run(services.explorer.explore, call.arena, question)
-    return ExplorerDocument.model_validate(found)
+    return ExplorerResponse.model_validate(found)

@@ -10,17 +10,17 @@ from arena import services
 from arena.api.page import Page
 from arena.api.registry import Routes
 from arena.api.schemas import (
-    FamilyDocument,
     FamilyItem,
     FamilyName,
+    FamilyResponse,
     In,
-    MoveDocument,
-    MovesDocument,
-    OptionDocument,
-    OutcomeDocument,
-    StartsDocument,
-    VariantDocument,
+    MoveResponse,
+    MovesResponse,
+    OptionResponse,
+    OutcomeResponse,
+    StartsResponse,
     VariantName,
+    VariantResponse,
 )
 from arena.atlas import published
 from arena.http.call import Answer, Call
@@ -46,21 +46,21 @@ async def page(call: Call) -> Page[FamilyItem]:
 
 
 @routes.get("/families/{family}", tag="families", summary="A family", example="/api/v1/families/loa")
-async def show(call: Call, family: FamilyName) -> FamilyDocument:
+async def show(call: Call, family: FamilyName) -> FamilyResponse:
     """A family with its variants and rule options, and what they change."""
     rules = await call.run(checked, family)
-    return FamilyDocument(
+    return FamilyResponse(
         family=rules.family,
         title=rules.title,
         summary=rules.summary,
         version=rules.version,
         sides=list(rules.sides),
         variants=[
-            VariantDocument(name=one.name, position=one.position, options=dict(one.options), note=one.note)
+            VariantResponse(name=one.name, position=one.position, options=dict(one.options), note=one.note)
             for one in rules.variants
         ],
         options=[
-            OptionDocument(
+            OptionResponse(
                 name=one.name,
                 type=one.type,
                 default=one.default,
@@ -90,18 +90,18 @@ class MovesQuery(In):
     example="/api/v1/families/loa/moves?moves=b1b3",
     problems=("invalid",),
 )
-async def moves(call: Call, family: FamilyName, query: MovesQuery) -> Answer[MovesDocument]:
+async def moves(call: Call, family: FamilyName, query: MovesQuery) -> Answer[MovesResponse]:
     """What may be played, with the cells that a person picks for each move; none when the game is over."""
     await call.run(checked, family)
     found = await call.run(
         services.study.choice, family, query.variant or "", query.options, query.position, query.moves
     )
     end = found.outcome
-    document = MovesDocument(
+    document = MovesResponse(
         position=found.position,
         side=found.side,
-        moves=[MoveDocument.model_validate(one) for one in found.moves],
-        outcome=OutcomeDocument(winner=end.winner, termination=end.reason) if end else None,
+        moves=[MoveResponse.model_validate(one) for one in found.moves],
+        outcome=OutcomeResponse(winner=end.winner, termination=end.reason) if end else None,
     )
     return Answer(document, keep="settled")
 
@@ -112,8 +112,8 @@ async def moves(call: Call, family: FamilyName, query: MovesQuery) -> Answer[Mov
     summary="How fair the starts of a family are",
     example="/api/v1/families/tablut/starts",
 )
-async def starts(call: Call, family: FamilyName) -> StartsDocument:
+async def starts(call: Call, family: FamilyName) -> StartsResponse:
     """The atlas of the family that comes with the program; images of one start are one."""
     rules = await call.run(checked, family)
     found = await call.run(published.published, rules.family)
-    return StartsDocument(family=rules.family, remarks=published.remarks(rules.family), starts=list(found))
+    return StartsResponse(family=rules.family, remarks=published.remarks(rules.family), starts=list(found))

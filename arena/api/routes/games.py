@@ -16,11 +16,11 @@ from arena.api.registry import Routes
 from arena.api.schemas import (
     BotName,
     FamilyName,
-    GameDocument,
     GameId,
     GameItem,
+    GameResponse,
     In,
-    LogDocument,
+    LogResponse,
     Moment,
     Number,
     PoolName,
@@ -178,16 +178,16 @@ def _chunk(lines: Iterator[tuple[int, bytes]], form: str) -> bytes:
 
 
 @routes.get("/games/{game}", tag="games", summary="A game")
-async def show(call: Call, game: GameId) -> Answer[GameDocument]:
+async def show(call: Call, game: GameId) -> Answer[GameResponse]:
     """A game with its spec, its record once it is over, and what it did to the ratings."""
     found = await call.run(services.game.read, call.arena, game)
     return Answer(_document(found), keep="immutable" if found.line.state in OVER else "never")
 
 
-def _document(found: services.game.Game) -> GameDocument:
+def _document(found: services.game.Game) -> GameResponse:
     line, record = found.line, found.record
     names = {line.first_id: line.first, line.second_id: line.second}
-    return GameDocument(
+    return GameResponse(
         **GameItem.model_validate(line).model_dump(),
         spec=public_spec(found.spec.as_json()),
         record=without_logs(record.as_json()) if record else None,
@@ -270,11 +270,11 @@ async def record(call: Call, game: GameId, query: RecordQuery) -> web.StreamResp
 
 
 @routes.get("/games/{game}/logs/{side}", tag="games", summary="What a bot said on standard error", scope="read")
-async def log(call: Call, game: GameId, side: Side) -> Answer[LogDocument]:
+async def log(call: Call, game: GameId, side: Side) -> Answer[LogResponse]:
     """The tail of a bot's standard error, for its owner, organisers and admins."""
     line, text = await call.run(services.game.read_log, call.arena, game, side, call.user)
     name = line.first if side == "first" else line.second
-    body = LogDocument(game_id=game, side=side, name=name, log=text)
+    body = LogResponse(game_id=game, side=side, name=name, log=text)
     return Answer(body, keep="never", is_private=True)
 
 

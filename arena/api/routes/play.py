@@ -10,7 +10,7 @@ from arena.api.page import Page
 from arena.api.registry import Routes
 from arena.api.routes.families import checked
 from arena.api.schemas import FamilyName, GameId, In
-from arena.api.schemas.play import DecisionWish, OpenGameItem, OpponentItem, PlayDocument, PlayWish
+from arena.api.schemas.play import DecisionRequest, OpenGameItem, OpponentItem, PlayRequest, PlayResponse
 from arena.http.address import PREFIX
 from arena.http.call import Answer, Call, address
 from arena.services.people import Decided, PersonView, Visitor, Wish
@@ -63,7 +63,7 @@ async def page(call: Call) -> Answer[Page[OpenGameItem]]:
     example="""/api/v1/play -d '{"family": "loa", "bot": "greedy", "side": "first"}'""",
     **_WORDS,
 )
-async def begin(call: Call, body: PlayWish) -> Answer[PlayDocument]:
+async def begin(call: Call, body: PlayRequest) -> Answer[PlayResponse]:
     """The referee plays it as soon as it has room; `GET /games/{game}/stream` tells each ply as it is played."""
     by = _visitor(call)
     await call.run(checked, body.family)
@@ -83,7 +83,7 @@ async def begin(call: Call, body: PlayWish) -> Answer[PlayDocument]:
 
 
 @routes.get("/play/{game}", summary="How a game of one's own stands", problems=("not-found", "forbidden"), **_WORDS)
-async def show(call: Call, game: GameId) -> Answer[PlayDocument]:
+async def show(call: Call, game: GameId) -> Answer[PlayResponse]:
     """Whoever plays it; others read `/games/{game}`."""
     found = await call.run(services.people.see, call.arena, game, _visitor(call))
     return Answer(_document(found), keep="never", is_private=True)
@@ -96,7 +96,7 @@ async def show(call: Call, game: GameId) -> Answer[PlayDocument]:
     problems=("not-found", "forbidden", "conflict", "invalid"),
     **_WORDS,
 )
-async def decide(call: Call, game: GameId, body: DecisionWish) -> Answer[PlayDocument]:
+async def decide(call: Call, game: GameId, body: DecisionRequest) -> Answer[PlayResponse]:
     """The referee does it at once: read the game again, or its stream. A game of which a move was taken back is not
     rated."""
     by = _visitor(call)
@@ -109,10 +109,10 @@ async def decide(call: Call, game: GameId, body: DecisionWish) -> Answer[PlayDoc
     return Answer(_document(found), status=202, keep="never", is_private=True)
 
 
-def _document(found: PersonView) -> PlayDocument:
+def _document(found: PersonView) -> PlayResponse:
     line, game, end = found.line, found.game, found.study.end
     is_over = game.winner is not None and game.termination is not None
-    return PlayDocument.model_validate(
+    return PlayResponse.model_validate(
         {
             **{name: getattr(game, name) for name in _TOLD},
             "side": line.side,

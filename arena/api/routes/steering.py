@@ -10,7 +10,7 @@ from pydantic import Field
 from arena import services
 from arena.api.registry import Routes
 from arena.api.routes.tournaments import document_of, found
-from arena.api.schemas import EntryName, In, LongerTournament, Number, PlanItem, TournamentDocument
+from arena.api.schemas import EntryName, In, LongerTournament, Number, PlanItem, TournamentResponse
 from arena.http.call import Answer, Call
 from arena.tournaments.settings import PRIORITIES
 
@@ -30,19 +30,19 @@ class PriorityRequest(In):
     priority: Annotated[int, Field(ge=PRIORITIES[0], le=PRIORITIES[2])]
 
 
-class EntryWish(In):
+class EntryRequest(In):
     """A version: by its whole name (`zeta v3`), by bot and number, or by its bot alone."""
 
     bot: EntryName
     number: Number | None = None
 
 
-async def _steer(call: Call, tournament: int, act: str) -> Answer[TournamentDocument]:
+async def _steer(call: Call, tournament: int, act: str) -> Answer[TournamentResponse]:
     await call.run(services.tournament.steer, call.arena, tournament, act, call.user)
     return await _changed(call, tournament)
 
 
-async def _changed(call: Call, tournament: int) -> Answer[TournamentDocument]:
+async def _changed(call: Call, tournament: int) -> Answer[TournamentResponse]:
     row = await found(call, tournament)
     return Answer(await call.run(document_of, call, row), is_private=True)
 
@@ -51,31 +51,31 @@ _WORDS: dict[str, Any] = {"tag": "tournaments", "scope": "organise", "problems":
 
 
 @routes.post("/tournaments/{tournament}/start", summary="Start a tournament now", **_WORDS)
-async def start(call: Call, tournament: Number) -> Answer[TournamentDocument]:
+async def start(call: Call, tournament: Number) -> Answer[TournamentResponse]:
     """Do not wait for its time."""
     return await _steer(call, tournament, "start")
 
 
 @routes.post("/tournaments/{tournament}/pause", summary="Pause a tournament", **_WORDS)
-async def pause(call: Call, tournament: Number) -> Answer[TournamentDocument]:
+async def pause(call: Call, tournament: Number) -> Answer[TournamentResponse]:
     """Call off what is being played; it is played again after `resume`."""
     return await _steer(call, tournament, "pause")
 
 
 @routes.post("/tournaments/{tournament}/drain", summary="Finish running games, then pause", **_WORDS)
-async def drain(call: Call, tournament: Number) -> Answer[TournamentDocument]:
+async def drain(call: Call, tournament: Number) -> Answer[TournamentResponse]:
     """Start no more games; paused when the running ones are over."""
     return await _steer(call, tournament, "drain")
 
 
 @routes.post("/tournaments/{tournament}/resume", summary="Go on with a tournament", **_WORDS)
-async def resume(call: Call, tournament: Number) -> Answer[TournamentDocument]:
+async def resume(call: Call, tournament: Number) -> Answer[TournamentResponse]:
     """Go on where it was paused."""
     return await _steer(call, tournament, "resume")
 
 
 @routes.post("/tournaments/{tournament}/cancel", summary="Cancel a tournament", **_WORDS)
-async def cancel(call: Call, tournament: Number) -> Answer[TournamentDocument]:
+async def cancel(call: Call, tournament: Number) -> Answer[TournamentResponse]:
     """End it for good; results so far stay."""
     return await _steer(call, tournament, "cancel")
 
@@ -106,7 +106,7 @@ async def extend(call: Call, tournament: Number, body: Extension) -> Answer[Long
     example="""/api/v1/tournaments/1/priority -d '{"priority": 10}'""",
     **_WORDS,
 )
-async def prioritise(call: Call, tournament: Number, body: PriorityRequest) -> Answer[TournamentDocument]:
+async def prioritise(call: Call, tournament: Number, body: PriorityRequest) -> Answer[TournamentResponse]:
     """Hand out its games before those of tournaments with a lower priority, from now on."""
     await call.run(services.tournament.prioritise, call.arena, tournament, body.priority, call.user)
     return await _changed(call, tournament)
@@ -118,14 +118,14 @@ async def prioritise(call: Call, tournament: Number, body: PriorityRequest) -> A
     example="""/api/v1/tournaments/1/entries -d '{"bot": "zeta", "number": 3}'""",
     **_WORDS,
 )
-async def enter(call: Call, tournament: Number, body: EntryWish) -> Answer[TournamentDocument]:
+async def enter(call: Call, tournament: Number, body: EntryRequest) -> Answer[TournamentResponse]:
     """Before the tournament begins, or into a running ladder. A bot without number is its newest active version."""
     await call.run(services.tournament.enter, call.arena, tournament, body.bot, body.number, call.user)
     return await _changed(call, tournament)
 
 
 @routes.post("/tournaments/{tournament}/withdraw", summary="Withdraw a version", **_WORDS)
-async def withdraw(call: Call, tournament: Number, body: EntryWish) -> Answer[TournamentDocument]:
+async def withdraw(call: Call, tournament: Number, body: EntryRequest) -> Answer[TournamentResponse]:
     """It is paired no more; its planned games are cancelled, and leave the total."""
     await call.run(services.tournament.withdraw, call.arena, tournament, body.bot, body.number, call.user)
     return await _changed(call, tournament)

@@ -23,8 +23,8 @@ from arena.api.schemas import (
     RulesItem,
     StandingItem,
     Standings,
-    TournamentDocument,
     TournamentItem,
+    TournamentResponse,
     TournamentState,
 )
 from arena.events.messages import Subject
@@ -84,7 +84,7 @@ async def list_tournaments(call: Call, query: TournamentQuery) -> Page[Tournamen
     problems=("conflict",),
     example="""/api/v1/tournaments -d '{"name": "Open", "family": "loa", "entries": {"bots": ["greedy", "random"]}}'""",
 )
-async def create(call: Call, body: Document) -> Answer[TournamentDocument]:
+async def create(call: Call, body: Document) -> Answer[TournamentResponse]:
     """Store a tournament with its entries. It starts at its time, or at once."""
     document = body.model_dump(mode="json", exclude_unset=True)
     row = await call.run(services.tournament.create, call.arena, document, call.user)
@@ -100,7 +100,7 @@ async def create(call: Call, body: Document) -> Answer[TournamentDocument]:
     scope="organise",
     problems=("conflict",),
 )
-async def change(call: Call, tournament: Number, body: Document) -> Answer[TournamentDocument]:
+async def change(call: Call, tournament: Number, body: Document) -> Answer[TournamentResponse]:
     """Another document in the place of its own, checked like a new one; its entries are chosen anew.
 
     Once it has begun it stays as it is: 409. Then it can be steered, extended, entered and left.
@@ -111,7 +111,7 @@ async def change(call: Call, tournament: Number, body: Document) -> Answer[Tourn
 
 
 @routes.get("/tournaments/{tournament}", tag="tournaments", summary="A tournament", example="/api/v1/tournaments/1")
-async def show(call: Call, tournament: Number) -> Answer[TournamentDocument]:
+async def show(call: Call, tournament: Number) -> Answer[TournamentResponse]:
     """A tournament with its settings, its entries, and its games counted by state."""
     row = await found(call, tournament)
     return Answer(await call.run(document_of, call, row), keep=_keep(row))
@@ -122,10 +122,10 @@ def _keep(row: Tournament) -> Keep:
     return "settled" if row.state in OVER else "never"
 
 
-def document_of(call: Call, row: Tournament) -> TournamentDocument:
+def document_of(call: Call, row: Tournament) -> TournamentResponse:
     """Reads the store: for a thread."""
     assert row.id is not None
-    return TournamentDocument(
+    return TournamentResponse(
         **TournamentItem.model_validate(row).model_dump(),
         options=row.options,
         settings=row.settings,

@@ -6,7 +6,7 @@ from arena import services
 from arena.api.page import Page, PageQuery, page
 from arena.api.registry import Routes
 from arena.api.routes.account import token_item
-from arena.api.schemas import Number, TokenItem, UserChange, UserItem, UserName, UserWish
+from arena.api.schemas import Number, TokenItem, UserChange, UserItem, UserName, UserRequest
 from arena.http.address import PREFIX
 from arena.http.call import Answer, Call
 from arena.http.identity import with_password
@@ -32,7 +32,7 @@ async def list_users(call: Call, query: PageQuery) -> Page[UserItem]:
     problems=("conflict",),
     example="""/api/v1/users -d '{"name": "ada", "role": "organiser"}'""",
 )
-async def make(call: Call, body: UserWish) -> Answer[UserItem]:
+async def make(call: Call, body: UserRequest) -> Answer[UserItem]:
     """A new user. Without a password there is no log-in by form: give them a token then."""
     row = await with_password(call, services.user.add, call.arena, body.name, body.role, body.password, call.user)
     headers = {"Location": f"{PREFIX}/users/{body.name}"}

@@ -51,7 +51,7 @@ class NewToken(TokenItem):
     token: str
 
 
-class TokenWish(In):
+class TokenRequest(In):
     """A token to be made. It ends after `days`: 90 unless given, 0 for no end."""
 
     name: OneLine
@@ -59,7 +59,7 @@ class TokenWish(In):
     days: Annotated[int, Field(ge=0, le=3650)] | None = None
 
 
-class LoginWish(In):
+class LoginRequest(In):
     """A token for somebody who has a password: for these scopes, or for all of the role; `days` as for any token."""
 
     name: OneLine
@@ -70,7 +70,7 @@ class LoginWish(In):
     password: Annotated[str, Field(min_length=1, max_length=MAX_PASSWORD)]
 
 
-class PasswordWish(In):
+class PasswordRequest(In):
     """Another password for who knows the present one; `revoke_tokens` ends all tokens too."""
 
     password: Annotated[str, Field(min_length=1, max_length=MAX_PASSWORD)]
@@ -89,7 +89,7 @@ class UserItem(Out):
     created_at: datetime
 
 
-class UserWish(In):
+class UserRequest(In):
     """A user to be made; without a password there is no log-in by form."""
 
     name: UserName

@@ -30,7 +30,7 @@ class BlownWin(Out):
     second: bool
 
 
-class AnalysisDocument(Out):
+class AnalysisResponse(Out):
     """The analysis of a game: `state` says whether it is done, waits, has failed (`problem`), or that there is none.
 
     `blunders` are moves marked `??`, `accuracy` is 0 to 100, `turning_points` are moves from a winning position to one
@@ -51,13 +51,13 @@ class AnalysisDocument(Out):
     blown_win: BlownWin | None = None
 
 
-class AnalysisWish(In):
+class AnalysisRequest(In):
     """Unit of the engine's searches, 8 times for each position, 100 times in doubt; what is usual here without it."""
 
     nodes: int | None = None
 
 
-class QuestionWish(In):
+class PositionRequest(In):
     """A position: `moves` (in any spelling, separated by blanks) behind `position`, or behind the variant's start."""
 
     family: str
@@ -68,7 +68,7 @@ class QuestionWish(In):
     nodes: int | None = None
 
 
-class Thought(Out):
+class PositionEvaluation(Out):
     """What the engine thinks, from the view of the side to move; `line` is what it expects, its `best` move first."""
 
     family: str
@@ -82,10 +82,10 @@ class Thought(Out):
     line: list[str]
 
 
-class QuestionDocument(Out):
+class PositionResponse(Out):
     """A question and, once it is `done`, its `answer`; `problem` says why there is none."""
 
     id: int
     is_done: bool
     problem: str
-    answer: Thought | None
+    answer: PositionEvaluation | None

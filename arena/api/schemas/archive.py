@@ -34,7 +34,7 @@ class ArchivePage(Out):
     next: str | None = None
 
 
-class ArchiveDocument(ArchiveItem):
+class ArchiveResponse(ArchiveItem):
     """A game of the archive, whole: `position` is its start, `tags` what its text said of it."""
 
     options: dict[str, Any]
@@ -68,7 +68,7 @@ class BadGame(Out):
     problem: str
 
 
-class ImportDocument(Out):
+class ImportResponse(Out):
     """What came of an upload: games that can be used, how many were new, how many known; and the bad ones."""
 
     file: str

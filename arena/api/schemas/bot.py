@@ -58,7 +58,7 @@ class PresenceItem(Out):
     is_open: bool
 
 
-class BotDocument(Out):
+class BotResponse(Out):
     """A bot with all its versions, newest first, and their ratings."""
 
     name: str

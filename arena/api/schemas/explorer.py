@@ -34,7 +34,7 @@ class PlayedMoveItem(PlayedFigures):
     same: list[str]
 
 
-class ExplorerDocument(PlayedFigures):
+class ExplorerResponse(PlayedFigures):
     """A position, however the board was turned in the games: what was played in it, the most frequent move first.
 
     A game counts once for a position, and once for each move.

@@ -8,7 +8,7 @@ from arena.api.schemas.word import Out, Side
 from arena.atlas.report import StartFigures
 
 
-class OptionDocument(Out):
+class OptionResponse(Out):
     """A rule option. `changes`: `moves`, `result`, `limits` or `display`."""
 
     name: str
@@ -19,7 +19,7 @@ class OptionDocument(Out):
     meaning: str
 
 
-class VariantDocument(Out):
+class VariantResponse(Out):
     """A named start with its options."""
 
     name: str
@@ -36,16 +36,16 @@ class FamilyItem(Out):
     summary: str
 
 
-class FamilyDocument(FamilyItem):
+class FamilyResponse(FamilyItem):
     """A family with everything that can be chosen in it."""
 
     version: int
     sides: list[str]
-    variants: list[VariantDocument]
-    options: list[OptionDocument]
+    variants: list[VariantResponse]
+    options: list[OptionResponse]
 
 
-class MoveDocument(Out):
+class MoveResponse(Out):
     """A legal move: canonical, and as people write it. `ways` are the cells to pick for it on a board, in order, in
     every way it may be entered; `effect` says what it does besides moving."""
 
@@ -55,23 +55,23 @@ class MoveDocument(Out):
     effect: str
 
 
-class OutcomeDocument(Out):
+class OutcomeResponse(Out):
     """How a game ended by the rules."""
 
     winner: Literal["first", "second", "draw"]
     termination: str
 
 
-class MovesDocument(Out):
+class MovesResponse(Out):
     """What may be played in a position, by the side to move."""
 
     position: str
     side: Side
-    moves: list[MoveDocument]
-    outcome: OutcomeDocument | None
+    moves: list[MoveResponse]
+    outcome: OutcomeResponse | None
 
 
-class StartsDocument(Out):
+class StartsResponse(Out):
     """The atlas of a family: what was measured, in `remarks`, and every start; none where nothing was measured."""
 
     family: str

@@ -44,7 +44,7 @@ class RatingStep(Out):
     sigma: float
 
 
-class GameDocument(GameItem):
+class GameResponse(GameItem):
     """A game with its spec, and with its record once it is over. The bots' own words are left out of it."""
 
     spec: dict[str, Any]
@@ -52,7 +52,7 @@ class GameDocument(GameItem):
     ratings: list[RatingStep]
 
 
-class LogDocument(Out):
+class LogResponse(Out):
     """The tail of a bot's standard error in one game."""
 
     game_id: str

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from arena.api.schemas.family import OutcomeDocument
+from arena.api.schemas.family import OutcomeResponse
 from arena.api.schemas.word import BotName, FamilyName, In, Out, Side, VariantName
 
 
@@ -18,7 +18,7 @@ class OpponentItem(Out):
     version: str
 
 
-class PlayWish(In):
+class PlayRequest(In):
     """The game to begin. `side` is drawn by lot without one; `time` is the person's, `none` or as `600+5`: the bot has
     a second a move. Without a `variant` it is the family's first.
     """
@@ -42,7 +42,7 @@ class OpenGameItem(Out):
     created_at: datetime
 
 
-class DrawOfferDocument(Out):
+class DrawOfferResponse(Out):
     """A draw: the bot has `offered` one with its last move, or one's own offer is `waiting` for the bot's answer or was
     `declined`, and `why`.
     """
@@ -51,7 +51,7 @@ class DrawOfferDocument(Out):
     why: str
 
 
-class PlayDocument(Out):
+class PlayResponse(Out):
     """A game as its person sees it. `ahead` are the games that get a slot before it; `moves` lead from `start` to
     `position`, where `to_move` is asked. `outcome` is how it ended.
     """
@@ -69,11 +69,11 @@ class PlayDocument(Out):
     moves: list[str]
     position: str
     to_move: Side | None
-    draw: DrawOfferDocument | None
-    outcome: OutcomeDocument | None
+    draw: DrawOfferResponse | None
+    outcome: OutcomeResponse | None
 
 
-class DecisionWish(In):
+class DecisionRequest(In):
     """`move` in any spelling, with a `draw` offered or not; to take the `draw` that the bot offers; to `resign`; or to
     take one's last move `back`.
 

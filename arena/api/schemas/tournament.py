@@ -42,7 +42,7 @@ class EntryItem(Out):
     suspended: str
 
 
-class TournamentDocument(TournamentItem):
+class TournamentResponse(TournamentItem):
     """A tournament with its settings and entries. `games` counts its games by state."""
 
     options: dict[str, Any]
@@ -64,7 +64,7 @@ class PlanItem(Out):
     rounds: int | None
 
 
-class LongerTournament(TournamentDocument):
+class LongerTournament(TournamentResponse):
     """A tournament that was made longer, with the new plan; its games are stored as their time comes."""
 
     plan: PlanItem
