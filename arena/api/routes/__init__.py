@@ -56,7 +56,7 @@ PAGES = {
     "/archive.json": "/archive",
     "/archive/{serial}.json": "/archive/{serial}",
     "/submissions/{submission_id}.json": "/submissions/{submission_id}",
-    "/referees.json": "/referee",
+    "/workers.json": "/referee",
     "/errors.json": "/voids",
     "/account.json": "/account",
     "/dumps.json": "/dumps",

@@ -51,24 +51,24 @@ def _document(found: GameAnalysis) -> AnalysisResponse:
 
 
 @routes.post(
-    "/questions",
+    "/analysis/positions",
     tag="analysis",
     summary="Ask what the engine thinks of a position",
     scope="read",
     status=201,
     problems=("invalid", "forbidden"),
-    example="""/api/v1/questions -d '{"family": "loa", "moves": "b1b3 h4f2"}'""",
+    example="""/api/v1/analysis/positions -d '{"family": "loa", "moves": "b1b3 h4f2"}'""",
 )
 async def ask_position(call: Call, body: PositionRequest) -> Answer[PositionResponse]:
     """The engine answers while no game is played: read the question again until `is_done`."""
     question = Question(**body.model_dump(exclude={"nodes"}))
     line = await call.run(services.analysis.read_question, question)
     found = await call.run(services.analysis.ask_position, call.arena, line, call.user, body.nodes)
-    headers = {"Location": f"{PREFIX}/questions/{found.id}"}
+    headers = {"Location": f"{PREFIX}/analysis/positions/{found.id}"}
     return Answer(_answer(found), status=201, keep="never", headers=headers, is_private=True)
 
 
-@routes.get("/questions/{number}", tag="analysis", summary="What became of a question", scope="read")
+@routes.get("/analysis/positions/{number}", tag="analysis", summary="What became of a question", scope="read")
 async def read_answer(call: Call, number: Number) -> Answer[PositionResponse]:
     """A question of one's own, for a day."""
     found = await call.run(services.analysis.read_answer, call.arena, number, call.user)

@@ -193,7 +193,7 @@ def test_a_damaged_database_is_called_that(tmp_path: Path, sqlite_template: Path
         assert "arena db restore" in reply.json["hint"]
         assert "Retry-After" not in reply.headers, "trying again does not help"
         assert server.get(f"{PREFIX}/bots/zeta").json["description"] == "a bot of the author"
-        assert b"database is damaged" in server.get("/referees").body
+        assert b"database is damaged" in server.get("/workers").body
 
 
 def test_a_postgresql_that_goes_away_and_comes_back(cluster: Cluster, tmp_path: Path) -> None:
