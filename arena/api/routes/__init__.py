@@ -1,4 +1,4 @@
-"""The routes of the interface, one module per noun. `TABLE` is all of them, in the order of the document."""
+"""The routes of the interface, one module per noun. `TABLE` lists all of them in the order of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -65,4 +65,4 @@ PAGES = {
     "/{family}/explorer.json": "/explorer/{family}",
     "/{family}.json": "/families/{family}",
 }
-"""What is read at a page's address with `.json` behind it. The order matters: names before patterns."""
+"""API paths by the addresses of pages with `.json` appended. Order matters: names come before patterns."""

@@ -1,4 +1,4 @@
-"""Analyses: of games that are over, and of one position somebody asks about."""
+"""Analyses of finished games and of single positions."""
 
 from __future__ import annotations
 
@@ -20,11 +20,9 @@ from arena.store.models import QueuedAnalysis
 routes = Routes()
 
 
-@routes.get(
-    "/games/{game}/analysis", tag="analysis", summary="What an engine thought of a game", problems=("not-found",)
-)
+@routes.get("/games/{game}/analysis", tag="analysis", summary="Get the analysis of a game", problems=("not-found",))
 async def show(call: Call, game: GameId) -> Answer[AnalysisResponse]:
-    """The analysis of a game played here, or of an imported one by its id; `state` says how far it is."""
+    """Return the analysis of a game played here, or of an imported one by its ID; `state` is the progress."""
     if await call.run(call.store.archive.serial_of, game) is None:
         await call.run(call.store.games.get, game)
     return Answer(_document(await call.run(services.analysis.read, call.arena, game)), keep="never")
@@ -33,12 +31,12 @@ async def show(call: Call, game: GameId) -> Answer[AnalysisResponse]:
 @routes.post(
     "/games/{game}/analysis",
     tag="analysis",
-    summary="Have a game analysed",
+    summary="Request the analysis of a game",
     scope="read",
     problems=("not-found", "conflict", "invalid", "forbidden"),
 )
 async def ask(call: Call, game: GameId, body: AnalysisRequest) -> Answer[AnalysisResponse]:
-    """Puts it before what is analysed unasked; the engine is asked while no game is played."""
+    """Queue the game ahead of automatic analyses. The engine runs while no game is played."""
     found = await call.run(services.analysis.ask, call.arena, game, call.user, body.nodes)
     return Answer(_document(found), keep="never", is_private=True)
 
@@ -53,14 +51,14 @@ def _document(found: GameAnalysis) -> AnalysisResponse:
 @routes.post(
     "/analysis/positions",
     tag="analysis",
-    summary="Ask what the engine thinks of a position",
+    summary="Request the evaluation of a position",
     scope="read",
     status=201,
     problems=("invalid", "forbidden"),
     example="""/api/v1/analysis/positions -d '{"family": "loa", "moves": "b1b3 h4f2"}'""",
 )
 async def ask_position(call: Call, body: PositionRequest) -> Answer[PositionResponse]:
-    """The engine answers while no game is played: read the question again until `is_done`."""
+    """Queue a position. The engine runs while no game is played; read the result again until `is_done`."""
     question = Question(**body.model_dump(exclude={"nodes"}))
     line = await call.run(services.analysis.read_question, question)
     found = await call.run(services.analysis.ask_position, call.arena, line, call.user, body.nodes)
@@ -68,9 +66,9 @@ async def ask_position(call: Call, body: PositionRequest) -> Answer[PositionResp
     return Answer(_answer(found), status=201, keep="never", headers=headers, is_private=True)
 
 
-@routes.get("/analysis/positions/{number}", tag="analysis", summary="What became of a question", scope="read")
+@routes.get("/analysis/positions/{number}", tag="analysis", summary="Get the evaluation of a position", scope="read")
 async def read_answer(call: Call, number: Number) -> Answer[PositionResponse]:
-    """A question of one's own, for a day."""
+    """Return your request for a position and its answer. Both are kept for a day."""
     found = await call.run(services.analysis.read_answer, call.arena, number, call.user)
     return Answer(_answer(found), keep="never", is_private=True)
 

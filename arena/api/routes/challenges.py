@@ -1,4 +1,4 @@
-"""Challenges: a match that the author of a remote bot starts."""
+"""Challenges: matches that the author of a remote bot starts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ routes = Routes()
 
 
 class Challenge(In):
-    """Whom, at what: `opponent` is a sample, another bot of the author's, or a remote one open to challenges."""
+    """A match to start. `opponent` is a sample, another bot of yours, or a remote bot that is open to challenges."""
 
     opponent: Annotated[str, Field(min_length=1, max_length=60)]
     family: FamilyName
@@ -38,7 +38,7 @@ class Challenge(In):
     example="""/api/v1/bots/zeta/challenges -d '{"opponent": "greedy", "family": "loa"}'""",
 )
 async def challenge(call: Call, bot: BotName, body: Challenge) -> Answer[TournamentResponse]:
-    """Start a match of one's remote bot, in the pool of remote bots; between two bots of one author it is not rated."""
+    """Start a match of your remote bot in the pool of remote bots. A match between two bots of yours is unrated."""
     row = await call.run(
         lambda: services.remote.challenge(
             call.arena,

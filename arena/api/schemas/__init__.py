@@ -1,6 +1,7 @@
-"""The documents of the interface: what it says and what it takes, as types. Refuses to know the database.
+"""The schemas of the interface: requests it accepts and responses it sends.
 
-Documents are made from rows by name (`from_attributes`), so a name here is a promise to every client.
+Responses are filled from rows by attribute name (`from_attributes`), so every name here is part of the public
+interface.
 """
 
 from arena.api.schemas.account import (
@@ -15,7 +16,7 @@ from arena.api.schemas.account import (
     UserItem,
     UserRequest,
 )
-from arena.api.schemas.bot import BotChange, BotItem, BotResponse, PresenceItem, Submission, VersionItem
+from arena.api.schemas.bot import BotChange, BotItem, BotResponse, PresenceItem, SubmissionResponse, VersionItem
 from arena.api.schemas.family import (
     FamilyItem,
     FamilyResponse,
@@ -28,7 +29,7 @@ from arena.api.schemas.family import (
 )
 from arena.api.schemas.game import GameItem, GameResponse, LogResponse, RatingStep, VoidItem
 from arena.api.schemas.rating import ChangeItem, LeaderboardLine, PoolItem, PoolRating
-from arena.api.schemas.service import AuditItem, DumpItem, Index, Limits
+from arena.api.schemas.service import AuditItem, DumpItem, Index, LimitsResponse
 from arena.api.schemas.tournament import (
     CrossCell,
     CrossRow,
@@ -89,7 +90,7 @@ __all__ = [
     "In",
     "Index",
     "LeaderboardLine",
-    "Limits",
+    "LimitsResponse",
     "LogResponse",
     "LoginRequest",
     "LongerTournament",
@@ -118,7 +119,7 @@ __all__ = [
     "StandingItem",
     "Standings",
     "StartsResponse",
-    "Submission",
+    "SubmissionResponse",
     "TokenItem",
     "TokenRequest",
     "TournamentItem",

@@ -1,4 +1,4 @@
-"""Analyses: what an engine thought of a game, or of one position."""
+"""Analyses of games and of single positions."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from arena.api.schemas.word import In, Out, Side
 
 
 class Blunders(Out):
-    """Moves marked `??` of each side."""
+    """Number of moves marked `??` by side."""
 
     first: int
     second: int
 
 
 class Accuracy(Out):
-    """0 to 100 for each side; null for who made no move that was analysed."""
+    """Accuracy by side, 0 to 100; null for a side without analysed moves."""
 
     first: float | None
     second: float | None
 
 
 class BlownWin(Out):
-    """Whether a side stood as good as won and did not win."""
+    """True for a side that reached a winning position and did not win."""
 
     first: bool
     second: bool
 
 
 class AnalysisResponse(Out):
-    """The analysis of a game: `state` says whether it is done, waits, has failed (`problem`), or that there is none.
+    """The analysis of a game. `state` is its progress; `problem` says why it failed.
 
-    `blunders` are moves marked `??`, `accuracy` is 0 to 100, `turning_points` are moves from a winning position to one
-    that is even at best. `win_model` names the curve that turned scores into chances.
+    `blunders` counts moves marked `??`, `accuracy` is 0 to 100, `turning_points` counts moves from a winning position
+    to one that is even at best. `win_model` names the model that converted scores to winning chances.
     """
 
     game: str
@@ -52,13 +52,15 @@ class AnalysisResponse(Out):
 
 
 class AnalysisRequest(In):
-    """Unit of the engine's searches, 8 times for each position, 100 times in doubt; what is usual here without it."""
+    """Nodes per position. Positions are searched with 8 times this number, borderline ones with 100 times. By default
+    the server's setting.
+    """
 
     nodes: int | None = None
 
 
 class PositionRequest(In):
-    """A position: `moves` (in any spelling, separated by blanks) behind `position`, or behind the variant's start."""
+    """A position: `moves` (any spelling, separated by blanks) after `position`, or after the start of the variant."""
 
     family: str
     variant: str = ""
@@ -69,7 +71,11 @@ class PositionRequest(In):
 
 
 class PositionEvaluation(Out):
-    """What the engine thinks, from the view of the side to move; `line` is what it expects, its `best` move first."""
+    """Evaluation of a position from the view of the side to move. `line` is the principal variation, `best` its first
+    move.
+
+    `score` is in centipawns, `winning_chances` from -1 (lost) to 1 (won).
+    """
 
     family: str
     side: Side
@@ -83,7 +89,7 @@ class PositionEvaluation(Out):
 
 
 class PositionResponse(Out):
-    """A question and, once it is `done`, its `answer`; `problem` says why there is none."""
+    """A requested position and, once `is_done`, its evaluation in `answer`; `problem` says why it failed."""
 
     id: int
     is_done: bool

@@ -1,4 +1,4 @@
-"""Families: what can be played."""
+"""Families of games."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from arena.atlas.report import StartFigures
 
 
 class OptionResponse(Out):
-    """A rule option. `changes`: `moves`, `result`, `limits` or `display`."""
+    """A rule option. `changes` is `moves`, `result`, `limits` or `display`."""
 
     name: str
     type: Literal["combo", "spin", "check"]
@@ -20,7 +20,7 @@ class OptionResponse(Out):
 
 
 class VariantResponse(Out):
-    """A named start with its options."""
+    """A named start position with its rule options."""
 
     name: str
     position: str
@@ -37,7 +37,7 @@ class FamilyItem(Out):
 
 
 class FamilyResponse(FamilyItem):
-    """A family with everything that can be chosen in it."""
+    """A family with its variants and rule options."""
 
     version: int
     sides: list[str]
@@ -46,8 +46,11 @@ class FamilyResponse(FamilyItem):
 
 
 class MoveResponse(Out):
-    """A legal move: canonical, and as people write it. `ways` are the cells to pick for it on a board, in order, in
-    every way it may be entered; `effect` says what it does besides moving."""
+    """A legal move, in canonical notation (`move`) and in the family's usual one (`shown`).
+
+    `ways` lists every sequence of cells that enters the move on a board. `effect` describes side effects, such as
+    captures.
+    """
 
     move: str
     shown: str
@@ -56,14 +59,14 @@ class MoveResponse(Out):
 
 
 class OutcomeResponse(Out):
-    """How a game ended by the rules."""
+    """The end of a game by the rules."""
 
     winner: Literal["first", "second", "draw"]
     termination: str
 
 
 class MovesResponse(Out):
-    """What may be played in a position, by the side to move."""
+    """The legal moves of the side to move in a position."""
 
     position: str
     side: Side
@@ -72,7 +75,7 @@ class MovesResponse(Out):
 
 
 class StartsResponse(Out):
-    """The atlas of a family: what was measured, in `remarks`, and every start; none where nothing was measured."""
+    """The atlas of a family: `remarks` on the measurement, and every start; empty where nothing was measured."""
 
     family: str
     remarks: str

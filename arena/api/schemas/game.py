@@ -1,4 +1,4 @@
-"""Games, their logs and what came to nothing."""
+"""Games, logs of bots, and void attempts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from arena.api.schemas.word import Out, Side
 
 
 class GameItem(Out):
-    """A game in a list. `termination_class`: `rules`, `adjudication`, `forfeit` or `void`; `commit_number` orders all results."""
+    """A game in a list. `termination_class` is `rules`, `adjudication`, `forfeit` or `void`. `commit_number` orders all
+    results.
+    """
 
     id: str
     tournament_id: int
@@ -45,7 +47,7 @@ class RatingStep(Out):
 
 
 class GameResponse(GameItem):
-    """A game with its spec, and with its record once it is over. The bots' own words are left out of it."""
+    """A game with its spec and, once it is over, its record. The bots' standard error is left out."""
 
     spec: dict[str, Any]
     record: dict[str, Any] | None
@@ -53,7 +55,7 @@ class GameResponse(GameItem):
 
 
 class LogResponse(Out):
-    """The tail of a bot's standard error in one game."""
+    """The tail of a bot's standard error in a game."""
 
     game_id: str
     side: Side
@@ -62,7 +64,7 @@ class LogResponse(Out):
 
 
 class VoidItem(Out):
-    """An attempt at a game that came to nothing through no fault of a bot."""
+    """A void attempt at a game: it failed through no fault of a bot."""
 
     id: int
     game_id: str

@@ -1,4 +1,4 @@
-"""Games of people: what begins one, how it stands for the person who plays it, and what they decide."""
+"""Games of people against bots."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from arena.api.schemas.word import BotName, FamilyName, In, Out, Side, VariantNa
 
 
 class OpponentItem(Out):
-    """A bot that people play: its name, and the version it plays with."""
+    """A bot that people may play, and the version they play against."""
 
     bot: str
     version: str
 
 
 class PlayRequest(In):
-    """The game to begin. `side` is drawn by lot without one; `time` is the person's, `none` or as `600+5`: the bot has
-    a second a move. Without a `variant` it is the family's first.
+    """A game to start. `side` is random by default. `time` is your clock, `none` or such as `600+5`; the bot has a
+    second per move.
+
+    `variant` is by default the family's first one.
     """
 
     family: FamilyName
@@ -32,7 +34,7 @@ class PlayRequest(In):
 
 
 class OpenGameItem(Out):
-    """A game of one's own that is not over."""
+    """A game of yours that is not over."""
 
     id: str
     state: Literal["planned", "queued", "running"]
@@ -43,8 +45,8 @@ class OpenGameItem(Out):
 
 
 class DrawOfferResponse(Out):
-    """A draw: the bot has `offered` one with its last move, or one's own offer is `waiting` for the bot's answer or was
-    `declined`, and `why`.
+    """A draw offer: `offered` by the bot with its last move, or your offer, which is `waiting` or was `declined`, with
+    the reason `why`.
     """
 
     state: Literal["offered", "waiting", "declined"]
@@ -52,8 +54,10 @@ class DrawOfferResponse(Out):
 
 
 class PlayResponse(Out):
-    """A game as its person sees it. `ahead` are the games that get a slot before it; `moves` lead from `start` to
-    `position`, where `to_move` is asked. `outcome` is how it ended.
+    """A game from its player's view. `ahead` counts the games queued before it. `moves` lead from `start` to
+    `position`.
+
+    `outcome` is the result once the game is over.
     """
 
     id: str
@@ -74,10 +78,10 @@ class PlayResponse(Out):
 
 
 class DecisionRequest(In):
-    """`move` in any spelling, with a `draw` offered or not; to take the `draw` that the bot offers; to `resign`; or to
-    take one's last move `back`.
+    """A decision: `move` (any spelling, with a `draw` offer or without), accept the bot's `draw`, `resign`, or take
+    `back` your last move.
 
-    `ply` is how many were played as one saw the board: a move for another position is refused.
+    `ply` is the number of plies you have seen: a decision about another position is refused.
     """
 
     do: Literal["move", "draw", "resign", "back"] = "move"
