@@ -1,7 +1,4 @@
-"""The analysis of a whole game: every position asked about, moves marked, doubtful ones asked about again.
-
-Refuses to know where games come from and where analyses go.
-"""
+"""Analyses whole games: evaluates all positions, marks the moves, and searches borderline moves again."""
 
 from __future__ import annotations
 
@@ -9,20 +6,20 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from arena.analysis.budget import DOUBT, MOST_PLIES, ODDS, at_first, in_doubt
-from arena.analysis.engine import Answers, Spot
-from arena.analysis.marking import AnalysedMove, Scored, Summary, mark_moves, summarise, swing
+from arena.analysis.budget import BORDERLINE_LOSS, MAX_PLIES, MAX_SWING, first_pass_nodes, second_pass_nodes
+from arena.analysis.engine import Evaluations, PositionRef
+from arena.analysis.marking import AnalysedMove, AnalysisSummary, EvaluatedPosition, mark_moves, summarise, swing
 from arena.analysis.win_model import WinModel
 from referee.record import GameRecord
 from referee.rules.core import SIDES
 
-Ask = Callable[[Sequence[Spot], int], Answers]
-"""Asks an engine about positions of a game, with a budget of nodes for each."""
+Evaluate = Callable[[Sequence[PositionRef], int], Evaluations]
+"""Evaluates positions of a game with this number of nodes each."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysedGame:
-    """A game as an engine saw it; `win_model` names the curve that turned scores into chances."""
+    """The analysis of a game; `win_model` names the model that converted scores to winning chances."""
 
     game: str
     family: str
@@ -30,10 +27,10 @@ class AnalysedGame:
     nodes: int
     win_model: str
     plies: list[AnalysedMove]
-    summary: Summary
+    summary: AnalysisSummary
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data, chances and losses from the mover's view."""
+        """Return plain data; chances and losses are from the mover's view."""
         summary = self.summary
         return {
             "game": self.game,
@@ -49,19 +46,19 @@ class AnalysedGame:
         }
 
 
-def analyse(record: GameRecord, ask: Ask, *, nodes: int, win_model: WinModel) -> AnalysedGame:
-    """Ask an engine about a game; `nodes` is the unit, see `arena.analysis.budget`. Raises what `ask` raises."""
-    moves = record.moves[:MOST_PLIES]
+def analyse(record: GameRecord, evaluate: Evaluate, *, nodes: int, win_model: WinModel) -> AnalysedGame:
+    """Analyse a game. `nodes` are multiplied by `arena.analysis.budget`. Raises what `evaluate` raises."""
+    moves = record.moves[:MAX_PLIES]
     book = {number for number, ply in enumerate(record.plies, 1) if ply.book}
-    sight = _Sight(ask, moves, book)
-    sight.study(at_first(nodes))
-    if doubtful := sight.doubtful(win_model):
-        sight.study(in_doubt(nodes), doubtful)
-    analysed = sight.analysed(win_model)
+    evaluations = _GameEvaluations(evaluate, moves, book)
+    evaluations.evaluate(first_pass_nodes(nodes))
+    if borderline := evaluations.borderline(win_model):
+        evaluations.evaluate(second_pass_nodes(nodes), borderline)
+    analysed = evaluations.analysed(win_model)
     return AnalysedGame(
         record.id,
         record.family,
-        sight.engine,
+        evaluations.engine,
         nodes,
         win_model.version,
         analysed,
@@ -69,46 +66,47 @@ def analyse(record: GameRecord, ask: Ask, *, nodes: int, win_model: WinModel) ->
     )
 
 
-class _Sight:
-    """What is known of a game so far: its positions, and those after what the engine would have played."""
+class _GameEvaluations:
+    """Evaluations of a game so far: its positions, and the positions after the engine's choices."""
 
-    def __init__(self, ask: Ask, moves: Sequence[str], book: Container[int]) -> None:
-        self._ask, self._moves, self._book = ask, moves, book
-        self._scored: dict[int, Scored] = {}
-        self._instead: dict[int, Scored] = {}
+    def __init__(self, evaluate: Evaluate, moves: Sequence[str], book: Container[int]) -> None:
+        self._evaluate_positions, self._moves, self._book = evaluate, moves, book
+        self._scored: dict[int, EvaluatedPosition] = {}
+        self._instead: dict[int, EvaluatedPosition] = {}
         self.engine = ""
 
-    def study(self, nodes: int, numbers: Sequence[int] = ()) -> None:
-        """Ask about the positions before and after these plies (all without any), and what would have been better."""
+    def evaluate(self, nodes: int, numbers: Sequence[int] = ()) -> None:
+        """Evaluate the positions before and after these plies (by default all) and after the engine's choices."""
         numbers = numbers or range(1, len(self._moves) + 1)
         places = sorted({place for number in numbers for place in (number - 1, number)}) or [0]
-        answers = self._ask([(place, "") for place in places], nodes)
-        self.engine = answers.engine
-        self._scored.update(zip(places, answers.scored, strict=True))
+        found = self._evaluate_positions([(place, "") for place in places], nodes)
+        self.engine = found.engine
+        self._scored.update(zip(places, found.scored, strict=True))
         self._compare(numbers, nodes)
 
     def _compare(self, numbers: Sequence[int], nodes: int) -> None:
-        """Ask about what the engine would have played in place of these plies, where that is something else."""
+        """Evaluate the positions after the engine's choices at these plies, where they differ from the moves played."""
         for number in numbers:
             self._instead.pop(number, None)
         chosen = [number for number in numbers if self._differs(number)]
         if chosen:
-            answers = self._ask([(number - 1, self._scored[number - 1].best) for number in chosen], nodes)
-            self._instead.update(zip(chosen, answers.scored, strict=True))
+            found = self._evaluate_positions([(number - 1, self._scored[number - 1].best) for number in chosen], nodes)
+            self._instead.update(zip(chosen, found.scored, strict=True))
 
     def _differs(self, number: int) -> bool:
         at = self._scored[number - 1]
         return at.score is not None and at.best not in ("", self._moves[number - 1]) and number not in self._book
 
-    def doubtful(self, win_model: WinModel) -> list[int]:
-        """The plies of which a longer search may say something else: they seem to lose about as much as a blunder, or the
-        engine's own choice looks other than the position before it did.
+    def borderline(self, win_model: WinModel) -> list[int]:
+        """Return the plies that a longer search may mark differently.
+
+        Either their loss is close to that of a blunder, or the engine's choice leads to a different evaluation.
         """
-        least, most = DOUBT
+        least, most = BORDERLINE_LOSS
         return [
             one.number
             for one in self.analysed(win_model)
-            if one.loss is not None and (least <= one.loss <= most or self._swing(one.number, win_model) >= ODDS)
+            if one.loss is not None and (least <= one.loss <= most or self._swing(one.number, win_model) >= MAX_SWING)
         ]
 
     def _swing(self, number: int, win_model: WinModel) -> float:
@@ -117,38 +115,40 @@ class _Sight:
         return 0.0 if number in self._book else swing(at, chosen, win_model)
 
     def analysed(self, win_model: WinModel) -> list[AnalysedMove]:
-        """The moves by what is known now."""
+        """Return the moves by the present evaluations."""
         scored = [self._scored[place] for place in range(len(self._moves) + 1)]
         return mark_moves(scored, self._moves, win_model, self._book, self._instead)
 
 
 def analyse_last_move(
-    record: GameRecord, ask: Ask, *, nodes: int, win_model: WinModel, is_plain: bool = False
+    record: GameRecord, evaluate: Evaluate, *, nodes: int, win_model: WinModel, is_plain: bool = False
 ) -> AnalysedMove:
-    """The last move of a game alone; `is_plain`: by one search of so many nodes. Raises what `ask` raises."""
+    """Analyse only the last move of a game; with `is_plain` by a single search of `nodes`. Raises what `evaluate`
+    raises.
+    """
     before = len(record.moves) - 1
 
-    def ask_there(spots: Sequence[Spot], nodes: int) -> Answers:
-        return ask([(before + place, move) for place, move in spots], nodes)
+    def evaluate_there(spots: Sequence[PositionRef], nodes: int) -> Evaluations:
+        return evaluate([(before + place, move) for place, move in spots], nodes)
 
-    sight = _Sight(ask_there, record.moves[-1:], ())
-    sight.study(nodes if is_plain else at_first(nodes))
-    if not is_plain and sight.doubtful(win_model):
-        sight.study(in_doubt(nodes))
-    return sight.analysed(win_model)[0]
+    evaluations = _GameEvaluations(evaluate_there, record.moves[-1:], ())
+    evaluations.evaluate(nodes if is_plain else first_pass_nodes(nodes))
+    if not is_plain and evaluations.borderline(win_model):
+        evaluations.evaluate(second_pass_nodes(nodes))
+    return evaluations.analysed(win_model)[0]
 
 
-def ask_position(record: GameRecord, ask: Ask, *, nodes: int, win_model: WinModel) -> dict[str, Any]:
-    """What an engine thinks of the last position of a game, from the view of the side to move. Raises what `ask` does."""
-    answers = ask([(len(record.moves), "")], nodes)
-    found = answers.scored[0]
+def evaluate_position(record: GameRecord, evaluate: Evaluate, *, nodes: int, win_model: WinModel) -> dict[str, Any]:
+    """Evaluate the last position of a game, from the view of the side to move. Raises what `evaluate` raises."""
+    evaluations = evaluate([(len(record.moves), "")], nodes)
+    found = evaluations.scored[0]
     chance = float(found.result) if found.result is not None else None
     if chance is None and found.score is not None:
         chance = round(win_model.winning_chances(found.score), 3)
     return {
         "family": record.family,
         "side": found.side,
-        "engine": answers.engine,
+        "engine": evaluations.engine,
         "nodes": nodes,
         "win_model": win_model.version,
         "score": found.score,
@@ -159,5 +159,5 @@ def ask_position(record: GameRecord, ask: Ask, *, nodes: int, win_model: WinMode
 
 
 def marks_of(data: Mapping[str, Any]) -> dict[int, str]:
-    """The marks of an analysis (see `AnalysedGame.as_json`) by ply, as notations keep them."""
+    """Return the marks of an analysis (see `AnalysedGame.as_json`) by ply."""
     return {ply["number"]: ply["mark"] for ply in data["plies"] if ply["mark"]}

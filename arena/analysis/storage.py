@@ -1,11 +1,8 @@
-"""Analyses and the arena's database: games read from it, analyses kept in it, the curve its own games have given.
-
-Refuses to know who asks and when.
-"""
+"""Storage of analyses and win models in the arena's database."""
 
 from __future__ import annotations
 
-from arena.analysis.fit import Fit, fit
+from arena.analysis.fit import WinModelFit, fit
 from arena.analysis.game_analysis import AnalysedGame
 from arena.analysis.win_model import WinModel, shipped
 from arena.collections.conversion import to_record
@@ -16,7 +13,7 @@ from referee.record import GameRecord
 
 
 def read_game(store: Store, name: str) -> GameRecord:
-    """A game by its id, or by its number in the archive. Raises NotFoundError."""
+    """Return the record of a game by its ID, or by its number in the archive. Raises NotFoundError."""
     if name.isascii() and name.isdecimal() and len(name) < 10:
         return to_record(store.archive.get(int(name)))
     try:
@@ -29,13 +26,13 @@ def read_game(store: Store, name: str) -> GameRecord:
 
 
 def win_model_of(store: Store, family: str) -> WinModel:
-    """The latest curve made from the arena's own games, else the one it came with."""
+    """Return the latest win model fitted to the arena's own games, otherwise the shipped one."""
     found = store.analyses.win_model(family)
     return WinModel(found.scale, f"own {found.id}") if found else shipped(family)
 
 
 def save(store: Store, found: AnalysedGame) -> None:
-    """Put an analysis into the database, in place of a former one of the game."""
+    """Store an analysis. It replaces an earlier one of the game."""
     summary = found.summary
     known = [one for one in summary.accuracy if one is not None]
     figures = AnalysisFigures(
@@ -57,10 +54,10 @@ def save(store: Store, found: AnalysedGame) -> None:
     store.analyses.put(figures, found.as_json())
 
 
-def fit_win_model(store: Store, family: str) -> tuple[Fit, int]:
-    """Fit a family's curve anew from all its analysed games with a result, and use it from now on; its number.
+def fit_win_model(store: Store, family: str) -> tuple[WinModelFit, int]:
+    """Fit the win model of a family to its analysed games with a result. Return the fit and its number.
 
-    Raises TooFewError.
+    The new model is used from now on. Raises TooFewPositionsError.
     """
     seen: list[tuple[int, float]] = []
     games = 0

@@ -1,7 +1,4 @@
-"""Scores as winning chances: a logistic curve for each family, fitted from games and kept with where it comes from.
-
-Refuses to know who gave the score.
-"""
+"""Win models: a logistic curve per family that converts scores to winning chances, with its provenance."""
 
 from __future__ import annotations
 
@@ -13,22 +10,24 @@ from importlib.resources import files
 
 from referee.score import WIN_SCORE
 
-SURE = WIN_SCORE - 1_000
-"""A score from here on is a forced win, see `referee.score`."""
-USUAL_SCALE = 250.0
-"""For a family nobody has fitted a curve for: a piece and a half ahead wins three games in four."""
+FORCED_WIN = WIN_SCORE - 1_000
+"""Scores from here on are forced wins, see `referee.score`."""
+DEFAULT_SCALE = 250.0
+"""Scale for a family without a fitted model: an advantage of 1½ pieces wins about two games in three."""
 
 
 @dataclass(frozen=True, slots=True)
 class WinModel:
-    """`scale` is in hundredths: a score of so many makes odds of e to 1. `version` says which fit it is."""
+    """A win model. `scale` is in centipawns: a score equal to it means odds of e to 1. `version` names the fit."""
 
-    scale: float = USUAL_SCALE
+    scale: float = DEFAULT_SCALE
     version: str = "usual"
 
     def winning_chances(self, score: int) -> float:
-        """From -1 (lost) to 1 (won) for the side whose score it is; a forced win is 1, a forced loss -1."""
-        if abs(score) >= SURE:
+        """Return the winning chances of the side with this score, from -1 (lost) to 1 (won). Forced wins and losses are
+        exactly ±1.
+        """
+        if abs(score) >= FORCED_WIN:
             return math.copysign(1.0, score)
         return math.tanh(score / (2 * self.scale))
 
@@ -42,5 +41,5 @@ def _shipped() -> dict[str, WinModel]:
 
 
 def shipped(family: str) -> WinModel:
-    """The curve that comes with the arena (`win_models.toml` says what it was made from), or the usual one."""
+    """Return the model that ships with the arena, or the default one. `win_models.toml` documents the data."""
     return _shipped().get(family, WinModel())

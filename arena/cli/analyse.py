@@ -28,7 +28,7 @@ MOST_NODES = 1_000_000_000
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from arena.analysis.budget import NODES
+    from arena.analysis.budget import DEFAULT_NODES
 
     parser.add_argument(
         "game", metavar="RECORD|ID|FILE", help="a file of records, - for stdin, or a game of the database"
@@ -38,8 +38,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--nodes",
         metavar="N",
         type=_nodes,
-        default=NODES,
-        help=f"unit: a position is searched with 8 times as many, one in doubt with 100 (default {NODES})",
+        default=DEFAULT_NODES,
+        help=f"unit: a position is searched with 8 times as many, one in doubt with 100 (default {DEFAULT_NODES})",
     )
     parser.add_argument("--bot", metavar="BOT", help="the engine, any bot that gives scores (default sample:alphabeta)")
     add_sandbox(parser)
@@ -75,8 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _analysed(arguments: argparse.Namespace, record: GameRecord, win_model: Any) -> AnalysedGame:
-    from arena.analysis.budget import MOST_PLIES
-    from arena.analysis.engine import LIMITS, AnalysisEngine, Answers, Spot
+    from arena.analysis.budget import MAX_PLIES
+    from arena.analysis.engine import LIMITS, AnalysisEngine, Evaluations, PositionRef
     from arena.analysis.game_analysis import analyse
     from arena.analysis.win_model import shipped
     from referee.roster import Roster
@@ -88,14 +88,14 @@ def _analysed(arguments: argparse.Namespace, record: GameRecord, win_model: Any)
     except ValueError as error:
         raise CommandError(str(error), Exit.REFUSED) from None
     output.note(*notes)
-    with Roster(sandbox) as roster, AnalysisEngine(spec, roster, record, record.moves[:MOST_PLIES]) as engine:
+    with Roster(sandbox) as roster, AnalysisEngine(spec, roster, record, record.moves[:MAX_PLIES]) as engine:
 
-        def ask(spots: Sequence[Spot], nodes: int) -> Answers:
+        def ask(spots: Sequence[PositionRef], nodes: int) -> Evaluations:
             scored = []
             for count, spot in enumerate(spots, 1):
-                scored.append(engine.ask(spot, nodes))
+                scored.append(engine.evaluate(spot, nodes))
                 output.progress(f"{count} of {len(spots)} positions", is_last=count == len(spots))
-            return Answers(engine.name, scored)
+            return Evaluations(engine.name, scored)
 
         return analyse(record, ask, nodes=arguments.nodes, win_model=win_model or shipped(record.family))
 

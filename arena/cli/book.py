@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from arena.collections.book import BookLine
     from referee.rules.rules import Ruleset
 
-MOST_PLIES = 60
+MAX_PLIES = 60
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -74,8 +74,8 @@ def _make(arguments: argparse.Namespace) -> int:
     if arguments.from_games:
         return _make_from_games(arguments, ruleset)
     plies = arguments.plies if arguments.plies is not None else 0 if arguments.setups else 4
-    if plies > MOST_PLIES:
-        raise CommandError(f"--plies {plies} is no opening any more; take at most {MOST_PLIES}")
+    if plies > MAX_PLIES:
+        raise CommandError(f"--plies {plies} is no opening any more; take at most {MAX_PLIES}")
 
     if arguments.out:
         _try(arguments.out)

@@ -107,13 +107,13 @@ def _archive(arguments: argparse.Namespace) -> int:
 
 def _curve(arguments: argparse.Namespace) -> int:
     """Exit code 1 where there are too few positions."""
-    from arena.analysis.fit import TooFewError
+    from arena.analysis.fit import TooFewPositionsError
     from arena.analysis.storage import fit_win_model, win_model_of
 
     with closing(open_store(settings_of(arguments))) as store:
         try:
             found, _ = fit_win_model(store, arguments.family)
-        except TooFewError as error:
+        except TooFewPositionsError as error:
             raise CommandError(str(error), Exit.FAILED) from None
         version = win_model_of(store, arguments.family).version
     if arguments.json:

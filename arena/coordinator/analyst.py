@@ -11,9 +11,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from arena.analysis.budget import MOST_PLIES
-from arena.analysis.engine import Answers, Spot, ask_aside
-from arena.analysis.game_analysis import analyse, ask_position
+from arena.analysis.budget import MAX_PLIES
+from arena.analysis.engine import Evaluations, PositionRef, evaluate_in_background
+from arena.analysis.game_analysis import analyse, evaluate_position
 from arena.analysis.storage import read_game, save, win_model_of
 from arena.helper_process import HelperProcess
 from arena.log import logger
@@ -29,7 +29,7 @@ PORTION = 8
 LOOK_S = 0.25
 """How often it is looked whether games are still out."""
 
-AskAside = Callable[[GameRecord, Sequence[Spot], int], Answers]
+AskAside = Callable[[GameRecord, Sequence[PositionRef], int], Evaluations]
 
 
 class Interrupted(Exception):  # noqa: N818 - nobody erred
@@ -91,19 +91,21 @@ class Analyst:
             record = read_game(self._store, task.game_id)
         win_model = win_model_of(self._store, record.family)
 
-        def ask(spots: Sequence[Spot], nodes: int) -> Answers:
+        def ask(spots: Sequence[PositionRef], nodes: int) -> Evaluations:
             return self._ask_calmly(record, spots, nodes, stop)
 
         if task.game_id is None:
             assert task.request is not None
-            answer = ask_position(record, ask, nodes=task.nodes, win_model=win_model)
+            answer = evaluate_position(record, ask, nodes=task.nodes, win_model=win_model)
             self._store.analyses.answer(task.request, answer)
             return
         found = analyse(record, ask, nodes=task.nodes, win_model=win_model)
         save(self._store, found)
         self._log.info("analysed", game=record.id, nodes=task.nodes, blunders=sum(found.summary.blunders))
 
-    def _ask_calmly(self, record: GameRecord, spots: Sequence[Spot], nodes: int, stop: threading.Event) -> Answers:
+    def _ask_calmly(
+        self, record: GameRecord, spots: Sequence[PositionRef], nodes: int, stop: threading.Event
+    ) -> Evaluations:
         """Ask portion by portion, each when no game is out."""
         engine, scored = "", []
         for start in range(0, len(spots), PORTION):
@@ -114,7 +116,7 @@ class Analyst:
             answers = self._ask(record, list(spots[start : start + PORTION]), nodes)
             engine = answers.engine
             scored += answers.scored
-        return Answers(engine, scored)
+        return Evaluations(engine, scored)
 
-    def _ask_aside(self, record: GameRecord, spots: Sequence[Spot], nodes: int) -> Answers:
-        return self.process.ask(ask_aside, record.line().encode(), spots, nodes, MOST_PLIES)
+    def _ask_aside(self, record: GameRecord, spots: Sequence[PositionRef], nodes: int) -> Evaluations:
+        return self.process.ask(evaluate_in_background, record.line().encode(), spots, nodes, MAX_PLIES)

@@ -2,8 +2,8 @@
 
     python -m tests.bench.analysis [FAMILY …] [--positions N] [--nodes N] [--times T]
 
-Positions come from games of the samples with few nodes; of each second one the move is drawn at random, so that blunders
-are many. Precision: how many of the moves marked `??` the deep engine marks so too; recall: how many of its `??` were
+Positions come from games of the samples with few nodes. In every second one the move is random, so that there are many
+blunders. Precision: how many of the moves marked `??` the deep engine marks so too; recall: how many of its `??` were
 found. `--nodes` may be given several times, to choose the usual budget by.
 """
 
@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from arena.analysis.budget import NODES
+from arena.analysis.budget import DEFAULT_NODES
 from arena.analysis.engine import AnalysisEngine, sample_engine
 from arena.analysis.game_analysis import analyse_last_move
 from arena.analysis.marking import BLUNDER, AnalysedMove
@@ -33,7 +33,7 @@ from tests.bench.figure import Figure
 
 PLAYERS = ("alpha=sample:alphabeta;option.Nodes=1500", "beta=sample:alphabeta;option.Nodes=300")
 OPENING_PLIES = 4
-MOST_PLIES = 160
+MAX_PLIES = 160
 
 
 @dataclass(slots=True)
@@ -70,10 +70,14 @@ class Agreement:
 def run(quick: bool) -> Iterator[Figure]:
     """Precision and recall in every family."""
     for family in families():
-        found = compare(family, 20 if quick else 500, NODES, 100)
+        found = compare(family, 20 if quick else 500, DEFAULT_NODES, 100)
         for name in ("precision", "recall"):
             yield Figure(
-                "analysis", f"{family}: {name} of ?? at {NODES} nodes", getattr(found, name), "share", goal=">= 0.9"
+                "analysis",
+                f"{family}: {name} of ?? at {DEFAULT_NODES} nodes",
+                getattr(found, name),
+                "share",
+                goal=">= 0.9",
             )
 
 
@@ -92,7 +96,9 @@ def compare(family: str, count: int, nodes: int, times: int, seed: int = 1) -> A
 
 def analysed(engine: AnalysisEngine, record: GameRecord, nodes: int, *, is_plain: bool = False) -> AnalysedMove:
     """The last move of a game as it is analysed, or by one search of so many nodes."""
-    return analyse_last_move(record, engine.ask_all, nodes=nodes, win_model=shipped(record.family), is_plain=is_plain)
+    return analyse_last_move(
+        record, engine.evaluate_all, nodes=nodes, win_model=shipped(record.family), is_plain=is_plain
+    )
 
 
 def samples(family: str, count: int, roster: Roster, source: random.Random) -> Iterator[GameRecord]:
@@ -124,7 +130,7 @@ def _game(family: str, seed: int, roster: Roster) -> GameRecord:
         seed=seed,
     )
     record = play(PlannedGame.of(spec), roster)
-    return replace(record, moves=record.moves[:MOST_PLIES], plies=record.plies[:MOST_PLIES])
+    return replace(record, moves=record.moves[:MAX_PLIES], plies=record.plies[:MAX_PLIES])
 
 
 def main() -> int:
@@ -137,7 +143,7 @@ def main() -> int:
     arguments = parser.parse_args()
     print("family     nodes  moves  ?? both  quick  deep  precision  recall  s/move")
     for family in arguments.families or families():
-        for nodes in arguments.nodes or [NODES]:
+        for nodes in arguments.nodes or [DEFAULT_NODES]:
             one = compare(family, arguments.positions, nodes, arguments.times)
             print(
                 f"{family:<9} {nodes:>6} {len(one.seconds):>6} {one.both:>8} {one.quick:>6} {one.deep:>5} "

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 import pytest
 
-from arena.analysis.fit import TooFewError, fit
+from arena.analysis.fit import TooFewPositionsError, fit
 from arena.analysis.win_model import WinModel, shipped
 
 
@@ -26,7 +26,7 @@ def test_a_fit_finds_the_scale_that_made_the_results() -> None:
 
 
 def test_forced_wins_are_left_out_and_few_positions_make_no_curve() -> None:
-    with pytest.raises(TooFewError, match="150 positions"):
+    with pytest.raises(TooFewPositionsError, match="150 positions"):
         fit([(29_990, 1.0)] * 500 + [(100, 1.0)] * 150)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.analysis.budget import at_first, in_doubt
+from arena.analysis.budget import first_pass_nodes, second_pass_nodes
 from arena.analysis.engine import AnalysisEngine, EngineError, NotAGameError
-from arena.analysis.game_analysis import AnalysedGame, analyse, ask_position, marks_of
+from arena.analysis.game_analysis import AnalysedGame, analyse, evaluate_position, marks_of
 from arena.analysis.win_model import WinModel
 from referee.record import GameRecord
 from referee.roster import Roster
@@ -57,7 +57,7 @@ def scripted(folder: Path, scores: str, best: str = "'none'") -> BotSpec:
 
 def analysed(record: GameRecord, spec: BotSpec, roster: Roster) -> AnalysedGame:
     with AnalysisEngine(spec, roster, record, record.moves) as engine:
-        return analyse(record, engine.ask_all, nodes=10, win_model=WIN_MODEL)
+        return analyse(record, engine.evaluate_all, nodes=10, win_model=WIN_MODEL)
 
 
 def test_every_position_is_asked_about_and_doubts_are_asked_again(tmp_path: Path, roster: Roster) -> None:
@@ -124,7 +124,7 @@ def test_the_depths_of_a_search_are_heard(tmp_path: Path, roster: Roster) -> Non
     words = "".join(f"info {line}\n" for line in (*told, "depth 4 nodes 5"))
     spec = scripted(tmp_path, f"sys.stdout.write({words!r}) and None")
     with AnalysisEngine(spec, roster, game_of(load("loa").settle(), 1), ()) as engine:
-        found = engine.ask((0, ""), 10)
+        found = engine.evaluate((0, ""), 10)
     assert found.depths == ((1, 7), (2, 8), (3, 29_996))
 
 
@@ -144,13 +144,13 @@ def test_what_seems_to_lose_about_as_much_as_a_blunder_is_in_doubt(
     [(100, 800, 10_000), (500_000, 4_000_000, 8_000_000), (2_000_000, 8_000_000, 8_000_000), (9_000_000,) * 3],
 )
 def test_how_much_is_searched(nodes: int, first: int, doubt: int) -> None:
-    assert (at_first(nodes), in_doubt(nodes)) == (first, doubt)
+    assert (first_pass_nodes(nodes), second_pass_nodes(nodes)) == (first, doubt)
 
 
 def test_one_position(tmp_path: Path, roster: Roster) -> None:
     record = game_of(load("loa").settle(), 2)
     with AnalysisEngine(scripted(tmp_path, "plies * 50"), roster, record, record.moves) as engine:
-        found = ask_position(record, engine.ask_all, nodes=7, win_model=WIN_MODEL)
+        found = evaluate_position(record, engine.evaluate_all, nodes=7, win_model=WIN_MODEL)
     assert (found["score"], found["best"], found["line"], found["nodes"]) == (100, "", ["a", "b"], 7)
     assert found["winning_chances"] == pytest.approx(0.462, abs=1e-3)
 

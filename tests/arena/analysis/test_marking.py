@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.analysis.marking import AnalysedMove, Mark, Scored, Summary, mark_moves, summarise
+from arena.analysis.marking import AnalysedMove, AnalysisSummary, EvaluatedPosition, Mark, mark_moves, summarise
 from arena.analysis.win_model import WinModel
 from referee.rules.core import SIDES, Side
 
@@ -14,11 +14,11 @@ WIN_MODEL = WinModel(100.0, "test")
 WIN_IN_3 = 29_997
 
 
-def at(score: int | None = 0, side: Side = "first", **more: object) -> Scored:
-    return Scored(side, score, **{"best": "best", "choices": 20, **more})  # type: ignore[arg-type]
+def at(score: int | None = 0, side: Side = "first", **more: object) -> EvaluatedPosition:
+    return EvaluatedPosition(side, score, **{"best": "best", "choices": 20, **more})  # type: ignore[arg-type]
 
 
-def one(before: Scored, after: Scored, move: str = "played") -> AnalysedMove:
+def one(before: EvaluatedPosition, after: EvaluatedPosition, move: str = "played") -> AnalysedMove:
     """A move of `first`; `after` is told from the view of who is to move then."""
     return mark_moves([before, after], [move], WIN_MODEL)[0]
 
@@ -71,7 +71,7 @@ def test_a_move_better_than_the_judge_thought_loses_nothing() -> None:
         ("the move that wins", at(29_999, wins_now=True), at(None, "second", result=-1), ""),
     ],
 )
-def test_the_rules_of_sense(name: str, before: Scored, after: Scored, mark: str) -> None:
+def test_the_rules_of_sense(name: str, before: EvaluatedPosition, after: EvaluatedPosition, mark: str) -> None:
     assert one(before, after).mark == mark, name
 
 
@@ -93,13 +93,15 @@ def test_a_position_without_a_choice_is_worth_what_comes_of_it() -> None:
         (at(None, "second"), ""),
     ],
 )
-def test_a_move_is_compared_with_the_judges_choice_where_that_was_looked_at(chosen: Scored, mark: str) -> None:
+def test_a_move_is_compared_with_the_judges_choice_where_that_was_looked_at(
+    chosen: EvaluatedPosition, mark: str
+) -> None:
     (found,) = mark_moves([at(0), at(0, "second")], ["played"], WIN_MODEL, instead={1: chosen})
     assert found.mark == mark
     assert found.winning_chances == 0
 
 
-def searched(*scores: int, first: int = 1) -> Scored:
+def searched(*scores: int, first: int = 1) -> EvaluatedPosition:
     """A position of the second side, by its scores at each depth."""
     return at(scores[-1], "second", depths=tuple(enumerate(scores, first)))
 
@@ -116,7 +118,7 @@ def searched(*scores: int, first: int = 1) -> Scored:
     ],
 )
 def test_positions_are_compared_as_far_as_both_were_searched(
-    name: str, after: Scored, chosen: Scored, loss: float, mark: str
+    name: str, after: EvaluatedPosition, chosen: EvaluatedPosition, loss: float, mark: str
 ) -> None:
     (found,) = mark_moves([at(0), after], ["played"], WIN_MODEL, instead={1: chosen})
     assert (found.loss, found.mark) == (pytest.approx(loss, abs=1e-3), mark), name
@@ -160,7 +162,7 @@ def test_the_summary_of_a_game() -> None:
     assert found.accuracy[0] < 50
     assert summarise(analysed, "first").blown_win == (False, True)
     assert summarise(analysed, None).blown_win == (False, False)
-    assert summarise([], "draw") == Summary((0, 0), (None, None), 0, (False, False))
+    assert summarise([], "draw") == AnalysisSummary((0, 0), (None, None), 0, (False, False))
 
 
 @pytest.mark.parametrize(

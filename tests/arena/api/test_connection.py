@@ -120,7 +120,7 @@ def test_a_token_that_is_revoked_ends_the_connection(
         user = server.store.users.find("eve").id or 0
         (known,) = server.store.users.tokens(user)
         server.store.users.revoke(user, known.id or 0)
-        with pytest.raises(CommandError, match="token is not good any more") as error:
+        with pytest.raises(CommandError, match="token is no longer valid") as error:
             await staying
         assert error.value.code is Exit.REFUSED
 

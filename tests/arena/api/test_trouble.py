@@ -79,7 +79,7 @@ def test_a_full_disk_under_everything(cramped: Arena, small_disk: Path) -> None:
     reply = server.post(path, token=token, data=SCRIPT + os.urandom(40_000))
     assert reply.status == 507, reply.body
     assert "the disk of the server is full" in reply.json["detail"]
-    assert "make room" in reply.json["hint"]
+    assert "free disk space" in reply.json["hint"]
     assert int(reply.headers["Retry-After"]) > 0
     assert reply.headers["Content-Type"] == "application/problem+json"
     # Committing: some may still find room in what the log of the database has already.

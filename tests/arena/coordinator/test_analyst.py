@@ -8,8 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from arena.analysis.engine import Answers, Spot
-from arena.analysis.marking import Scored
+from arena.analysis.engine import Evaluations, PositionRef
+from arena.analysis.marking import EvaluatedPosition
 from arena.coordinator import analyst as module
 from arena.coordinator.analyst import CALM_S, Analyst
 from arena.store import Store
@@ -20,7 +20,7 @@ from tests.arena.field import Field
 from tests.conftest import INTERPRETED
 
 DAY = now() - timedelta(hours=12)
-Ask = Callable[[GameRecord, Sequence[Spot], int], Answers]
+Ask = Callable[[GameRecord, Sequence[PositionRef], int], Evaluations]
 
 
 @pytest.fixture(autouse=True)
@@ -36,8 +36,10 @@ class Clock:
         return self.now
 
 
-def even(record: GameRecord, places: Sequence[Spot], nodes: int) -> Answers:
-    return Answers("fake", [Scored("first" if place % 2 else "second", 0, "best", "", 9) for place, _ in places])
+def even(record: GameRecord, places: Sequence[PositionRef], nodes: int) -> Evaluations:
+    return Evaluations(
+        "fake", [EvaluatedPosition("first" if place % 2 else "second", 0, "best", "", 9) for place, _ in places]
+    )
 
 
 class Stage:
@@ -76,7 +78,7 @@ def test_nothing_is_begun_while_a_game_is_out(sqlite_store: Store) -> None:
     sqlite_store.analyses.ask(None, 70, game_id=game.id)
     asked: list[int] = []
 
-    def ask(record: GameRecord, places: Sequence[Spot], nodes: int) -> Answers:
+    def ask(record: GameRecord, places: Sequence[PositionRef], nodes: int) -> Evaluations:
         asked.append(len(stage.out))
         return even(record, places, nodes)
 
@@ -124,7 +126,7 @@ def test_what_cannot_be_analysed_is_not_tried_for_ever(sqlite_store: Store, erro
     game = Field(sqlite_store).play(1)[0]
     sqlite_store.analyses.ask(None, 70, game_id=game.id)
 
-    def ask(record: GameRecord, places: Sequence[Spot], nodes: int) -> Answers:
+    def ask(record: GameRecord, places: Sequence[PositionRef], nodes: int) -> Evaluations:
         raise error
 
     stage = Stage(sqlite_store, ask)
@@ -140,7 +142,7 @@ def test_a_stop_between_positions_leaves_all_to_the_next_one(sqlite_store: Store
     game = Field(sqlite_store).play(1)[0]
     sqlite_store.analyses.ask(None, 70, game_id=game.id)
 
-    def ask(record: GameRecord, places: Sequence[Spot], nodes: int) -> Answers:
+    def ask(record: GameRecord, places: Sequence[PositionRef], nodes: int) -> Evaluations:
         stage.stop.set()
         raise error
 

@@ -11,9 +11,9 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlmodel import col
 
-from arena.analysis.engine import Answers, Spot
+from arena.analysis.engine import Evaluations, PositionRef
 from arena.analysis.game_analysis import analyse
-from arena.analysis.marking import Scored
+from arena.analysis.marking import EvaluatedPosition
 from arena.analysis.storage import save
 from arena.analysis.win_model import shipped
 from arena.collections.following import follow
@@ -370,7 +370,7 @@ def _asked(stage: Stage) -> int:
     arena = Arena(stage.store, Settings())
     user = stage.store.users.add("quinn")
     line = analysis.read_question(analysis.Question("loa", moves="b1b3"))
-    found = analysis.ask_position(arena, line, Identity(user.id or 0, user.name, "author", ("read",)))
+    found = analysis.evaluate_position(arena, line, Identity(user.id or 0, user.name, "author", ("read",)))
     answer = {"family": "loa", "side": "second", "engine": "alphabeta", "nodes": 200_000, "win_model": "shipped 1"}
     stage.store.analyses.answer(
         found.id or 0, {**answer, "score": -12, "winning_chances": -0.05, "best": "a2c2", "line": ["a2c2", "b3b5"]}
@@ -382,10 +382,14 @@ def _analysed(stage: Stage) -> None:
     """A finished game with its analysis: the engine changes its mind at every ply."""
     record = stage.store.games.record(stage.finished["loa"])
 
-    def ask(places: Sequence[Spot], nodes: int) -> Answers:
+    def ask(places: Sequence[PositionRef], nodes: int) -> Evaluations:
         sides = ("first", "second")
-        return Answers(
-            "fake", [Scored(sides[(one + bool(move)) % 2], 40 * (one % 7) - 90, "a1a2", "", 9) for one, move in places]
+        return Evaluations(
+            "fake",
+            [
+                EvaluatedPosition(sides[(one + bool(move)) % 2], 40 * (one % 7) - 90, "a1a2", "", 9)
+                for one, move in places
+            ],
         )
 
     save(stage.store, analyse(record, ask, nodes=20_000, win_model=shipped("loa")))

@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from arena.analysis.engine import Answers, Spot
+from arena.analysis.engine import Evaluations, PositionRef
 from arena.analysis.game_analysis import analyse
-from arena.analysis.marking import Scored
+from arena.analysis.marking import EvaluatedPosition
 from arena.analysis.storage import save
 from arena.analysis.win_model import WinModel
 from arena.collections import following
@@ -29,13 +29,13 @@ def games(server: Server) -> list[GameRecord]:
     following.follow(server.store)
     record = found[1]
 
-    def ask(places: Sequence[Spot], nodes: int) -> Answers:
+    def ask(places: Sequence[PositionRef], nodes: int) -> Evaluations:
         sides, scores = ("first", "second"), (250, 300, -300)
         found = []
         for one, move in places:
             score = scores[min(one, 2 - one % 2)]
-            found.append(Scored(sides[(one + bool(move)) % 2], -score if move else score, "e5e6", "", 9))
-        return Answers("fake", found)
+            found.append(EvaluatedPosition(sides[(one + bool(move)) % 2], -score if move else score, "e5e6", "", 9))
+        return Evaluations("fake", found)
 
     save(server.store, analyse(record, ask, nodes=20_000, win_model=WinModel(100.0, "test")))
     return found
