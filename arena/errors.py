@@ -1,7 +1,7 @@
-"""What can go wrong in the arena, and what each kind of it means to whom: one table of HTTP statuses and exit codes.
+"""Errors of the arena, with one table that maps each kind to an HTTP status and an exit code.
 
-An error says its kind; entry points only translate: the JSON interface and the pages by `status`, the command line by
-`exit`. Refuses to know who raises what.
+An error names its kind. Entry points only translate it: the JSON interface and the pages use `status`, the command line
+uses `exit`.
 """
 
 from __future__ import annotations
@@ -14,26 +14,27 @@ from typing import Any
 
 
 class Exit(enum.IntEnum):
-    """What the exit code of a command says, the same everywhere."""
+    """Exit codes of all commands."""
 
     DONE = 0
     FAILED = 1
-    """The thing itself failed: a check, a validation."""
+    """The command ran and its check or validation failed."""
     USAGE = 2
-    """A command line or an input that cannot be used."""
+    """The command line or an input is invalid."""
     NOT_FOUND = 3
     REFUSED = 4
-    """Not allowed, or more than allowed."""
+    """Not allowed, or a limit is exceeded."""
     UNREACHABLE = 5
     """A server or a service does not answer."""
     INTERRUPTED = 130
     UNREAD = 141
-    """Whoever read the output has gone, such as `head`; 128 and the signal of broken pipes, as from other programs."""
+    """The reader of the output, such as `head`, has closed the pipe. As by convention, 128 plus the number of SIGPIPE.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorKind:
-    """One kind of error: its HTTP status, its exit code, its title, and what it means to a client."""
+    """A kind of error: its HTTP status, exit code, title (as in RFC 9110) and meaning for clients."""
 
     status: int
     exit: Exit
@@ -42,62 +43,67 @@ class ErrorKind:
 
 
 KINDS: Mapping[str, ErrorKind] = {
-    "bad-request": ErrorKind(
-        400, Exit.USAGE, "The request cannot be read", "Not HTTP, not JSON or not text as promised."
-    ),
+    "bad-request": ErrorKind(400, Exit.USAGE, "Bad request", "The request is not valid HTTP, JSON or text."),
     "unauthorised": ErrorKind(
-        401, Exit.REFUSED, "Who are you?", "No token, or one that is unknown, expired or revoked."
+        401, Exit.REFUSED, "Authentication required", "The token is missing, unknown, expired or revoked."
     ),
-    "forbidden": ErrorKind(
-        403, Exit.REFUSED, "Not allowed", "The token's scopes or the user's role do not reach that far."
+    "forbidden": ErrorKind(403, Exit.REFUSED, "Forbidden", "The token's scopes or your role do not allow this."),
+    "not-found": ErrorKind(
+        404, Exit.NOT_FOUND, "Not found", "Nothing has this address or name; `near` lists similar names."
     ),
-    "not-found": ErrorKind(404, Exit.NOT_FOUND, "Not found", "No such thing; `near` lists the names most like it."),
-    "method": ErrorKind(405, Exit.USAGE, "Not done this way", "The `Allow` header lists the methods of this address."),
-    "not-acceptable": ErrorKind(406, Exit.USAGE, "No such form", "The `Accept` header names no form this address has."),
-    "conflict": ErrorKind(409, Exit.FAILED, "The present state does not allow it", "`state` says what it is."),
-    "too-large": ErrorKind(413, Exit.USAGE, "Too large", "`limit` says how many bytes are taken."),
-    "too-long": ErrorKind(414, Exit.USAGE, "The address is too long", "No address needs more than 8,000 bytes."),
-    "media-type": ErrorKind(415, Exit.USAGE, "Not in this form", "The body is of a type this address does not take."),
+    "method": ErrorKind(405, Exit.USAGE, "Method not allowed", "The `Allow` header lists the supported methods."),
+    "not-acceptable": ErrorKind(
+        406, Exit.USAGE, "Not acceptable", "None of the media types in `Accept` is available here."
+    ),
+    "conflict": ErrorKind(409, Exit.FAILED, "Conflict", "The present state does not allow this; `state` names it."),
+    "too-large": ErrorKind(413, Exit.USAGE, "Content too large", "`limit` is the maximum number of bytes."),
+    "too-long": ErrorKind(414, Exit.USAGE, "URI too long", "Addresses have at most 8,000 bytes."),
+    "media-type": ErrorKind(
+        415, Exit.USAGE, "Unsupported media type", "This address does not accept the body's media type."
+    ),
     "invalid": ErrorKind(
-        422, Exit.USAGE, "The values cannot be used", "`field` names the first, `errors` lists all of them."
+        422, Exit.USAGE, "Unprocessable content", "A value is invalid: `field` names the first one, `errors` lists all."
     ),
     "too-many": ErrorKind(
-        429, Exit.REFUSED, "Too many requests", "`Retry-After` says in how many seconds there is room."
+        429, Exit.REFUSED, "Too many requests", "Wait for the seconds in `Retry-After`, then try again."
     ),
     "internal": ErrorKind(
-        500, Exit.UNREACHABLE, "A fault of this server", "It is in the server's log under `request`."
+        500,
+        Exit.UNREACHABLE,
+        "Internal server error",
+        "The server's log has the details under the number in `request`.",
     ),
     "unavailable": ErrorKind(
         503,
         Exit.UNREACHABLE,
-        "Not just now",
-        "The database or the disk does not answer, or too many wait; try again soon.",
+        "Service unavailable",
+        "The database or the disk does not answer, or the server is overloaded; try again soon.",
     ),
     "storage": ErrorKind(
         507,
         Exit.UNREACHABLE,
-        "Insufficient Storage",
-        "The disk of the server is full or cannot be written: nothing was stored. What is there can be read.",
+        "Insufficient storage",
+        "The server's disk is full or read-only: nothing was stored. Stored data can still be read.",
     ),
 }
 _BY_STATUS = {kind.status: name for name, kind in KINDS.items()}
 
 
 def kind_of_status(status: int) -> str:
-    """The kind an HTTP status from 400 on stands for; of one that is not in the table the nearest."""
+    """Return the kind of an HTTP status from 400 on. A status that is not in the table gets the nearest kind."""
     return _BY_STATUS.get(status, "bad-request" if status < 500 else "unavailable")
 
 
 class ArenaError(Exception):
     """An error with a cause outside the program. The message says what happened, to what, and where.
 
-    `hint` says what to do, `field` which value is meant, `extra` are further members of a problem document, such as
-    `near`. A class says its `kind`, a row of `KINDS`.
+    `hint` says what to do, `field` names the invalid value, `extra` holds further members of a problem document, such
+    as `near`. Each class sets its `kind`, a key of `KINDS`.
     """
 
     kind = "invalid"
     own_exit: Exit | None = None
-    """The exit code, where a command ends by another one than the kind has."""
+    """The exit code of a command, where it differs from that of the kind."""
 
     def __init__(self, message: str, *, hint: str = "", field: str | None = None, **extra: Any) -> None:
         self.hint, self.field, self.extra = hint, field, extra
@@ -110,42 +116,42 @@ class ArenaError(Exception):
 
     @property
     def exit(self) -> Exit:
-        """The exit code of a command that it ends."""
+        """The exit code of a command that fails with this error."""
         return self.own_exit or KINDS[self.kind].exit
 
 
 class ForbiddenError(ArenaError):
-    """Who asks may not do that."""
+    """The caller lacks the permission."""
 
     kind = "forbidden"
 
 
 class UnauthorisedError(ArenaError):
-    """Nobody, or somebody who cannot show to be who it is."""
+    """Missing or invalid credentials."""
 
     kind = "unauthorised"
 
 
 class StoreError(ArenaError):
-    """What is kept, in the database or as bundles, does not do what was asked; `arena.store.base.errors` has its kinds.
+    """The database or the bundle store rejects an operation; `arena.store.base.errors` has the kinds.
 
-    Named here for those that need no database, such as whoever plays games with bundles.
+    It is defined here for modules that need no database, such as the code that plays games with bundles.
     """
 
 
 class StoreUnavailableError(StoreError):
-    """It cannot be used now: locked, full, read-only, unreachable. Nothing was changed."""
+    """The store cannot be used now: locked, full, read-only or unreachable. Nothing was changed."""
 
     kind = "unavailable"
 
 
 class StorageError(StoreUnavailableError):
-    """The disk is full, or cannot be written. Nothing was changed."""
+    """The disk is full or cannot be written. Nothing was changed."""
 
     kind = "storage"
 
     def __init__(self, message: str) -> None:
-        super().__init__(message, hint="the people who run this server have to make room on its disk; then try again")
+        super().__init__(message, hint="ask the operator of this server to free disk space, then try again")
 
 
 _STORAGE = {
@@ -156,12 +162,12 @@ _STORAGE = {
 
 
 def storage_problem(error: OSError) -> str:
-    """Say what is wrong with the disk; empty where an error of the system has another cause."""
+    """Return what is wrong with the disk, or an empty string if the system error has another cause."""
     return _STORAGE.get(error.errno or 0, "")
 
 
 def near(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
-    """The known names most like `name`, best first."""
+    """Return the known names most similar to `name`, best first."""
     import difflib
 
     names = {one.lower(): one for one in known}
@@ -169,6 +175,6 @@ def near(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
 
 
 def did_you_mean(found: Iterable[str]) -> str:
-    """The hint of near names; empty without any."""
+    """Return a hint that lists similar names; empty without any."""
     words = " or ".join(found)
     return f"did you mean {words}?" if words else ""

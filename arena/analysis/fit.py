@@ -1,7 +1,7 @@
-"""The curve of a family from games: scores that a judge gave, and how the games ended.
+"""Fits the win model of a family to engine scores and game results.
 
-One number is fitted, the scale of a logistic curve through the even game, by maximum likelihood; a draw counts as half
-a win and half a loss. Forced wins are left out: they are certain whatever the curve.
+The scale of a logistic curve through the even game is fitted by maximum likelihood. A draw counts as half a win and
+half a loss. Forced wins are left out: they are certain under every scale.
 """
 
 from __future__ import annotations
@@ -12,31 +12,35 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arena.analysis.curve import SURE
+from arena.analysis.win_model import FORCED_WIN
 
-LEAST = 200
-"""Fewer positions make no curve."""
-STEPS = 60
+MIN_POSITIONS = 200
+"""Minimum number of positions for a fit."""
+SEARCH_STEPS = 60
 
 
-class TooFewError(ValueError):
-    """Not enough positions for a curve."""
+class TooFewPositionsError(ValueError):
+    """Not enough positions to fit a win model."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
-    """A fitted scale in hundredths, from how many positions, and the mean loss in nats (ln 2 = knows nothing)."""
+class WinModelFit:
+    """A fitted scale in centipawns, the number of positions, and the mean log loss in nats (ln 2: no information)."""
 
     scale: float
     positions: int
     log_loss: float
 
 
-def fit(seen: Sequence[tuple[int, float]]) -> Fit:
-    """From (score, points) of positions, both of the side to move; points are 1, ½ or 0. Raises TooFewError."""
-    kept = [(score, points) for score, points in seen if abs(score) < SURE]
-    if len(kept) < LEAST:
-        raise TooFewError(f"{len(kept)} positions without a forced win; a curve needs {LEAST}: analyse more games")
+def fit(seen: Sequence[tuple[int, float]]) -> WinModelFit:
+    """Fit a scale to (score, points) pairs from the view of the side to move; points are 1, ½ or 0. Raises
+    TooFewPositionsError.
+    """
+    kept = [(score, points) for score, points in seen if abs(score) < FORCED_WIN]
+    if len(kept) < MIN_POSITIONS:
+        raise TooFewPositionsError(
+            f"{len(kept)} positions without a forced win; at least {MIN_POSITIONS} are needed: analyse more games"
+        )
     scores = np.array([score for score, _ in kept], dtype=np.float64)
     points = np.array([one for _, one in kept], dtype=np.float64)
 
@@ -44,9 +48,9 @@ def fit(seen: Sequence[tuple[int, float]]) -> Fit:
         odds = scores / scale
         return float(np.mean(np.logaddexp(0.0, -odds) * points + np.logaddexp(0.0, odds) * (1 - points)))
 
-    # Convex in 1 / scale, so that a search by thirds in it finds the minimum.
+    # The loss is convex in 1 / scale, so a ternary search finds its minimum.
     low, high = 1 / 5_000, 1 / 10
-    for _ in range(STEPS):
+    for _ in range(SEARCH_STEPS):
         left, right = low + (high - low) / 3, high - (high - low) / 3
         if loss(1 / left) < loss(1 / right):
             high = right
@@ -55,4 +59,4 @@ def fit(seen: Sequence[tuple[int, float]]) -> Fit:
     scale = round(2 / (low + high), 1)
     found = loss(scale)
     assert math.isfinite(found)
-    return Fit(scale, len(kept), round(found, 4))
+    return WinModelFit(scale, len(kept), round(found, 4))

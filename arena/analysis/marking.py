@@ -1,16 +1,16 @@
-"""What a judge's scores say of the moves of a game: chances, losses, marks. Pure; asks nobody, knows no rules.
+"""Computes losses and marks of moves from evaluated positions. Pure: no engine, no rules, no I/O.
 
-Chances run from -1 (lost) over 0 (even) to 1 (won). A move loses the chance after the judge's own choice (that before
-the move, where nobody looked) less the chance after the move, both of the side that moves. From losses follow the marks
-`?!` (0.1), `?` (0.2) and `??` (0.3, a gaffe), by rules of sense:
+Winning chances range from -1 (lost) over 0 (even) to 1 (won). The loss of a move is the chances after the engine's
+choice minus the chances after the move, both for the side that moves. Without a search after the choice, the chances
+before the move are used. Losses are marked `?!` (0.1), `?` (0.2) and `??` (0.3, a blunder), with these exceptions:
 
-* The judge's own choice loses nothing; neither does a move without an alternative, nor one of the opening book.
-* Where a side is as good as lost before its move, or as good as won after it (`DECIDED`), there is no mark: a longer
-  way to win and a shorter way to lose are no gaffes. So somebody who is being mated anyway makes none.
-* A win on the spot that is not played is `??`, whatever the chance after it, for it gives away certainty; unless the
-  move keeps a win that is forced, which is as certain and only longer. A position that merely looks won is not.
+- The engine's choice, the only legal move, and opening book moves lose nothing.
+- A move gets no mark if the game was lost before it or is won after it (`DECIDED`): neither a slower win nor a faster
+  loss counts as a mistake.
+- Missing a win in one is `??`, unless the move keeps a forced win, which is only slower. A position that merely looks
+  won is not enough.
 
-A position with one legal move is worth what comes of that move: no judge need think about it.
+A position with one legal move has the value of the position after it, so the engine need not search it.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from arena.analysis.curve import Curve
+from arena.analysis.win_model import WinModel
 from referee.rules.core import SIDES, Side, Winner
 
 Mark = Literal["", "?!", "?", "??"]
 MARKS: tuple[tuple[float, Mark], ...] = ((0.3, "??"), (0.2, "?"), (0.1, "?!"))
-"""From which loss on a move gets which mark, the worst first."""
-GAFFE: Mark = "??"
+"""Minimum losses of the marks, the worst first."""
+BLUNDER: Mark = "??"
 DECIDED = 0.8
-"""From this chance on a game is as good as won."""
+"""Winning chances from which a game counts as won."""
 WON, EVEN = 0.5, 0.0
-"""A turning point takes somebody from the first or more to the second or less."""
+"""A turning point takes a side from at least WON to at most EVEN."""
 CERTAIN = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """A position as a judge found it, from the view of the side to move.
+class EvaluatedPosition:
+    """An evaluated position, from the view of the side to move.
 
-    `score` in hundredths (None: it said nothing), `best` its choice, `line` what it expects. `choices` counts the legal
-    moves, `wins_now` says that one of them wins at once. `result` is 1, 0 or -1 where the game is over by the rules.
-    `depths` are those of its search with the score after each, ascending, where it said them.
+    `score` is in centipawns (None: not reported), `best` the engine's choice, `line` its principal variation. `choices`
+    counts the legal moves; `wins_now` is true if one of them wins at once. `result` is 1, 0 or -1 where the game is
+    over by the rules. `depths` are the depths of the search with the score after each, ascending, as far as reported.
     """
 
     side: Side
@@ -55,17 +55,18 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A move with what the judge said of the position before it. `score` in hundredths, `chance` from -1 (lost) to 1
-    (won) and `loss` are the mover's; `best` is what the judge would have played, `line` how it goes on. Without a score
-    chance and loss are None.
+class AnalysedMove:
+    """A move with the evaluation of the position before it, from the mover's view.
+
+    `score` is in centipawns, `winning_chances` from -1 (lost) to 1 (won). `best` is the engine's choice, `line` its
+    principal variation. Without a score, `winning_chances` and `loss` are None.
     """
 
     number: int
     side: Side
     move: str
     score: int | None
-    chance: float | None
+    winning_chances: float | None
     best: str
     loss: float | None
     mark: Mark
@@ -73,33 +74,34 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """What is looked for in analysed games, each by side (first, second).
+class AnalysisSummary:
+    """Figures of an analysed game, by side (first, second).
 
-    `gaffes` are `??`, `turns` turning points: moves from a winning position to one that is even at best. `thrown` says
-    of whom the game was as good as won and who did not win it.
+    `blunders` counts `??`. `turning_points` counts moves from a winning position to one that is even at best.
+    `blown_win` is true for a side that reached a won position and did not win.
     """
 
-    gaffes: tuple[int, int]
+    blunders: tuple[int, int]
     accuracy: tuple[float | None, float | None]
-    turns: int
-    thrown: tuple[bool, bool]
+    turning_points: int
+    blown_win: tuple[bool, bool]
 
 
 def mark_moves(
-    scored: Sequence[Scored],
+    scored: Sequence[EvaluatedPosition],
     moves: Sequence[str],
-    curve: Curve,
+    win_model: WinModel,
     book: Container[int] = (),
-    instead: Mapping[int, Scored] = MappingProxyType({}),
-) -> list[Judged]:
-    """The moves of a game, from its positions: one more than moves, the start first. `book` are numbers of plies.
+    instead: Mapping[int, EvaluatedPosition] = MappingProxyType({}),
+) -> list[AnalysedMove]:
+    """Return the moves of a game with losses and marks.
 
-    `instead` has, by ply, the position after the judge's own choice there. With it a move is compared with that choice
-    and not with the position before: a search from one ply later looks one ply further and from the other side, which
-    shifts its scores, but those of both alike. Both are taken as far as both were searched, see `_level`.
+    `scored` has one position more than there are moves, the start first. `book` contains the numbers of opening book
+    plies. `instead` maps plies to the position after the engine's choice. The move is then compared with the choice and
+    not with the position before it, because a search that starts a ply later looks a ply further and scores from the
+    other side. Both positions are compared at a common depth, see `_level`.
     """
-    chances = _chances(scored, moves, curve)
+    chances = _chances(scored, moves, win_model)
     found = []
     for number, move in enumerate(moves, 1):
         at, after = scored[number - 1], scored[number]
@@ -107,128 +109,138 @@ def mark_moves(
         loss: float | None = None
         mark: Mark = ""
         if before_chance is not None and after_chance is not None:
-            best, later = _compare(at, after, (before_chance, after_chance), instead.get(number), curve)
+            best, later = _compare(at, after, (before_chance, after_chance), instead.get(number), win_model)
             has_choice = at.choices > 1 and move != at.best and number not in book
             loss = max(0.0, best - later) if has_choice else 0.0
             mark = _mark(at, best, later, loss) if has_choice else ""
             loss = round(loss, 3)
         chance = None if before_chance is None else round(before_chance, 3) + 0.0
-        found.append(Judged(number, at.side, move, at.score, chance, at.best, loss, mark, at.line))
+        found.append(AnalysedMove(number, at.side, move, at.score, chance, at.best, loss, mark, at.line))
     return found
 
 
 def _compare(
-    at: Scored, after: Scored, chances: tuple[float, float], chosen: Scored | None, curve: Curve
+    at: EvaluatedPosition,
+    after: EvaluatedPosition,
+    chances: tuple[float, float],
+    chosen: EvaluatedPosition | None,
+    win_model: WinModel,
 ) -> tuple[float, float]:
-    """What the best move and the one played were worth to whoever moved.
+    """Return the mover's chances after the best move and after the one played.
 
-    `chances` are those of the position before and after the move, by themselves; `chosen` is behind the judge's choice.
+    `chances` are those of the positions before and after the move; `chosen` is the position after the engine's choice.
     """
     best, later = chances
     if at.depths and not at.wins_now:
-        best = _mean(at, curve)
-    if chosen is not None and (pair := _level(after, later, chosen, curve)):
+        best = _mean(at, win_model)
+    if chosen is not None and (pair := _level(after, later, chosen, win_model)):
         later, other = pair
         other = other if chosen.side == at.side else -other
-        if not at.wins_now and other > -CERTAIN:  # a choice that turns out lost is not what is best
+        if not at.wins_now and other > -CERTAIN:  # a choice that turns out to be lost is not the best move
             best = other
     return best, later if after.side == at.side else -later
 
 
-def swing(at: Scored, chosen: Scored | None, curve: Curve) -> float:
-    """By how much the position after the judge's choice, `chosen`, looks better or worse than that before it; 0 where
-    that is not known.
+def swing(at: EvaluatedPosition, chosen: EvaluatedPosition | None, win_model: WinModel) -> float:
+    """Return how much the chances differ between the position after the engine's choice and the one before; 0 if
+    unknown.
     """
     if chosen is None or at.wins_now or _is_ended(chosen) or not (at.depths and chosen.depths):
         return 0.0
-    after = _mean(chosen, curve)
-    return abs(_mean(at, curve) - (after if chosen.side == at.side else -after))
+    after = _mean(chosen, win_model)
+    return abs(_mean(at, win_model) - (after if chosen.side == at.side else -after))
 
 
-def _level(after: Scored, after_chance: float, chosen: Scored, curve: Curve) -> tuple[float, float] | None:
-    """The chances of two positions that are compared, each for its side to move; None where one is not known.
+def _level(
+    after: EvaluatedPosition, after_chance: float, chosen: EvaluatedPosition, win_model: WinModel
+) -> tuple[float, float] | None:
+    """Return the chances of two positions at a common depth, each for its side to move; None if one is unknown.
 
-    A search favours whoever moves last in it, and a deeper one sees more: so both count to the depth that both were
-    searched to, as the mean of that depth and the one before. What is certain of either needs no such care.
+    A search favours the side that moves last in it, and a deeper search sees more. So both count up to the depth that
+    both reached, as the mean of that depth and the one before. Certain results need no such correction.
     """
-    chosen_chance = _own(chosen, curve)
+    chosen_chance = _own(chosen, win_model)
     if chosen_chance is None:
         return None
     if after.choices == 1 or _is_ended(after) or _is_ended(chosen) or not (after.depths and chosen.depths):
         return after_chance, chosen_chance
-    is_certain = CERTAIN in (abs(after_chance), abs(chosen_chance))  # no deeper look would change it
+    is_certain = CERTAIN in (abs(after_chance), abs(chosen_chance))  # a deeper search would not change it
     most = None if is_certain else min(after.depths[-1][0], chosen.depths[-1][0])
-    return _mean(after, curve, most), _mean(chosen, curve, most)
+    return _mean(after, win_model, most), _mean(chosen, win_model, most)
 
 
-def _mean(at: Scored, curve: Curve, most: int | None = None) -> float:
-    """The chance by the last two depths of a search, up to `most`; by the last where that is certain.
+def _mean(at: EvaluatedPosition, win_model: WinModel, most: int | None = None) -> float:
+    """Return the mean chances of the last two depths up to `most`, or those of the last one if they are certain.
 
-    A search that began deeper counts by its first depth.
+    A search that started deeper counts with its first depth.
     """
     reached = [one for one in at.depths if most is None or one[0] <= most] or at.depths[:1]
-    chances = [curve.chance(score) for _, score in reached[-2:]]
+    chances = [win_model.winning_chances(score) for _, score in reached[-2:]]
     return chances[-1] if abs(chances[-1]) == CERTAIN else sum(chances) / len(chances)
 
 
-def _is_ended(at: Scored) -> bool:
+def _is_ended(at: EvaluatedPosition) -> bool:
     return at.result is not None or at.wins_now
 
 
-def _own(at: Scored, curve: Curve) -> float | None:
-    """The chance of a position by itself."""
+def _own(at: EvaluatedPosition, win_model: WinModel) -> float | None:
+    """Return the chances of a position by its own evaluation."""
     if at.result is not None:
         return float(at.result)
     if at.wins_now:
         return CERTAIN
-    return None if at.score is None else curve.chance(at.score)
+    return None if at.score is None else win_model.winning_chances(at.score)
 
 
-def _chances(scored: Sequence[Scored], moves: Sequence[str], curve: Curve) -> list[float | None]:
-    """What each position is worth to its side to move, from the last to the first."""
+def _chances(scored: Sequence[EvaluatedPosition], moves: Sequence[str], win_model: WinModel) -> list[float | None]:
+    """Return the chances of each position for its side to move, computed from the last to the first."""
     found: list[float | None] = []
     for place in range(len(moves), -1, -1):
         at = scored[place]
-        chance = _own(at, curve)
+        chance = _own(at, win_model)
         if not _is_ended(at) and at.choices == 1 and found and (then := found[-1]) is not None:
             chance = then if scored[place + 1].side == at.side else -then
         found.append(chance)
     return found[::-1]
 
 
-def _mark(at: Scored, before: float, later: float, loss: float) -> Mark:
+def _mark(at: EvaluatedPosition, before: float, later: float, loss: float) -> Mark:
     if at.wins_now:
-        return GAFFE if later < CERTAIN else ""
+        return BLUNDER if later < CERTAIN else ""
     if before <= -DECIDED or later >= DECIDED:
         return ""
     return next((mark for least, mark in MARKS if loss >= least), "")
 
 
-def summarise(judged: Sequence[Judged], winner: Winner | None, book: Container[int] = ()) -> Summary:
-    """The figures of a game that ended so."""
-    gaffes, accuracy, thrown = [], [], []
+def summarise(analysed: Sequence[AnalysedMove], winner: Winner | None, book: Container[int] = ()) -> AnalysisSummary:
+    """Summarise a game with this winner."""
+    blunders, accuracy, blown_win = [], [], []
     for side in SIDES:
-        mine = [one for one in judged if one.side == side and one.number not in book]
-        gaffes.append(sum(one.mark == GAFFE for one in mine))
+        mine = [one for one in analysed if one.side == side and one.number not in book]
+        blunders.append(sum(one.mark == BLUNDER for one in mine))
         accuracy.append(_accuracy([one.loss for one in mine if one.loss is not None]))
-        stood_won = any(one.chance is not None and one.chance >= DECIDED for one in mine)
-        thrown.append(stood_won and winner is not None and winner != side)
-    turns = sum(_turns(one) for one in judged)
-    return Summary((gaffes[0], gaffes[1]), (accuracy[0], accuracy[1]), turns, (thrown[0], thrown[1]))
+        stood_won = any(one.winning_chances is not None and one.winning_chances >= DECIDED for one in mine)
+        blown_win.append(stood_won and winner is not None and winner != side)
+    turning_points = sum(_is_turning_point(one) for one in analysed)
+    return AnalysisSummary(
+        (blunders[0], blunders[1]), (accuracy[0], accuracy[1]), turning_points, (blown_win[0], blown_win[1])
+    )
 
 
-def _turns(one: Judged) -> bool:
+def _is_turning_point(one: AnalysedMove) -> bool:
     return (
         bool(one.mark)
-        and one.chance is not None
+        and one.winning_chances is not None
         and one.loss is not None
-        and one.chance >= WON
-        and one.chance - one.loss <= EVEN
+        and one.winning_chances >= WON
+        and one.winning_chances - one.loss <= EVEN
     )
 
 
 def _accuracy(losses: Sequence[float]) -> float | None:
-    """0 to 100, the mean over moves of 100 e^(-2 loss): 100 without losses, about 55 for one gaffe of 0.3 a move."""
+    """Return the accuracy, 0 to 100: the mean over moves of 100 e^(-2 loss). One blunder of 0.3 per move gives about
+    55.
+    """
     if not losses:
         return None
     return round(100 * sum(math.exp(-2 * loss) for loss in losses) / len(losses), 1)

@@ -1,1 +1,4 @@
-"""The JSON interface `/api/v1`: typed routes, from which its OpenAPI document is made. Refuses to know HTML."""
+"""The JSON interface `/api/v1`: typed routes, from which the OpenAPI document is generated.
+
+Routes call services and return schemas; they render no HTML.
+"""

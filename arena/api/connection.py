@@ -1,8 +1,8 @@
-"""The WebSocket on which a bot plays that runs on its author's machine: `/api/v1/connect`.
+"""The WebSocket endpoint `/api/v1/connect`, over which bots on their authors' machines play.
 
-Taken by the process that has the lobby, which is the referee's. A web process without one passes it on, both ways and
-unread. Messages are JSON, one a frame, with the number of the game they are about; what is between them is the wire
-protocol (`protocol/SPEC.md`).
+The process with the lobby (the coordinator) serves it. A web process without a lobby relays the connection unread, both
+ways. Messages are JSON, one per frame, with the number of their game; they carry lines of the wire protocol
+(`protocol/SPEC.md`).
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ from arena.store.base.models import Version
 
 PATH = f"{PREFIX}/connect"
 FRAME_BYTES = 16 * 1024
-"""The longest message from a bot: a line of the protocol has 8 KiB."""
+"""Maximum size of a message from a bot; a protocol line has at most 8 KiB."""
 _RELAYED_BYTES = 2**20
-"""The longest message to one: positions with all moves of a long game."""
+"""Maximum size of a message to a bot: a position with all moves of a long game."""
 _CLOSE_S = 2.0
-LOOK_S = 15.0
-"""How often is seen whether the token is still good."""
+POLL_INTERVAL_S = 15.0
+"""Seconds between checks whether the token is still valid."""
 
 _logger = logger("connect")
 
 
 class ConnectQuery(In):
-    """Who connects: a bot by name, the families it plays, how many games at once, whether others may challenge it.
+    """The bot that connects, the families it plays, how many games at once, and whether others may challenge it.
 
-    `run`: what it was told when it connected before, so that it need not introduce itself again.
+    `run` is the identifier from an earlier connection. With it the bot skips the introduction.
     """
 
     bot: BotName
@@ -58,7 +58,7 @@ class ConnectQuery(In):
 
 
 class _Socket:
-    """A connection as the lobby speaks to it."""
+    """Adapter of a WebSocket to the interface of the lobby."""
 
     def __init__(self, socket: web.WebSocketResponse) -> None:
         self._socket = socket
@@ -74,7 +74,7 @@ class _Socket:
 
 
 async def connect(request: web.Request) -> web.StreamResponse:
-    """Take a connection, or pass it on. Raises Problem."""
+    """Serve a connection or relay it. Raises Problem."""
     context = request.app[CONTEXT]
     identity = await identify(request)
     call = Call(request, context, identity)
@@ -84,22 +84,27 @@ async def connect(request: web.Request) -> web.StreamResponse:
     query = read_query(ConnectQuery, request)
     assert isinstance(query, ConnectQuery)
     if not web.WebSocketResponse().can_prepare(request):
-        raise Problem("bad-request", "this address is for WebSockets", hint="use `arena connect`")
+        raise Problem("bad-request", "this address accepts only WebSocket connections", hint="use `arena connect`")
     if not context.streams.enter(call.key):
-        raise Problem("too-many", f"{context.streams.each} connections are open for you", hint="close one first")
+        raise Problem("too-many", f"too many connections: you have {context.streams.each} open", hint="close one first")
     try:
         if context.lobby is not None:
             return await _attend(call, context.lobby, query)
         if context.settings.remote_referee:
             return await _relayed(request, context.settings.remote_referee, context.closing)
-        raise Problem("unavailable", "remote bots are not taken here", hint="ask the people who run this server")
+        raise Problem("unavailable", "remote bots are disabled on this server", hint="ask its operator")
     finally:
         context.streams.leave(call.key)
 
 
 async def _attend(call: Call, lobby: Lobby, query: ConnectQuery) -> web.StreamResponse:
     if not lobby.is_open():
-        raise Problem("unavailable", "the referee stands by", hint="try again", headers={"Retry-After": "2"})
+        raise Problem(
+            "unavailable",
+            "the coordinator on this address is a standby",
+            hint="try again",
+            headers={"Retry-After": "2"},
+        )
     socket = web.WebSocketResponse(autoping=False, max_msg_size=FRAME_BYTES, timeout=_CLOSE_S)
     await socket.prepare(call.request)
     version = await _admitted(call, lobby, query, socket)
@@ -117,7 +122,7 @@ async def _attend(call: Call, lobby: Lobby, query: ConnectQuery) -> web.StreamRe
                 try:
                     lobby.receive(name, wire, message.data)
                 except (ValueError, KeyError, TypeError, AttributeError):
-                    _logger.info("makes no sense", bot=name)
+                    _logger.info("invalid message", bot=name)
                     return
             elif message.type is WSMsgType.PING:
                 await socket.pong(message.data)
@@ -133,7 +138,7 @@ async def _attend(call: Call, lobby: Lobby, query: ConnectQuery) -> web.StreamRe
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         if revoked.done():
-            await socket.send_json({"problem": "the token is not good any more: connect with another"})
+            await socket.send_json({"problem": "the token is no longer valid: connect with another"})
     finally:
         for task in tasks:
             task.cancel()
@@ -144,7 +149,10 @@ async def _attend(call: Call, lobby: Lobby, query: ConnectQuery) -> web.StreamRe
 
 
 async def _admitted(call: Call, lobby: Lobby, query: ConnectQuery, socket: web.WebSocketResponse) -> Version | None:
-    """Who plays on this connection; None when nobody does, which has been said on it: no other answer has words."""
+    """Return the version that plays on this connection; None if it was refused.
+
+    A refusal is sent over the socket, because the HTTP response has been sent already.
+    """
     is_known = bool(query.run) and lobby.runs.get(query.bot) == query.run
     try:
         found = None if is_known else await introduced(socket)
@@ -153,7 +161,7 @@ async def _admitted(call: Call, lobby: Lobby, query: ConnectQuery, socket: web.W
         if error.kind != "unavailable":
             await socket.send_json({"problem": f"{error}; {error.hint}" if error.hint else str(error)})
         return None
-    except (ConnectionError, ValueError):  # it is gone, or makes no sense
+    except (ConnectionError, ValueError):  # it has disconnected or sends malformed messages
         return None
     if not is_known:
         lobby.runs[query.bot] = secrets.token_hex(8)
@@ -161,20 +169,20 @@ async def _admitted(call: Call, lobby: Lobby, query: ConnectQuery, socket: web.W
 
 
 async def _revoked(request: web.Request) -> None:
-    """Returns when who connected may not any more."""
+    """Return when the token is no longer valid or lacks the scope."""
     while True:
-        await asyncio.sleep(LOOK_S)
-        request.pop(IDENTITY, None)  # what was found out before
+        await asyncio.sleep(POLL_INTERVAL_S)
+        request.pop(IDENTITY, None)  # drop the cached identity
         try:
             require(await identify(request), "submit")
         except Problem:
             return
         except StoreUnavailableError:
-            continue  # nobody knows just now
+            continue  # the database is away: check again later
 
 
 async def _relayed(request: web.Request, referees: str, closing: asyncio.Event) -> web.StreamResponse:
-    """Pass a connection on to the referee that acts, of several to the first that takes it. Raises Problem."""
+    """Connect to the first address that accepts, that of the active coordinator, and relay messages. Raises Problem."""
     headers = {"Authorization": request.headers.get("Authorization", "")}
     async with aiohttp.ClientSession(headers=headers) as session:
         for place in await _places(referees):
@@ -184,7 +192,7 @@ async def _relayed(request: web.Request, referees: str, closing: asyncio.Event) 
                 )
             except aiohttp.WSServerHandshakeError as error:
                 if error.status not in (503, 507):
-                    raise Problem("bad-request", f"the referee refused this connection ({error.status})") from None
+                    raise Problem("bad-request", f"the coordinator rejected the connection ({error.status})") from None
                 continue
             except (aiohttp.ClientError, OSError, TimeoutError):
                 continue
@@ -202,16 +210,19 @@ async def _relayed(request: web.Request, referees: str, closing: asyncio.Event) 
                     await here.close(code=aiohttp.WSCloseCode.GOING_AWAY)
             return here
     raise Problem(
-        "unavailable", "no referee takes remote bots just now", hint="try again", headers={"Retry-After": "2"}
+        "unavailable",
+        "no coordinator accepts remote bots at the moment",
+        hint="try again",
+        headers={"Retry-After": "2"},
     )
 
 
 async def _places(referees: str) -> list[str]:
-    """Every address behind the names of the referees: of several under one name, one acts."""
+    """Return every address of these URLs. A name may resolve to several coordinators, of which one is active."""
     found: list[str] = []
     for place in referees.split():
         url = URL(place)
-        if url.scheme != "http" or url.host is None:  # a certificate is for a name
+        if url.scheme != "http" or url.host is None:  # keep the name: certificates are issued for names
             found.append(place)
             continue
         with contextlib.suppress(OSError):
@@ -224,7 +235,9 @@ _Socketed = web.WebSocketResponse | aiohttp.ClientWebSocketResponse
 
 
 async def _pass(source: _Socketed, target: _Socketed) -> None:
-    """Whatever comes from one end goes to the other, pings and their answers too: they measure the whole way."""
+    """Forward all messages from one end to the other. Pings and pongs are included, so that latency is measured end to
+    end.
+    """
     async for message in source:
         match message.type:
             case WSMsgType.TEXT:

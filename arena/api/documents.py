@@ -1,4 +1,4 @@
-"""The OpenAPI document as a file, made once from the table of routes."""
+"""Serves the OpenAPI document, generated once from the table of routes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FORM = "application/json; charset=utf-8"
 
 
 def add_documents(app: web.Application) -> None:
-    """`/api/v1/openapi.json`, and the same as plain data under `OPENAPI`."""
+    """Add the route `/api/v1/openapi.json` and store the document under the key `OPENAPI`."""
     app[OPENAPI] = found = document(TABLE, VERSION)
     body = json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
 

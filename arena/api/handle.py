@@ -1,4 +1,6 @@
-"""Turns a route into what aiohttp calls: who asks, how often, what with; then the function; then its answer as JSON."""
+"""Turns routes into aiohttp handlers: authentication, rate limits and validation, then the function, then its answer as
+JSON.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from aiohttp import web
 from pydantic import BaseModel, ValidationError
 
 from arena.api import idempotency
-from arena.api.page import Page
+from arena.api.page import PageResponse
 from arena.api.registry import Route
 from arena.api.schemas.word import FORMS
 from arena.errors import did_you_mean, near
@@ -29,7 +31,7 @@ _WHOLE = re.compile(r"-?\d{1,18}", re.ASCII)
 
 
 def bind(route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
-    """The aiohttp handler of a route."""
+    """Return the aiohttp handler of a route."""
 
     async def handler(request: web.Request) -> web.StreamResponse:
         call = await _admit(route, request)
@@ -63,7 +65,7 @@ def bind(route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 async def _admit(route: Route, request: web.Request) -> Call:
-    """Who asks, if they may: not too often, and with the scope. Raises Problem."""
+    """Identify the caller and check rate limit and scope. Raises Problem."""
     context = request.app[CONTEXT]
     identity = await identify(request)
     call = Call(request, context, identity)
@@ -75,7 +77,7 @@ async def _admit(route: Route, request: web.Request) -> Call:
 
 
 async def run(route: Route, call: Call, arguments: Mapping[str, Any]) -> web.StreamResponse:
-    """Call the route's function and put what it gives into an answer."""
+    """Call the route's function and render its result."""
     result = await route.handler(call, **arguments)
     if isinstance(result, web.StreamResponse):
         return result
@@ -84,9 +86,9 @@ async def run(route: Route, call: Call, arguments: Mapping[str, Any]) -> web.Str
 
 
 def render(request: web.Request, given: Answer[Any], *, is_private: bool) -> web.Response:
-    """An answer as JSON; a page with the link to the next one."""
+    """Return an answer as JSON. A page has a `Link` header to the next one."""
     headers = dict(given.headers)
-    if isinstance(given.body, Page) and given.body.next:
+    if isinstance(given.body, PageResponse) and given.body.next:
         target = request.rel_url.update_query(after=given.body.next)
         headers["Link"] = f'<{target}>; rel="next"'
     if given.body is None:
@@ -101,7 +103,7 @@ def render(request: web.Request, given: Answer[Any], *, is_private: bool) -> web
 
 
 def _path(route: Route, request: web.Request) -> dict[str, Any]:
-    """The path parameters; one that cannot be any thing's name is one that no thing has."""
+    """Return the path parameters. Raises Problem (404) for a value that is not a valid name."""
     found = {}
     for name, adapter in route.path_types.items():
         try:
@@ -112,31 +114,35 @@ def _path(route: Route, request: web.Request) -> dict[str, Any]:
 
 
 def _no_such_name(what: str, name: str, error: ValidationError) -> Problem:
-    """Nothing is called so, and nothing can be: the hint says what names are like."""
+    """Return a 404 problem whose hint describes valid names."""
     pattern = str(error.errors(include_url=False)[0].get("ctx", {}).get("pattern"))
-    hint = f"nothing can be called that: {FORMS[pattern]}" if pattern in FORMS else "write a whole number from 1"
+    hint = f"invalid name: {FORMS[pattern]}" if pattern in FORMS else "write a whole number from 1"
     return Problem("not-found", f"no {what} {shown(name)}", hint=hint)
 
 
 async def read_body(request: web.Request) -> bytes:
-    """A JSON body. Raises Problem (413, 415, 400)."""
+    """Read a JSON body. Raises Problem (413, 415, 400)."""
     kind = request.content_type
     if kind != JSON and not (kind.startswith("application/") and kind.endswith("+json")):
-        raise Problem("media-type", f"the body is {shown(kind)}, not JSON", hint=f"send Content-Type: {JSON}")
+        raise Problem(
+            "media-type", f"invalid content type {shown(kind)}: expected JSON", hint=f"send Content-Type: {JSON}"
+        )
     content = bytearray()
     try:
         async with within(BODY_S):
             async for chunk in request.content.iter_any():
                 content += chunk
                 if len(content) > MAX_BODY_BYTES:
-                    raise Problem("too-large", f"a body has {MAX_BODY_BYTES:,} bytes at most", limit=MAX_BODY_BYTES)
+                    raise Problem(
+                        "too-large", f"the body is too large: at most {MAX_BODY_BYTES:,} bytes", limit=MAX_BODY_BYTES
+                    )
     except web.RequestPayloadError as error:
-        raise Problem("bad-request", "the body ended early or is not encoded as its headers say") from error
+        raise Problem("bad-request", "the body is truncated, or its encoding does not match its headers") from error
     return bytes(content)
 
 
 def read_model(model: type[BaseModel], content: bytes) -> BaseModel:
-    """A body as its model. Raises Problem naming every field that is wrong."""
+    """Validate a body. Raises Problem naming every invalid field."""
     try:
         return model.model_validate_json(content, strict=True)
     except ValidationError as error:
@@ -144,7 +150,9 @@ def read_model(model: type[BaseModel], content: bytes) -> BaseModel:
 
 
 def read_query(model: type[BaseModel], request: web.Request) -> BaseModel:
-    """The query string as its model: every name known, none twice unless it is a list, numbers as digits."""
+    """Validate the query string. Raises Problem for unknown names, repeated names that are no lists, and malformed
+    numbers.
+    """
     given: dict[str, Any] = {}
     names = {field.alias or name: name for name, field in model.model_fields.items()}
     for name in request.query:
@@ -154,7 +162,9 @@ def read_query(model: type[BaseModel], request: web.Request) -> BaseModel:
         kinds = _kinds(model.model_fields[names[name]].annotation)
         is_list = list in kinds
         if len(values) > 1 and not is_list:
-            raise Problem("invalid", f"{name} is given {len(values)} times", field=name, hint="give it once")
+            raise Problem(
+                "invalid", f"repeated parameter {name}: given {len(values)} times", field=name, hint="give it once"
+            )
         given[name] = values if is_list else _plain(kinds, name, values[0])
     try:
         return model.model_validate(given)
@@ -163,7 +173,7 @@ def read_query(model: type[BaseModel], request: web.Request) -> BaseModel:
 
 
 def _kinds(hint: Any) -> set[type]:
-    """The plain types in an annotation: of `Annotated[int, …] | None` int and NoneType."""
+    """Return the plain types in an annotation, such as int and NoneType for `Annotated[int, …] | None`."""
     if get_origin(hint) is Annotated:
         return _kinds(get_args(hint)[0])
     if get_origin(hint) is list:
@@ -174,29 +184,29 @@ def _kinds(hint: Any) -> set[type]:
 
 
 def _plain(kinds: set[type], name: str, value: str) -> Any:
-    """A value as JSON would have it: `5`, `true`. Other spellings that Python takes for numbers are refused."""
+    """Convert a value as JSON writes it (`5`, `true`). Raises Problem for other spellings that Python would accept."""
     if bool in kinds:
         if value not in ("true", "false"):
-            raise Problem("invalid", f"{name} is {shown(value)}", field=name, hint="write true or false")
+            raise Problem("invalid", f"invalid {name} {shown(value)}", field=name, hint="write true or false")
         return value == "true"
     if int in kinds:
         if not _WHOLE.fullmatch(value):
-            raise Problem("invalid", f"{name} is {shown(value)}", field=name, hint="write a whole number")
+            raise Problem("invalid", f"invalid {name} {shown(value)}", field=name, hint="write a whole number")
         return int(value)
     return value
 
 
 def _unknown_query(name: str, known: tuple[str, ...]) -> Problem:
     similar = near(name, known)
-    hint = did_you_mean(similar) or "there is " + (", ".join(known) or "none")
-    return Problem("invalid", f"no parameter {shown(name)} here", field=name[:60], hint=hint, near=similar)
+    hint = did_you_mean(similar) or ("choose from " + ", ".join(known) if known else "remove it")
+    return Problem("invalid", f"unknown parameter {shown(name)}", field=name[:60], hint=hint, near=similar)
 
 
 def invalid(error: ValidationError, model: type[BaseModel]) -> Problem:
-    """The problem of values that do not fit their model; `errors` are all of them."""
+    """Return the problem for a failed validation; `errors` lists all of them."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     if first["type"] == "json_invalid":
-        return Problem("bad-request", "the body is not JSON", hint="send one JSON object")
+        return Problem("bad-request", "the body is not valid JSON", hint="send one JSON object")
     found = misfits(error, model, forms=FORMS)
     words = f"{found[0].field or 'the body'}: {found[0].problem}"
     return Problem(
@@ -210,13 +220,13 @@ def invalid(error: ValidationError, model: type[BaseModel]) -> Problem:
 
 
 def mount(app: web.Application, routes: Iterable[Route], aliases: Mapping[str, str]) -> None:
-    """Add the routes to an application, and the aliases (`/bots/{bot}.json` for `/bots/{bot}`) of those that read."""
+    """Add the routes to an application, and the aliases of GET routes, such as `/bots/{bot}.json` for `/bots/{bot}`."""
     handlers = {}
     for route in routes:
         handler = bind(route)
         app.router.add_route(route.method, PREFIX + route.path, handler, name=route.name)
         if route.method == "GET":
-            # The path parameters keep their rules of aiohttp (no slash); HEAD is answered as GET without the body.
+            # aiohttp allows no slash in path parameters. HEAD gets the response of GET without the body.
             app.router.add_route("HEAD", PREFIX + route.path, handler)
             handlers[route.path] = handler
     for page, path in aliases.items():

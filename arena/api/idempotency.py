@@ -1,7 +1,7 @@
-"""`Idempotency-Key`: a write sent again is answered as the first time, and done once.
+"""Idempotency keys: a write that is sent again is done once and gets the same response.
 
-The same key with other content is a mistake (422), one whose first request is still at work waits its turn (409). What
-was answered with a secret in it is not kept: asked again, the answer is 409 and says what was made.
+Reusing a key for a different request is an error (422). A repetition while the first request is running gets 409. A
+response with a secret is not stored: the repetition gets 409, which names the object that was created.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from arena.store.base.models import now
 
 HEADER = "Idempotency-Key"
 ABANDONED = timedelta(minutes=15)
-"""A request that has not been answered after that long never will be: its process died."""
+"""Age from which an unanswered request counts as abandoned: its process has died."""
 _KEY = re.compile(r"[\x21-\x7e]{1,100}", re.ASCII)
 _KEPT = ("Location",)
 
@@ -31,33 +31,34 @@ _KEPT = ("Location",)
 async def once(
     call: Call, content: bytes, run: Callable[[], Awaitable[web.StreamResponse]], *, confides: str = ""
 ) -> web.StreamResponse:
-    """Answer as before if the key is known; else run, and remember what was answered. Errors are not remembered.
+    """Return the stored response of a known key; otherwise run the request and store its response. Errors are not
+    stored.
 
-    `content` is what tells one request from another: the body, or the checksum of an upload. `confides`: see `Route`.
+    `content` identifies the request: the body, or the checksum of an upload. `confides`: see `Route`.
     """
     key = call.request.headers.get(HEADER)
     if key is None:
         return await run()
     if not _KEY.fullmatch(key):
-        raise Problem("invalid", f"{HEADER} has 1 to 100 visible ASCII characters", field=HEADER)
+        raise Problem("invalid", f"invalid {HEADER}: expected 1 to 100 visible ASCII characters", field=HEADER)
     answers, user = call.store.answers, call.user.user_id
     name = f"{call.request.method} {call.request.path}"[:120]
     digest = _digest(call, content + b"\0" + call.request.query_string.encode(), has_secret=bool(confides))
     known = await call.run(answers.begin, user, key, name, digest)
-    if known is not None and not known.status and known.created < now() - ABANDONED:
+    if known is not None and not known.status and known.created_at < now() - ABANDONED:
         await call.run(answers.drop, user, key)
         known = await call.run(answers.begin, user, key, name, digest)
     if known is not None:
         if (known.route, known.digest) != (name, digest):
-            raise Problem("invalid", "this key was used for another request", field=HEADER, hint="take a new key")
+            raise Problem("invalid", "this key was used for a different request", field=HEADER, hint="use a new key")
         if not known.status:
-            raise Problem("conflict", "the first request with this key is still at work", headers={"Retry-After": "1"})
+            raise Problem("conflict", "the first request with this key is still running", headers={"Retry-After": "1"})
         if confides == "answer":
             raise _shown_once(known.body)
         return _again(known.status, known.body)
     try:
         response = await run()
-        assert isinstance(response, web.Response), "only whole answers can be given again"
+        assert isinstance(response, web.Response), "streamed responses cannot be repeated"
     except BaseException:
         await call.run(answers.drop, user, key)
         raise
@@ -69,7 +70,11 @@ async def once(
 
 
 def _digest(call: Call, content: bytes, *, has_secret: bool) -> str:
-    """What tells requests apart. Of one with a password in it only who sent it could find out more from that."""
+    """Return the digest that identifies a request.
+
+    For a request with a password the digest is keyed with the caller's credentials, so that it reveals nothing to
+    others.
+    """
     if not has_secret:
         return hashlib.sha256(content).hexdigest()
     headers = call.request.headers
@@ -81,8 +86,8 @@ def _shown_once(kept: Mapping[str, Any]) -> Problem:
     number = (kept.get("body") or {}).get("id")
     return Problem(
         "conflict",
-        f"the first request with this key made number {number}; its secret was shown then, and is not kept",
-        hint="if that answer was lost, revoke what was made and make another one with a new key",
+        f"the first request with this key created number {number}; its secret was shown only then",
+        hint="if you lost that response, revoke it and create another one with a new key",
         made=number,
     )
 

@@ -1,6 +1,6 @@
-"""What a remote bot says of itself when it comes: a process of it is started once, and shakes hands.
+"""The introduction of a remote bot: it is started once and shakes hands when it connects.
 
-What it announces decides what it may enter, as the check of an upload does for bots of the sandbox.
+Its announced capabilities decide which tournaments it may enter, as the check of an upload does for sandboxed bots.
 """
 
 from __future__ import annotations
@@ -18,37 +18,38 @@ from protocol.turn import State
 from referee.game.spec import BotLimits
 
 GAME = 0
-"""The number of that process: those of games begin with 1."""
-PATIENCE_S = BotLimits().start_ms / 1000
-"""How long is waited for `ugiok`."""
-MOST_LINES = 2000
-"""A bot announces at most half as many options."""
+"""The game number of the introduction; real games start at 1."""
+HANDSHAKE_TIMEOUT_S = BotLimits().start_ms / 1000
+"""Seconds to wait for `ugiok`."""
+MAX_LINES = 2000
+"""Maximum number of lines before `ugiok`; a bot announces at most half as many options."""
 
 
-class UnintroducedError(ArenaError):
-    """The program does not shake hands: it would lose every game."""
+class RemoteHandshakeError(ArenaError):
+    """The program does not complete the handshake, so it would lose every game."""
 
     kind = "invalid"
 
 
 async def introduced(socket: web.WebSocketResponse) -> Capabilities:
-    """What the bot at the other end announces. Raises UnintroducedError; ConnectionError when the connection ends, and
-    ValueError for what makes no sense.
+    """Return the capabilities that the remote bot announces.
+
+    Raises RemoteHandshakeError, ConnectionError when the connection ends, ValueError for malformed messages.
     """
     session = RefereeSession()
     await socket.send_json({"game": GAME, "do": "open"})
     await socket.send_json({"game": GAME, "say": session.send(Ugi()).decode().rstrip("\n")})
     try:
-        async with asyncio.timeout(PATIENCE_S):
-            for _ in range(MOST_LINES):
+        async with asyncio.timeout(HANDSHAKE_TIMEOUT_S):
+            for _ in range(MAX_LINES):
                 await _hear(socket, session)
                 if session.state is State.IDLE:
                     await socket.send_json({"game": GAME, "do": "close"})
                     return session.learned()
-        problem = f"the bot said {MOST_LINES:,} lines and no `ugiok`"
+        problem = f"the bot sent {MAX_LINES:,} lines without `ugiok`"
     except TimeoutError:
-        problem = f"the bot did not answer `ugi` in {PATIENCE_S:g} s"
-    raise UnintroducedError(problem, hint="see what `arena check` says of it")
+        problem = f"the bot did not answer `ugi` within {HANDSHAKE_TIMEOUT_S:g} s"
+    raise RemoteHandshakeError(problem, hint="test the bot with `arena check`")
 
 
 async def _hear(socket: web.WebSocketResponse, session: RefereeSession) -> None:
@@ -58,11 +59,11 @@ async def _hear(socket: web.WebSocketResponse, session: RefereeSession) -> None:
     elif message.type is WSMsgType.TEXT:
         said = json.loads(message.data)
         if not isinstance(said, dict):
-            raise ValueError("a message is an object")
+            raise ValueError("invalid message: expected a JSON object")
         if "gone" in said:
-            raise UnintroducedError(
-                f"the bot ended before it had said `ugiok`: {str(said['gone'])[:300]}",
-                hint="see what `arena check` says of it",
+            raise RemoteHandshakeError(
+                f"the bot exited before `ugiok`: {str(said['gone'])[:300]}",
+                hint="test the bot with `arena check`",
             )
         session.receive(str(said.get("line", "")).encode())
     elif message.type is not WSMsgType.PONG:

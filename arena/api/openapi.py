@@ -1,7 +1,4 @@
-"""The OpenAPI 3.1 document, made from the table of routes and the types of their functions.
-
-Refuses to know any route.
-"""
+"""Generates the OpenAPI 3.1 document from the table of routes and the types of their functions."""
 
 from __future__ import annotations
 
@@ -21,16 +18,16 @@ _PROBLEM = {
     "type": "object",
     "required": ["type", "title", "status", "detail", "docs"],
     "properties": {
-        "type": {"type": "string", "description": "the kind of error, as the address of its explanation"},
+        "type": {"type": "string", "description": "URI of the kind of error, which leads to its explanation"},
         "title": {"type": "string"},
         "status": {"type": "integer"},
-        "detail": {"type": "string", "description": "what happened, with names and numbers"},
+        "detail": {"type": "string", "description": "what happened"},
         "hint": {"type": "string", "description": "what to do"},
-        "field": {"type": "string", "description": "the parameter or the member of the body that is meant"},
+        "field": {"type": "string", "description": "the invalid parameter or member of the body"},
         "docs": {"type": "string"},
-        "near": {"type": "array", "items": {"type": "string"}, "description": "the known names most like yours"},
-        "state": {"type": "string", "description": "the present state, of a conflict"},
-        "limit": {"type": "integer", "description": "the bound that was passed"},
+        "near": {"type": "array", "items": {"type": "string"}, "description": "known names similar to yours"},
+        "state": {"type": "string", "description": "the present state, for a conflict"},
+        "limit": {"type": "integer", "description": "the exceeded limit"},
         "errors": {
             "type": "array",
             "items": {
@@ -41,12 +38,13 @@ _PROBLEM = {
         },
     },
 }
-_ABOUT = """Tournaments and ratings of bots. Lists are `{items, next}`: give `next` back as `after`. Every GET has an \
-ETag unless it is alive; what is over is immutable. Errors are problem documents (RFC 9457). Times are UTC."""
+_ABOUT = """Tournaments and ratings of bots. Lists are `{items, next}`: pass `next` as \
+`after` to get the next part. Responses to GET have an ETag, except for live data; finished games are immutable. \
+Errors are problem documents (RFC 9457). Times are UTC."""
 
 
 def document(routes: Iterable[Route], version: str) -> dict[str, Any]:
-    """The whole document as plain data."""
+    """Return the whole document as plain data."""
     table = list(routes)
     schemas, definitions = _schemas(table)
     paths: dict[str, dict[str, Any]] = {}
@@ -69,7 +67,7 @@ def document(routes: Iterable[Route], version: str) -> dict[str, Any]:
                 "token": {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": "arena_ and 43 characters, with scopes: read submit organise admin worker",
+                    "description": "`arena_` and 43 characters; scopes: read, submit, organise, admin, worker",
                 }
             },
         },
@@ -118,7 +116,7 @@ def _operation(route: Route, schemas: _Schemas, definitions: Mapping[str, Any]) 
                 "name": IDEMPOTENCY,
                 "in": "header",
                 "required": False,
-                "description": "sent again with the same key, the request is answered as the first time",
+                "description": "a repeated request with the same key is executed once and gets the first response",
                 "schema": {"type": "string", "minLength": 1, "maxLength": 100, "pattern": "^[!-~]+$"},
             }
         )
@@ -129,7 +127,7 @@ def _operation(route: Route, schemas: _Schemas, definitions: Mapping[str, Any]) 
 
 
 def curl(route: Route) -> str:
-    """One line that runs: the operation on a server at $ARENA_SERVER, with $ARENA_TOKEN where it needs one."""
+    """Return a curl command for the operation, which reads $ARENA_SERVER and, where needed, $ARENA_TOKEN."""
     words = ["curl"]
     if route.method not in ("GET",):
         words.append(f"-X {route.method}")
@@ -180,7 +178,7 @@ def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapp
 
 
 def _without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A query parameter is there or not; it is never null."""
+    """Return the schema without null: a query parameter is present or absent."""
     options = [one for one in schema.get("anyOf", []) if one.get("type") != "null"]
     rest = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
     if schema.get("default") is not None:
@@ -189,7 +187,7 @@ def _without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def kinds_of(route: Route) -> list[str]:
-    """The kinds of problems a route has, by status."""
+    """Return the kinds of problems of a route, sorted by status."""
     kinds = {
         "too-many",
         "unavailable",
@@ -224,16 +222,16 @@ def _responses(route: Route, schemas: _Schemas) -> dict[str, Any]:
     if content:
         good["content"] = content
     if route.status in (201, 202):
-        good["headers"] = {"Location": {"description": "where it is", "schema": {"type": "string"}}}
+        good["headers"] = {"Location": {"description": "address of the created object", "schema": {"type": "string"}}}
     found: dict[str, Any] = {str(route.status): good}
     if route.method == "GET":
-        found["304"] = {"description": "not changed since the ETag you have"}
+        found["304"] = {"description": "not modified since your ETag"}
     for kind in kinds_of(route):
         response: dict[str, Any] = {
             "description": KINDS[kind].title,
             "content": {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
         }
         if kind in ("too-many",):
-            response["headers"] = {"Retry-After": {"description": "seconds", "schema": {"type": "integer"}}}
+            response["headers"] = {"Retry-After": {"description": "seconds to wait", "schema": {"type": "integer"}}}
         found[str(KINDS[kind].status)] = response
     return found

@@ -1,4 +1,4 @@
-"""Lists in pages as the interface gives them: `{items, next}`."""
+"""Pages of lists, as the interface returns them: `{items, next}`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-class Page(BaseModel, Generic[T]):
-    """A part of a list. `next` is the cursor of the part that follows, null at the end."""
+class PageResponse(BaseModel, Generic[T]):
+    """Part of a list. `next` is the cursor of the following part, null at the end."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
     items: list[T]
@@ -23,16 +23,16 @@ class Page(BaseModel, Generic[T]):
 
 
 class PageQuery(BaseModel):
-    """Which part of a list."""
+    """The part of a list to return."""
 
     model_config = ConfigDict(extra="forbid")
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description=f"how many items, {MAX_LIMIT} at most")] = 50
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description=f"number of items, at most {MAX_LIMIT}")] = 50
     after: Annotated[
         str | None,
-        Field(min_length=1, max_length=400, pattern=r"^[A-Za-z0-9_-]+$", description="the `next` of the page before"),
+        Field(min_length=1, max_length=400, pattern=r"^[A-Za-z0-9_-]+$", description="`next` of the previous part"),
     ] = None
 
 
-def page(rows: Rows[R], shape: Callable[[R], T]) -> Page[T]:
-    """Rows of the store as a page of documents."""
-    return Page(items=[shape(row) for row in rows.items], next=rows.next)
+def page(rows: Rows[R], shape: Callable[[R], T]) -> PageResponse[T]:
+    """Convert a page of store rows to a page of schemas."""
+    return PageResponse(items=[shape(row) for row in rows.items], next=rows.next)

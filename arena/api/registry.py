@@ -1,10 +1,11 @@
-"""The table of routes: each is a typed function, and everything else about it follows from its types and this table.
+"""The registry of routes. Each route is a typed function; parameters, validation and documentation follow from its
+types.
 
-    @routes.get("/bots/{bot}", tag="bots", summary="One bot with its versions")
-    async def show(call: Call, bot: BotName) -> BotDocument: ...
+    @routes.get("/bots/{bot}", tag="bots", summary="Get a bot with its versions")
+    async def show(call: Call, bot: BotName) -> BotResponse: ...
 
-Parameters named in the path are path parameters; `query` and `body` are pydantic models; `upload` is the body as bytes
-on their way. Refuses to know any route, and how a request is answered (see `arena.api.handle`).
+Parameters named in the path are path parameters. `query` and `body` are pydantic models, `upload` is the body as a
+stream of bytes. `arena.api.handle` runs the routes.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ Scope: TypeAlias = Literal["read", "submit", "organise", "admin", "worker"]
 
 @dataclass(frozen=True)
 class Route:
-    """One operation. `path` is below `/api/v1`.
+    """One operation. `path` is relative to `/api/v1`.
 
-    `scope` is what the caller needs, None for everybody; `forms` are the media types it can answer in beside JSON, with
-    what they hold; `problems` are the kinds of errors it has beyond those that follow from its types; `example` is the
-    rest of a `curl` line that runs. `confides` says where a secret is in it: what is kept for a repeated request must
-    not give it away, and an answer with a secret is not given twice.
+    `scope` is the scope a caller needs, None for a public route. `forms` maps media types other than JSON to their
+    meaning. `problems` lists kinds of errors beyond those that follow from the types. `example` is the rest of a
+    runnable `curl` command. `confides` says which message contains a secret: a stored repetition must not reveal it,
+    and a response with a secret is sent only once.
     """
 
     method: Method
@@ -49,22 +50,22 @@ class Route:
 
     @cached_property
     def hints(self) -> dict[str, Any]:
-        """The types of the handler's parameters and answer."""
+        """The types of the handler's parameters and result."""
         return get_type_hints(self.handler, include_extras=True)
 
     @property
     def name(self) -> str:
-        """The operation's name: `bots.show`."""
+        """The operation ID, such as `bots.show`."""
         return f"{self.handler.__module__.rsplit('.', 1)[-1]}.{self.handler.__name__}"
 
     @property
     def description(self) -> str:
-        """What the handler's docstring says."""
+        """The handler's docstring."""
         return " ".join((self.handler.__doc__ or self.summary).split())
 
     @cached_property
     def path_types(self) -> dict[str, TypeAdapter[Any]]:
-        """The path parameters with what they may be."""
+        """The path parameters with their type adapters."""
         names = [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
         return {name: TypeAdapter(self.hints[name]) for name in names}
 
@@ -80,24 +81,24 @@ class Route:
 
     @property
     def is_public(self) -> bool:
-        """Whether everybody who reads it gets the same document, so that it may be made once for all."""
+        """True if every reader gets the same document, so that it can be cached for all."""
         return self.method == "GET" and self.scope is None and self.answer is not None
 
     @property
     def takes_upload(self) -> bool:
-        """Whether the body is a file."""
+        """True if the body is a file."""
         return "upload" in self.hints
 
     @property
     def answer(self) -> type[BaseModel] | None:
-        """The model of the JSON answer; None where there is none."""
+        """The model of the JSON response; None without one."""
         models: list[type[BaseModel]] = []
         _collect(self.hints["return"], models)
         return models[0] if models else None
 
 
 def _collect(hint: Any, models: list[type[BaseModel]]) -> None:
-    """The models in a type such as `Answer[Bot] | StreamResponse`."""
+    """Collect the models in a type such as `Answer[Bot] | StreamResponse`."""
     if isinstance(hint, type) and issubclass(hint, BaseModel):
         models.append(hint)
     elif get_origin(hint) is not None:
@@ -112,7 +113,7 @@ class Routes:
         self.table: list[Route] = []
 
     def add(self, method: Method, path: str, **words: Any) -> Callable[[H], H]:
-        """Declare the decorated function as a route; the words are those of `Route`."""
+        """Declare the decorated function as a route; `words` are fields of `Route`."""
 
         def declare(handler: H) -> H:
             self.table.append(Route(method, path, handler, **words))
@@ -121,21 +122,21 @@ class Routes:
         return declare
 
     def get(self, path: str, **words: Any) -> Callable[[H], H]:
-        """A route that reads."""
+        """Declare a route that reads."""
         return self.add("GET", path, **words)
 
     def post(self, path: str, **words: Any) -> Callable[[H], H]:
-        """A route that makes or does something."""
+        """Declare a route that creates or does something."""
         return self.add("POST", path, **{"cost": "write", **words})
 
     def put(self, path: str, **words: Any) -> Callable[[H], H]:
-        """A route that puts something whole in the place of another."""
+        """Declare a route that replaces an object."""
         return self.add("PUT", path, **{"cost": "write", **words})
 
     def patch(self, path: str, **words: Any) -> Callable[[H], H]:
-        """A route that changes something."""
+        """Declare a route that changes an object."""
         return self.add("PATCH", path, **{"cost": "write", **words})
 
     def delete(self, path: str, **words: Any) -> Callable[[H], H]:
-        """A route that takes something away."""
+        """Declare a route that deletes an object."""
         return self.add("DELETE", path, **{"cost": "write", "status": 204, **words})

@@ -1,4 +1,4 @@
-"""`arena analyse`: every position of a game judged by a bot, with what each move lost and the marks that follow.
+"""`arena analyse`: every position of a game analysed by a bot, with what each move lost and the marks that follow.
 
 A file of records is read as `arena replay` does; an id is that of a game in the arena's database, where the analysis is
 kept, a number one of its archive.
@@ -19,7 +19,7 @@ from arena.cli.exit import CommandError, Exit
 from arena.cli.play import add_sandbox
 
 if TYPE_CHECKING:
-    from arena.analysis.work import GameAnalysis
+    from arena.analysis.game_analysis import AnalysedGame
     from referee.game.record import GameRecord
     from referee.game.spec import BotSpec
 
@@ -28,7 +28,7 @@ MOST_NODES = 1_000_000_000
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from arena.analysis.budget import NODES
+    from arena.analysis.budget import DEFAULT_NODES
 
     parser.add_argument(
         "game", metavar="RECORD|ID|FILE", help="a file of records, - for stdin, or a game of the database"
@@ -38,10 +38,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--nodes",
         metavar="N",
         type=_nodes,
-        default=NODES,
-        help=f"unit: a position is searched with 8 times as many, one in doubt with 100 (default {NODES})",
+        default=DEFAULT_NODES,
+        help=f"unit: a position is searched with 8 times as many, one in doubt with 100 (default {DEFAULT_NODES})",
     )
-    parser.add_argument("--bot", metavar="BOT", help="the judge, any bot that gives scores (default sample:alphabeta)")
+    parser.add_argument("--bot", metavar="BOT", help="the engine, any bot that gives scores (default sample:alphabeta)")
     add_sandbox(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON document on stdout")
@@ -65,56 +65,56 @@ def run(arguments: argparse.Namespace) -> int:
         _show(_analysed(arguments, record, None), record, arguments)
         return Exit.DONE
     with closing(open_store(settings_of(arguments))) as store:
-        from arena.analysis.keeping import curve_of, keep, read_game
+        from arena.analysis.storage import read_game, save, win_model_of
 
         record = read_game(store, arguments.game)
-        found = _analysed(arguments, record, curve_of(store, record.family))
-        keep(store, found)
+        found = _analysed(arguments, record, win_model_of(store, record.family))
+        save(store, found)
     _show(found, record, arguments)
     return Exit.DONE
 
 
-def _analysed(arguments: argparse.Namespace, record: GameRecord, curve: Any) -> GameAnalysis:
-    from arena.analysis.budget import MOST_PLIES
-    from arena.analysis.curve import shipped
-    from arena.analysis.judge import LIMITS, Answers, Judge, Spot
-    from arena.analysis.work import analyse
+def _analysed(arguments: argparse.Namespace, record: GameRecord, win_model: Any) -> AnalysedGame:
+    from arena.analysis.budget import MAX_PLIES
+    from arena.analysis.engine import LIMITS, AnalysisEngine, Evaluations, PositionRef
+    from arena.analysis.game_analysis import analyse
+    from arena.analysis.win_model import shipped
     from referee.play.roster import Roster
     from referee.play.sandbox_choice import choose
 
-    spec = _judge(arguments.bot, record.family)
+    spec = _engine(arguments.bot, record.family)
     try:
         sandbox, notes = choose(arguments.sandbox, [spec], LIMITS)
     except ValueError as error:
         raise CommandError(str(error), Exit.REFUSED) from None
     output.note(*notes)
-    with Roster(sandbox) as roster, Judge(spec, roster, record, record.moves[:MOST_PLIES]) as judge:
+    with Roster(sandbox) as roster, AnalysisEngine(spec, roster, record, record.moves[:MAX_PLIES]) as engine:
 
-        def ask(spots: Sequence[Spot], nodes: int) -> Answers:
+        def ask(spots: Sequence[PositionRef], nodes: int) -> Evaluations:
             scored = []
             for count, spot in enumerate(spots, 1):
-                scored.append(judge.ask(spot, nodes))
+                scored.append(engine.evaluate(spot, nodes))
                 output.progress(f"{count} of {len(spots)} positions", is_last=count == len(spots))
-            return Answers(judge.name, scored)
+            return Evaluations(engine.name, scored)
 
-        return analyse(record, ask, nodes=arguments.nodes, curve=curve or shipped(record.family))
+        return analyse(record, ask, nodes=arguments.nodes, win_model=win_model or shipped(record.family))
 
 
-def _judge(text: str | None, family: str) -> BotSpec:
-    from arena.analysis.judge import sample_judge
+def _engine(text: str | None, family: str) -> BotSpec:
+    from arena.analysis.engine import sample_engine
     from referee.bot.argument import read_bot
 
     if text is None:
-        return sample_judge(family)
+        return sample_engine(family)
     try:
         return read_bot(text, family)
     except ValueError as error:
         raise CommandError(str(error)) from None
 
 
-def _show(found: GameAnalysis, record: GameRecord, arguments: argparse.Namespace) -> None:
+def _show(found: AnalysedGame, record: GameRecord, arguments: argparse.Namespace) -> None:
     if arguments.record:
-        from arena.analysis.work import marks_of
+        from arena.analysis.game_analysis import marks_of
 
         output.document(replace(record, marks=marks_of(found.as_json())).as_json())
         return
@@ -122,11 +122,11 @@ def _show(found: GameAnalysis, record: GameRecord, arguments: argparse.Namespace
         output.document(found.as_json())
         return
     summary = found.summary
-    for side, gaffes, accuracy in zip(("first", "second"), summary.gaffes, summary.accuracy, strict=True):
+    for side, blunders, accuracy in zip(("first", "second"), summary.blunders, summary.accuracy, strict=True):
         name = record.first if side == "first" else record.second
         shown = "-" if accuracy is None else f"{accuracy:.1f}"
-        output.text(f"{name}: {gaffes} gaffes, accuracy {shown}")
-    output.text(f"judge {found.judge}, unit {found.nodes} nodes, curve {found.fit}", "")
+        output.text(f"{name}: {blunders} blunders, accuracy {shown}")
+    output.text(f"engine {found.engine}, unit {found.nodes} nodes, win model {found.win_model}", "")
     output.table(
         ("ply", "move", "mark", "loss", "chance", "score", "best"),
         [
@@ -135,7 +135,7 @@ def _show(found: GameAnalysis, record: GameRecord, arguments: argparse.Namespace
                 one.move,
                 one.mark,
                 "" if not one.loss else f"{one.loss:.2f}",
-                "" if one.chance is None else f"{one.chance:+z.2f}",
+                "" if one.winning_chances is None else f"{one.winning_chances:+z.2f}",
                 "" if one.score is None else str(one.score),
                 one.best if one.best != one.move else "",
             )

@@ -30,7 +30,7 @@ SHOWN = 50
 """How many games a search lists unless told otherwise."""
 
 
-SORTS = ("number", "date", "length", "gaffes", "accuracy", "first_accuracy", "second_accuracy", "turns")
+SORTS = ("number", "date", "length", "blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points")
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -24,8 +24,8 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--result", choices=("first", "second", "draw", "none"), help="who won; none: nobody, as known")
     parser.add_argument("--ending", metavar="T", help="the termination, such as resigned")
     parser.add_argument("--source", metavar="FILE", help="the file it was imported from; arena: played here")
-    parser.add_argument("--shortest", type=choice.whole, metavar="N", help="at least so many plies")
-    parser.add_argument("--longest", type=choice.whole, metavar="N", help="at most so many plies")
+    parser.add_argument("--min-plies", type=choice.whole, metavar="N", help="at least so many plies")
+    parser.add_argument("--max-plies", type=choice.whole, metavar="N", help="at most so many plies")
     parser.add_argument("--since", metavar="DAY", help="the first day: 2003-07-31, 2003-07 or 2003")
     parser.add_argument("--until", metavar="DAY", help="the last day")
     parser.add_argument("--moves", metavar='"M1 M2 …"', help="the first moves (needs --family)")
@@ -33,12 +33,14 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         "--position", metavar="P", help="a position that occurred, however the board is turned (needs --family)"
     )
     analysed = parser.add_argument_group("of games that were analysed (arena analyse)")
-    analysed.add_argument("--gaffes", type=choice.whole, metavar="N", help="at least so many gaffes of both sides")
-    analysed.add_argument("--most-gaffes", type=choice.whole, metavar="N", help="at most so many")
+    analysed.add_argument("--blunders", type=choice.whole, metavar="N", help="at least so many blunders of both sides")
+    analysed.add_argument("--max-blunders", type=choice.whole, metavar="N", help="at most so many")
     analysed.add_argument("--accuracy", type=choice.whole, metavar="N", help="the less accurate side has at least this")
-    analysed.add_argument("--most-accuracy", type=choice.whole, metavar="N", help="it has at most this")
-    analysed.add_argument("--turns", type=choice.whole, metavar="N", help="at least so many turning points")
-    analysed.add_argument("--thrown", choices=("yes", "no"), help="whether a won game was not won")
+    analysed.add_argument("--max-accuracy", type=choice.whole, metavar="N", help="it has at most this")
+    analysed.add_argument(
+        "--min-turning-points", type=choice.whole, metavar="N", help="at least so many turning points"
+    )
+    analysed.add_argument("--blown-win", choices=("yes", "no"), help="whether a won game was not won")
 
 
 def asked(arguments: argparse.Namespace) -> dict[str, Any]:

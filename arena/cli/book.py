@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from arena.collections.book import BookLine
     from referee.rules.rules import Ruleset
 
-MOST_PLIES = 60
+MAX_PLIES = 60
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +63,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def _make(arguments: argparse.Namespace) -> int:
     from functools import partial
 
-    from arena.analysis.judge import STRONGEST, JudgeError, score_of
+    from arena.analysis.engine import ANALYSIS_ENGINE, EngineError, score_of
     from arena.collections.book import BookError, make_book, write_book
     from referee.play.roster import Roster
     from referee.sandbox import Sandbox
@@ -74,8 +74,8 @@ def _make(arguments: argparse.Namespace) -> int:
     if arguments.from_games:
         return _make_from_games(arguments, ruleset)
     plies = arguments.plies if arguments.plies is not None else 0 if arguments.setups else 4
-    if plies > MOST_PLIES:
-        raise CommandError(f"--plies {plies} is no opening any more; take at most {MOST_PLIES}")
+    if plies > MAX_PLIES:
+        raise CommandError(f"--plies {plies} is no opening any more; take at most {MAX_PLIES}")
 
     if arguments.out:
         _try(arguments.out)
@@ -90,7 +90,7 @@ def _make(arguments: argparse.Namespace) -> int:
     heading[0] += f", seed {arguments.seed}"
     try:
         if arguments.depth:
-            heading.append(f"within {arguments.margin} hundredths by {STRONGEST} at depth {arguments.depth}")
+            heading.append(f"within {arguments.margin} hundredths by {ANALYSIS_ENGINE} at depth {arguments.depth}")
         with Roster(Sandbox("none")) as roster:
             lines = make_book(
                 ruleset,
@@ -102,7 +102,7 @@ def _make(arguments: argparse.Namespace) -> int:
                 setups=arguments.setups,
                 on_line=tell,
             )
-    except JudgeError as error:
+    except EngineError as error:
         raise CommandError(f"the search failed: {error}", Exit.FAILED) from None
     except BookError as error:
         raise CommandError(str(error), Exit.FAILED) from None

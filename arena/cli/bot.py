@@ -225,7 +225,7 @@ def _show(arguments: argparse.Namespace) -> int:
     if arguments.number is not None:
         found = client.get(f"/bots/{arguments.name}/versions/{arguments.number}")
         remote.show_document(
-            arguments, found, ("name", "owner", "state", "problem", "families", "size_bytes", "sha256", "created")
+            arguments, found, ("name", "owner", "state", "problem", "families", "size_bytes", "sha256", "created_at")
         )
         if not arguments.json:
             output.text(*_steps(found))
@@ -233,7 +233,7 @@ def _show(arguments: argparse.Namespace) -> int:
                 output.text("", found["log"].rstrip("\n"))
         return Exit.DONE
     found = client.get(f"/bots/{arguments.name}")
-    remote.show_document(arguments, found, ("name", "owner", "description", "is_retired", "created"))
+    remote.show_document(arguments, found, ("name", "owner", "description", "is_retired", "created_at"))
     if not arguments.json:
         output.text("")
         output.table(

@@ -80,7 +80,7 @@ def _row(name: str, figures: Mapping[str, Any]) -> list[str]:
 def _here(arguments: argparse.Namespace, asked: Mapping[str, Any]) -> dict[str, Any]:
     from contextlib import closing
 
-    from arena.api.schemas.explorer import ExplorerDocument
+    from arena.api.schemas.explorer import ExplorerResponse
     from arena.services.arena import Arena
     from arena.services.explorer import Question, explore
 
@@ -89,4 +89,4 @@ def _here(arguments: argparse.Namespace, asked: Mapping[str, Any]) -> dict[str, 
         raise CommandError("--token is for a server; name it with --server")
     with closing(open_store(settings)) as store:
         found = explore(Arena(store, settings), Question(arguments.family, **asked))
-    return ExplorerDocument.model_validate(found).model_dump(mode="json")
+    return ExplorerResponse.model_validate(found).model_dump(mode="json")

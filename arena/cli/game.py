@@ -46,7 +46,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     for name, meaning in _FILTERS.items():
         export.add_argument(f"--{name}", metavar=name[0].upper(), help=meaning)
     export.add_argument("--tournament", metavar="N", type=choice.positive, help="of this tournament")
-    export.add_argument("--kind", choices=("rules", "adjudication", "forfeit"), help="that ended so")
+    export.add_argument(
+        "--kind", dest="termination_class", choices=("rules", "adjudication", "forfeit"), help="that ended so"
+    )
     remote.add_file(export, EXPORTS)
     remote.add_server(export, is_file=True)
     for command in (show, watch, download):
@@ -102,6 +104,6 @@ def _download(arguments: argparse.Namespace) -> int:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    filters = {name: getattr(arguments, name) for name in (*_FILTERS, "tournament", "kind")}
+    filters = {name: getattr(arguments, name) for name in (*_FILTERS, "tournament", "termination_class")}
     remote.save(arguments, "/games", EXPORTS, **filters)
     return Exit.DONE

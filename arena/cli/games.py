@@ -107,17 +107,17 @@ def _archive(arguments: argparse.Namespace) -> int:
 
 def _curve(arguments: argparse.Namespace) -> int:
     """Exit code 1 where there are too few positions."""
-    from arena.analysis.fit import TooFewError
-    from arena.analysis.keeping import curve_of, fit_curve
+    from arena.analysis.fit import TooFewPositionsError
+    from arena.analysis.storage import fit_win_model, win_model_of
 
     with closing(open_store(settings_of(arguments))) as store:
         try:
-            found, _ = fit_curve(store, arguments.family)
-        except TooFewError as error:
+            found, _ = fit_win_model(store, arguments.family)
+        except TooFewPositionsError as error:
             raise CommandError(str(error), Exit.FAILED) from None
-        version = curve_of(store, arguments.family).version
+        version = win_model_of(store, arguments.family).version
     if arguments.json:
-        output.document({"family": arguments.family, "fit": version, **asdict(found)})
+        output.document({"family": arguments.family, "win_model": version, **asdict(found)})
     else:
         output.text(f"{version}: scale {found.scale} from {found.positions} positions, log loss {found.log_loss}")
     return Exit.DONE

@@ -9,7 +9,7 @@ from arena.cli.actions import Actions
 from arena.cli.exit import Exit
 
 _VERBS = {"enable": "go on from its next time after now", "disable": "create no more tournaments; those created stay"}
-_NAMES = ("name", "cron", "timezone", "catch_up", "is_enabled", "next_fire", "created")
+_NAMES = ("name", "cron", "timezone", "catch_up", "is_enabled", "next_fire", "created_at")
 
 
 def add(parser: argparse.ArgumentParser) -> None:

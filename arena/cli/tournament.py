@@ -214,7 +214,7 @@ def _list(arguments: argparse.Namespace) -> int:
         ("state", "state"),
         ("games", "finished_games"),
         ("of", "planned_games"),
-        ("starts", "starts"),
+        ("start_time", "starts"),
     )
     remote.show_items(
         arguments,
@@ -282,7 +282,7 @@ def _event(event: dict[str, Any]) -> None:
     if event["event"] == "game":
         game = event["game"]
         result = {"first": "1-0", "second": "0-1", "draw": "½-½"}.get(game["winner"], "void")
-        why = f"{game['termination']}" + (f": {game['detail']}" if game["kind"] == "forfeit" else "")
+        why = f"{game['termination']}" + (f": {game['detail']}" if game["termination_class"] == "forfeit" else "")
         output.text(f"{game['sequence']:>5}  {game['first']} - {game['second']}  {result}  {why}")
         return
     _tell(event["tournament"])

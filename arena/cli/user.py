@@ -163,7 +163,7 @@ def _tokens(arena: Arena, arguments: argparse.Namespace) -> int:
     user = arena.store.users.find(arguments.name)
     rows = arena.store.users.tokens(user.id or 0)
     if arguments.json:
-        moments = ("created", "expires", "last_used", "revoked")
+        moments = ("created_at", "expires", "last_used", "revoked")
         found = [
             {"id": row.id, "name": row.name, "scopes": row.scopes.split(), "made_with": row.parent_id}
             | {moment: at.isoformat() if (at := getattr(row, moment)) else None for moment in moments}
@@ -178,7 +178,7 @@ def _tokens(arena: Arena, arguments: argparse.Namespace) -> int:
                 str(row.id),
                 row.name,
                 row.scopes,
-                f"{row.created:%Y-%m-%d}",
+                f"{row.created_at:%Y-%m-%d}",
                 f"{row.last_used:%Y-%m-%d}" if row.last_used else "-",
                 _end(row),
             )
@@ -233,7 +233,7 @@ def _list(arena: Arena, arguments: argparse.Namespace) -> int:
             break
     if arguments.json:
         rows = [
-            {"name": user.name, "role": user.role, "active": user.is_active, "created": user.created.isoformat()}
+            {"name": user.name, "role": user.role, "active": user.is_active, "created_at": user.created_at.isoformat()}
             for user in users
         ]
         output.document({"users": rows})
@@ -241,7 +241,7 @@ def _list(arena: Arena, arguments: argparse.Namespace) -> int:
     output.table(
         ("name", "role", "state", "since"),
         [
-            (user.name, user.role, "active" if user.is_active else "disabled", f"{user.created:%Y-%m-%d}")
+            (user.name, user.role, "active" if user.is_active else "disabled", f"{user.created_at:%Y-%m-%d}")
             for user in users
         ],
     )

@@ -52,10 +52,10 @@ def to_archived(found: CollectedGame, source: str, form: str) -> ArchivedGame:
     )
 
 
-def to_text(game: ArchivedGame, form: GameFormat | None = None, judged: Mapping[int, str] = _NO_MARKS) -> str:
+def to_text(game: ArchivedGame, form: GameFormat | None = None, analysed: Mapping[int, str] = _NO_MARKS) -> str:
     """A game of the archive as it was imported, or in a notation of its family. Raises ValueError.
 
-    Where people marked nothing, the marks are those a judge gave (`judged`).
+    Where people marked nothing, the marks are those an engine gave (`analysed`).
 
     One that came as a record, which is no text for people, is written in the family's first notation.
     """
@@ -64,7 +64,7 @@ def to_text(game: ArchivedGame, form: GameFormat | None = None, judged: Mapping[
     form = form or game.ruleset().rules.formats[0]
     result = notation.RESULTS[game.winner]
     marks, comments = remarks_of(game)
-    about = {"tags": game.tags, "result": result, "marks": marks or judged, "comments": comments}
+    about = {"tags": game.tags, "result": result, "marks": marks or analysed, "comments": comments}
     return notation.write(form, game.ruleset(), game.position, game.moves, **about)
 
 

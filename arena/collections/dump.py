@@ -1,7 +1,7 @@
 """One month's dump: the games that ended in it, as everybody may have them.
 
 Its first line is a heading with the licence; every other line is a game record with what the rating fold needs beside
-it (`committed`, `pool`, `is_rated`, `follows`).
+it (`commit_number`, `pool`, `is_rated`, `follows`).
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class MonthFile:
     def add(self, line: GameLine, data: Mapping[str, Any]) -> None:
         """One more game."""
         self._pack(_line(data))
-        number = line.committed or 0
+        number = line.commit_number or 0
         first = self._dump.first or number
         self._dump = replace(self._dump, games=self._dump.games + 1, first=first, last=number)
 
@@ -110,7 +110,7 @@ def document(line: GameLine, data: bytes, ancestors: Mapping[str, tuple[str, ...
     """
     return {
         **without_logs(json.loads(data)),
-        "committed": line.committed,
+        "commit_number": line.commit_number,
         "tournament": line.tournament_id,
         "pool": line.pool,
         "is_rated": line.is_rated,

@@ -143,11 +143,11 @@ class Dumps:
                     if must_stop():
                         raise Interrupted
                     # A result without a time of its own cannot be: the commit gives it one.
-                    month = f"{line.finished or now():%Y-%m}"
+                    month = f"{line.finished_at or now():%Y-%m}"
                     if month not in months:
                         months[month] = stack.enter_context(self._month(month, index.files.get(month)))
                     months[month].add(line, document(line, data, ancestors))
-                    taken, last = taken + 1, line.committed or 0
+                    taken, last = taken + 1, line.commit_number or 0
                     if taken >= PORTION:
                         break
                 if not taken:

@@ -10,10 +10,10 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from arena.analysis.budget import MOST_PLIES
-from arena.analysis.judge import Answers, Spot, ask_aside
-from arena.analysis.keeping import curve_of, keep, read_game
-from arena.analysis.work import analyse, ask_position
+from arena.analysis.budget import MAX_PLIES
+from arena.analysis.engine import Evaluations, PositionRef, evaluate_in_background
+from arena.analysis.game_analysis import analyse, evaluate_position
+from arena.analysis.storage import read_game, save, win_model_of
 from arena.log import logger
 from arena.offload import OffloadProcess
 from arena.store import NotFoundError, Store
@@ -28,7 +28,7 @@ BATCH_POSITIONS = 8
 POLL_INTERVAL_S = 0.25
 """How often an analysis checks whether games are still in flight."""
 
-AskAside = Callable[[GameRecord, Sequence[Spot], int], Answers]
+AskAside = Callable[[GameRecord, Sequence[PositionRef], int], Evaluations]
 
 
 class AnalysisInterrupted(Exception):  # noqa: N818 - not an error
@@ -88,21 +88,23 @@ class Analyst:
             record = read_record(str(task.question["record"]))
         else:
             record = read_game(self._store, task.game_id)
-        curve = curve_of(self._store, record.family)
+        win_model = win_model_of(self._store, record.family)
 
-        def ask(spots: Sequence[Spot], nodes: int) -> Answers:
+        def ask(spots: Sequence[PositionRef], nodes: int) -> Evaluations:
             return self._ask_when_idle(record, spots, nodes, stop)
 
         if task.game_id is None:
             assert task.request is not None
-            answer = ask_position(record, ask, nodes=task.nodes, curve=curve)
+            answer = evaluate_position(record, ask, nodes=task.nodes, win_model=win_model)
             self._store.analyses.answer(task.request, answer)
             return
-        found = analyse(record, ask, nodes=task.nodes, curve=curve)
-        keep(self._store, found)
-        self._log.info("analysed", game=record.id, nodes=task.nodes, gaffes=sum(found.summary.gaffes))
+        found = analyse(record, ask, nodes=task.nodes, win_model=win_model)
+        save(self._store, found)
+        self._log.info("analysed", game=record.id, nodes=task.nodes, blunders=sum(found.summary.blunders))
 
-    def _ask_when_idle(self, record: GameRecord, spots: Sequence[Spot], nodes: int, stop: threading.Event) -> Answers:
+    def _ask_when_idle(
+        self, record: GameRecord, spots: Sequence[PositionRef], nodes: int, stop: threading.Event
+    ) -> Evaluations:
         """Evaluate positions batch by batch, each while no game is in flight."""
         engine, scored = "", []
         for start in range(0, len(spots), BATCH_POSITIONS):
@@ -111,9 +113,9 @@ class Analyst:
             if stop.is_set():
                 raise AnalysisInterrupted
             answers = self._ask(record, list(spots[start : start + BATCH_POSITIONS]), nodes)
-            engine = answers.judge
+            engine = answers.engine
             scored += answers.scored
-        return Answers(engine, scored)
+        return Evaluations(engine, scored)
 
-    def _ask_in_process(self, record: GameRecord, spots: Sequence[Spot], nodes: int) -> Answers:
-        return self.process.call(ask_aside, record.line().encode(), spots, nodes, MOST_PLIES)
+    def _ask_in_process(self, record: GameRecord, spots: Sequence[PositionRef], nodes: int) -> Evaluations:
+        return self.process.call(evaluate_in_background, record.line().encode(), spots, nodes, MAX_PLIES)

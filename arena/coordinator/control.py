@@ -62,7 +62,7 @@ class TournamentControl:
         checked = self._to_check(live, orders)
         is_changed = False
         for found in live:
-            if found.state == "scheduled" and found.starts <= at:
+            if found.state == "scheduled" and found.start_time <= at:
                 act = partial(lifecycle.plan, self._store, found.id, self._openings.draw)
                 is_changed |= self._attempt(found.id, act)
             elif found.state != "scheduled" and (found.id in checked or self._is_due(found)):

@@ -309,18 +309,18 @@ class Recorder:
         if (seconds := _seconds(record)) is not None:
             self._metrics.game_seconds.observe(seconds)
         if committed.changes:
-            self._bus.publish(RatingsChanged(pool=committed.pool, game=record.id, committed=committed.number))
+            self._bus.publish(RatingsChanged(pool=committed.pool, game=record.id, commit_number=committed.number))
         return "finished", committed.number
 
-    def _publish_end(self, record: GameRecord, tournament_id: int, state: EndState, committed: int | None) -> None:
+    def _publish_end(self, record: GameRecord, tournament_id: int, state: EndState, commit_number: int | None) -> None:
         end = TournamentGameEnded(
             game=record.id,
             tournament=tournament_id,
             winner=record.winner,
             termination=record.termination.value,
-            kind=record.kind.value,
+            termination_class=record.kind.value,
             detail=record.detail,
-            committed=committed,
+            commit_number=commit_number,
             state=state,
         )
         self._bus.publish(end.of_game())

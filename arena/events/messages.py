@@ -36,7 +36,6 @@ Name = Annotated[str, Field(max_length=200)]
 Number = Annotated[int, Field(ge=0, lt=2**53)]
 Attempt = Annotated[int, Field(ge=1, le=1000)]
 Move = Annotated[str, Field(min_length=1, max_length=100)]
-LeaseOwner = Annotated[Name, Field(alias="holder")]
 EndState = Literal["finished", "void", "planned"]
 RefereeState = Literal["starting", "standing by", "acting", "stopping", "stopped", "offline"]
 
@@ -166,11 +165,11 @@ class _Outcome(BroadcastEvent):
     """The winner; null for a void game."""
     termination: Word
     """Why the game ended."""
-    kind: Word
+    termination_class: Word
     """Class of the termination: rules, adjudication, forfeit or void."""
     detail: Text = ""
     """Details of the termination, for people."""
-    committed: Number | None
+    commit_number: Number | None
     """Commit number of the result; null for a void game."""
 
 
@@ -271,7 +270,7 @@ class RatingsChanged(BroadcastEvent):
     """The pool."""
     game: Name
     """The game whose result changed them."""
-    committed: Number
+    commit_number: Number
     """Commit number of that result."""
 
 
@@ -312,7 +311,7 @@ class RefereeChanged(BroadcastEvent):
     TOPIC = Topic("referees/{from}/status", "state of a coordinator process", is_retained=True)
     state: RefereeState
     """offline is its Last Will: the broker has lost it."""
-    lease_owner: LeaseOwner = ""
+    lease_owner: Name = ""
     """Its name in the lease: machine, process, nonce."""
 
 
@@ -345,7 +344,7 @@ class RefereeWorkers(BroadcastEvent):
     """The workers of a coordinator process."""
 
     TOPIC = Topic("referees/{from}/workers", "its workers and their load", is_public=False)
-    lease_owner: LeaseOwner = ""
+    lease_owner: Name = ""
     """Its name in the lease: machine, process, nonce."""
     workers: Annotated[tuple[WorkerPayload, ...], Field(max_length=1000)]
     """Its workers."""

@@ -64,7 +64,7 @@ def curve(store: Store, pool: str, versions: Sequence[tuple[int, str]], by: str)
         points = []
         for change in changes:
             count += 1
-            x = change.finished.timestamp() if by == "date" and change.finished else float(count)
+            x = change.finished_at.timestamp() if by == "date" and change.finished_at else float(count)
             text = f"{filters.points(change.points)} against {filters.plain(change.opponent, 60)}: mu {change.mu:.2f}"
             points.append(plot.Point(x, change.mu, 2 * change.sigma, text))
         if points:
@@ -84,7 +84,7 @@ def compared(store: Store, pool: str, bots: Mapping[str, Sequence[int]], by: str
         changes = [change for version_id in versions for change in _changes(store, version_id, pool)]
         points = [
             plot.Point(
-                change.finished.timestamp() if by == "date" and change.finished else float(count),
+                change.finished_at.timestamp() if by == "date" and change.finished_at else float(count),
                 change.mu,
                 2 * change.sigma,
                 f"{bot}: mu {change.mu:.2f}",

@@ -17,7 +17,7 @@ GAMES = (
     Column("winner", "Result", falls=False),
     Column("termination", "Ended by", is_number=False, falls=False),
     Column("plies", "Plies"),
-    Column("finished", "Finished"),
+    Column("finished_at", "Finished"),
 )
 
 

@@ -43,7 +43,7 @@ class Score:
             self.wins += line.count
         else:
             self.losses += line.count
-            self.forfeits += line.count if line.kind == "forfeit" else 0
+            self.forfeits += line.count if line.termination_class == "forfeit" else 0
 
 
 @dataclass(slots=True)

@@ -165,7 +165,7 @@ def family_in(request: web.Request) -> Rules:
     return load(name)
 
 
-PAGES = ("tournaments", "bots", "games", "submit", "account", "errors", "referees", "archive", "dumps", "help", "login")
+PAGES = ("tournaments", "bots", "games", "submit", "account", "errors", "workers", "archive", "dumps", "help", "login")
 """The first segments of other pages, for those who mistype one."""
 
 GAME_ID = re.compile(r"[0-9a-f]{16,32}")

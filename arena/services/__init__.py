@@ -2,7 +2,7 @@
 
     submission, bot, game, table      what happens to bots, and what of it may be read by whom
     archive                           games of all times: searched, shown, imported
-    analysis                          what a judge thinks of games and positions
+    analysis                          what an engine thinks of games and positions
     explorer, book                    what was played in a position; books of openings made from that
     people                            people play: games begun, and what is decided in them
     study                             lines that somebody tries out on a board

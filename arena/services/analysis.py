@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from arena.analysis.work import marks_of
+from arena.analysis.game_analysis import marks_of
 from arena.services import study
 from arena.services.arena import Arena
 from arena.store import BadValueError, ConflictError, Identity, NotFoundError
-from arena.store.base.models import AnalysisRequest
+from arena.store.base.models import QueuedAnalysis
 from referee.game.record import GameRecord, Ply, now
 from referee.rules.core import Kind, Termination
 
@@ -22,7 +22,7 @@ State = Literal["none", "waiting", "failed", "done"]
 
 @dataclass(frozen=True, slots=True)
 class GameAnalysis:
-    """How far the analysis of a game is: `data` as `arena.analysis.work` packs it, `problem` why it failed."""
+    """How far the analysis of a game is: `data` as `arena.analysis.game_analysis` packs it, `problem` why it failed."""
 
     game_id: str
     state: State
@@ -31,7 +31,7 @@ class GameAnalysis:
 
     @property
     def plies(self) -> dict[int, Mapping[str, Any]]:
-        """What the judge said of each ply, by number."""
+        """What the engine said of each ply, by number."""
         return {ply["number"]: ply for ply in self.data.get("plies", ())}
 
 
@@ -88,8 +88,8 @@ def read_question(question: Question) -> study.Study:
     return study.read(ruleset, question.position, question.moves.split())
 
 
-def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | None = None) -> AnalysisRequest:
-    """Ask the judge about the end of a line, which it answers when nothing else is to be done.
+def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | None = None) -> QueuedAnalysis:
+    """Ask the engine about the end of a line, which it answers when nothing else is to be done.
 
     Raises BadValueError, also where the game is over there, QuotaError.
     """
@@ -118,7 +118,7 @@ def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | Non
     return arena.store.analyses.request(number)
 
 
-def read_answer(arena: Arena, number: int, by: Identity) -> AnalysisRequest:
+def read_answer(arena: Arena, number: int, by: Identity) -> QueuedAnalysis:
     """What became of a question of one's own. Raises NotFoundError."""
     found = arena.store.analyses.request(number)
     if found.user_id != by.user_id:

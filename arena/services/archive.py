@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.analysis.work import marks_of
+from arena.analysis.game_analysis import marks_of
 from arena.collections.collection import Collection, GameProblem, best_reading, read_collection
 from arena.collections.conversion import to_archived, to_text
 from arena.collections.record_format import RECORD
@@ -48,18 +48,18 @@ class Query:
     result: str | None = None
     ending: str | None = None
     source: str | None = None
-    shortest: int | None = None
-    longest: int | None = None
+    min_plies: int | None = None
+    max_plies: int | None = None
     since: str | None = None
     until: str | None = None
     moves: str | None = None
     position: str | None = None
-    gaffes: int | None = None
-    most_gaffes: int | None = None
+    blunders: int | None = None
+    max_blunders: int | None = None
     accuracy: int | None = None
-    most_accuracy: int | None = None
-    turns: int | None = None
-    thrown: str | None = None
+    max_accuracy: int | None = None
+    min_turning_points: int | None = None
+    blown_win: str | None = None
 
 
 SEARCHED: Mapping[str, str] = {
@@ -74,18 +74,18 @@ SEARCHED: Mapping[str, str] = {
     "result": "who won: first, second, draw, or none where nobody is known to have",
     "ending": "the termination, such as resigned",
     "source": "the collection; `arena`: the games played here",
-    "shortest": "the least number of plies",
-    "longest": "the greatest number of plies",
+    "min_plies": "the least number of plies",
+    "max_plies": "the greatest number of plies",
     "since": "the first day, 2003-07-31; a month or a year will do",
     "until": "the last day, in the same way",
     "moves": "the first moves (needs a family)",
     "position": "a position that occurred, however the board is turned (needs a family)",
-    "gaffes": "at least so many gaffes, of both sides (these and what follows: of games that were analysed)",
-    "most_gaffes": "at most so many gaffes",
+    "blunders": "at least so many blunders, of both sides (these and what follows: of games that were analysed)",
+    "max_blunders": "at most so many blunders",
     "accuracy": "at least this accuracy, 0 to 100, of the less accurate side",
-    "most_accuracy": "at most this accuracy of it",
-    "turns": "at least so many turning points: moves from a winning position to one that is even at best",
-    "thrown": "yes: somebody who stood as good as won did not win",
+    "max_accuracy": "at most this accuracy of it",
+    "min_turning_points": "at least so many turning points: moves from a winning position to one that is even at best",
+    "blown_win": "yes: somebody who stood as good as won did not win",
 }
 """What can be searched for, in the order of forms."""
 
@@ -127,8 +127,8 @@ def read_query(query: Query) -> Search:
         winner=query.result or None,
         source=query.source or None,
         termination=query.ending or None,
-        shortest=query.shortest,
-        longest=query.longest,
+        min_plies=query.min_plies,
+        max_plies=query.max_plies,
         since=read_day(query.since, "since", 0),
         until=read_day(query.until, "until", 9999),
         moves=_first_moves(rules, query) if rules and query.moves else (),
@@ -138,16 +138,16 @@ def read_query(query: Query) -> Search:
 
 
 def _analysed(query: Query) -> AnalysisFilter | None:
-    word = query.thrown
+    word = query.blown_win
     if word not in (None, "", "yes", "no"):
-        raise BadValueError(f"not yes or no: {word[:40]!r}", field="thrown", hint="write thrown=yes")
+        raise BadValueError(f"not yes or no: {word[:40]!r}", field="blown_win", hint="write blown_win=yes")
     found = AnalysisFilter(
-        least_gaffes=query.gaffes,
-        most_gaffes=query.most_gaffes,
-        least_accuracy=query.accuracy,
-        most_accuracy=query.most_accuracy,
-        least_turns=query.turns,
-        is_thrown=word == "yes" if word else None,
+        min_blunders=query.blunders,
+        max_blunders=query.max_blunders,
+        min_accuracy=query.accuracy,
+        max_accuracy=query.max_accuracy,
+        min_turning_points=query.min_turning_points,
+        has_blown_win=word == "yes" if word else None,
     )
     return found or None
 

@@ -81,13 +81,13 @@ def preview(arena: Arena, document: Document, by: Identity) -> Preview:
 def _measured(arena: Arena, document: Document) -> tuple[float | None, float | None]:
     """How many plies the latest games of the variant had, and how many seconds those at this time control took."""
     lines = arena.store.games.latest(family=document.family, variant=document.ruleset.variant.name, limit=MEASURED)
-    played = [line for line in lines.items if line.plies and line.started and line.finished]
+    played = [line for line in lines.items if line.plies and line.started_at and line.finished_at]
     settings = arena.store.rating_history.settings({line.tournament_id for line in played})
     alike = {key for key, one in settings.items() if one.get("time_control") == document.time_control}
     seconds = [
-        (line.finished - line.started).total_seconds()
+        (line.finished_at - line.started_at).total_seconds()
         for line in played
-        if line.tournament_id in alike and line.started and line.finished
+        if line.tournament_id in alike and line.started_at and line.finished_at
     ]
     return fmean(line.plies for line in played) if played else None, fmean(seconds) if seconds else None
 
@@ -185,7 +185,7 @@ def _entry(arena: Arena, tournament_id: int, bot: str, number: int | None) -> En
     """The entry of that name that plays. Raises NotFoundError with near names, BadValueError, ConflictError."""
     name, number = _named(bot, number)
     lines = arena.store.tournaments.entries(tournament_id)
-    known = [line for line in lines if line.bot == name and number in (None, line.number)]
+    known = [line for line in lines if line.bot == name and number in (None, line.version)]
     playing = [line for line in known if not line.withdrawn]
     if len(playing) > 1:
         names = " and ".join(line.name for line in playing)

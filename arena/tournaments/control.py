@@ -30,7 +30,7 @@ def drain(store: Store, tournament_id: int, at: datetime) -> Tournament:
 def resume(store: Store, tournament_id: int, at: datetime) -> Tournament:
     """Continue after a pause; a tournament that had not started waits for its start time again."""
     tournament = store.tournaments.get(tournament_id)
-    state = "running" if tournament.started or tournament.state == "draining" else "scheduled"
+    state = "running" if tournament.started_at or tournament.state == "draining" else "scheduled"
     return store.tournaments.move(tournament_id, state, only_from=("paused", "draining"), problem=tournament.problem)
 
 
@@ -53,7 +53,7 @@ def extend(store: Store, tournament_id: int, *, to: int | None = None, amount: i
     document = read(extended(read(tournament.settings), len(entries), to=to, amount=amount))
     seeds, games = seeds_of(store, tournament, entries), played(store.queue.outline(tournament_id), entries)
     found = format.step(document, seeds, games)
-    if tournament.started and (found.is_finished or found.calls_off):
+    if tournament.started_at and (found.is_finished or found.calls_off):
         raise ConflictError(f"more games would change nothing: {found.reason}", tournament.state)
     store.tournaments.extend(tournament_id, document.as_json())
     if tournament.state == "finished":

@@ -54,7 +54,7 @@ def change(store: Store, tournament_id: int, document: Mapping[str, Any] | Docum
     """
     found = document if isinstance(document, Document) else read(document)
     present = store.tournaments.get(tournament_id)
-    starts = present.fire_time or found.start_time or max(at, present.starts)
+    starts = present.fire_time or found.start_time or max(at, present.start_time)
     field = checked(store, found, starts, at)
     return store.tournaments.replace(
         tournament_id, _row(found, field, starts, present.created_by), field.entries, field.refused
@@ -90,7 +90,7 @@ def _row(document: Document, field: ResolvedEntries, starts: datetime, by: int) 
         pool=document.rating_pool,
         is_rated=document.rated,
         problem="; ".join(field.problems),
-        starts=starts,
+        start_time=starts,
         created_by=by,
     )
 

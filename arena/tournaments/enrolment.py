@@ -22,7 +22,7 @@ def enter(store: Store, tournament_id: int, version_id: int) -> str:
     verdict = eligibility_of(version, store.versions.families(version_id), document)
     if not verdict.may_play:
         raise SettingsError(f"{version.name}: {verdict.reason}", "version")
-    if tournament.started is None:
+    if tournament.started_at is None:
         if format.is_closed(document.format):
             raise ConflictError("no bot can be added to a sequential test: create another one", tournament.state)
         present = {entry.version_id for entry in store.tournaments.entries(tournament_id) if not entry.withdrawn}
@@ -56,7 +56,7 @@ def withdraw(store: Store, tournament_id: int, version_id: int) -> None:
     present = {entry.version_id for entry in store.tournaments.entries(tournament_id) if not entry.withdrawn}
     if version_id not in present:
         raise ConflictError(f"{name} does not play in tournament {tournament_id}", tournament.state)
-    if tournament.started is not None:
+    if tournament.started_at is not None:
         if tournament.state not in ("running", "paused", "draining"):
             raise ConflictError(f"tournament {tournament_id} is {tournament.state}", tournament.state)
         store.tournaments.withdraw(tournament_id, version_id)

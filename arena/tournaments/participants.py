@@ -21,7 +21,7 @@ def participants(store: Store, tournament: Tournament) -> list[EntryLine]:
 
 def participating(tournament: Tournament, entries: Sequence[EntryLine]) -> list[EntryLine]:
     """Select the entries of a tournament that take part."""
-    begun = tournament.started
+    begun = tournament.started_at
     return [entry for entry in entries if entry.withdrawn is None or (begun is not None and entry.withdrawn > begun)]
 
 
@@ -50,7 +50,7 @@ def played(outlines: Sequence[Outline], entries: Sequence[EntryLine]) -> list[To
             seat_of[game.second_id],
             _STATES.get(game.state, "open"),
             _POINTS.get(game.winner or "") if game.state == "finished" else None,
-            game.committed or 0,
+            game.commit_number or 0,
         )
         for game in outlines
     ]

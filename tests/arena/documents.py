@@ -23,7 +23,7 @@ PINNED: Mapping[str, tuple[str, str]] = {
     "family._conformance": ("rules conformance", "family seed laws broken"),
     "games._verify": ("games verify", "checked failed failures"),
     "games._archive": ("games archive", "files"),
-    "games._curve": ("games curve", "family fit"),
+    "games._curve": ("games curve", "family win_model"),
     "init.run": ("init", "data settings revision admin"),
     "leaderboard.run": ("leaderboard", "items"),
     "login.run": ("login", "server"),
@@ -51,7 +51,7 @@ PINNED: Mapping[str, tuple[str, str]] = {
 """By module and function of `arena.cli`: the command, and the keys that the function writes itself."""
 
 MORE: Mapping[str, tuple[str, str]] = {
-    "analyse": ("game family nodes plies gaffes accuracy", "with --record: the record and its marks"),
+    "analyse": ("game family nodes plies blunders accuracy", "with --record: the record and its marks"),
     "check": (
         "command family fit fit_from_ms overshoot_ms first_overshoot_ms name author variants refused capabilities "
         "steps",

@@ -40,7 +40,7 @@ class Field:
             bot_id, command=["./bot"], families=[family], state="active", variants={family: ["standard"]}
         )
 
-    def add_tournament(self, family: str = "loa", *, is_rated: bool = True, starts: datetime = START) -> Tournament:
+    def add_tournament(self, family: str = "loa", *, is_rated: bool = True, start_time: datetime = START) -> Tournament:
         """A running tournament of all versions."""
         tournament = self.store.tournaments.add(
             Tournament(
@@ -50,7 +50,7 @@ class Field:
                 format="round-robin",
                 pool=family,
                 is_rated=is_rated,
-                starts=starts,
+                start_time=start_time,
                 created_by=self.user_id,
             ),
             [(version.id or 0, "fit") for version in self.versions],

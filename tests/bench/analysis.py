@@ -1,9 +1,9 @@
-"""How well a judge with few nodes finds the gaffes that one with a hundred times as many finds.
+"""How well an engine with few nodes finds the blunders that one with a hundred times as many finds.
 
     python -m tests.bench.analysis [FAMILY …] [--positions N] [--nodes N] [--times T]
 
-Positions come from games of the samples with few nodes; of each second one the move is drawn at random, so that gaffes
-are many. Precision: how many of the moves marked `??` the deep judge marks so too; recall: how many of its `??` were
+Positions come from games of the samples with few nodes. In every second one the move is random, so that there are many
+blunders. Precision: how many of the moves marked `??` the deep engine marks so too; recall: how many of its `??` were
 found. `--nodes` may be given several times, to choose the usual budget by.
 """
 
@@ -16,11 +16,11 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from arena.analysis.budget import NODES
-from arena.analysis.curve import shipped
-from arena.analysis.judge import Judge, sample_judge
-from arena.analysis.marking import GAFFE, Judged
-from arena.analysis.work import judge_last
+from arena.analysis.budget import DEFAULT_NODES
+from arena.analysis.engine import AnalysisEngine, sample_engine
+from arena.analysis.game_analysis import analyse_last_move
+from arena.analysis.marking import BLUNDER, AnalysedMove
+from arena.analysis.win_model import shipped
 from referee.bot.argument import read_bot
 from referee.game.openings import random_openings
 from referee.game.record import GameRecord, positions
@@ -33,12 +33,12 @@ from tests.bench.figure import Figure
 
 PLAYERS = ("alpha=sample:alphabeta;option.Nodes=1500", "beta=sample:alphabeta;option.Nodes=300")
 OPENING_PLIES = 4
-MOST_PLIES = 160
+MAX_PLIES = 160
 
 
 @dataclass(slots=True)
 class Agreement:
-    """How often two judges mark a move `??`: both, the quick one alone, the deep one alone."""
+    """How often two engines mark a move `??`: both, the quick one alone, the deep one alone."""
 
     both: int = 0
     quick: int = 0
@@ -46,9 +46,9 @@ class Agreement:
     seconds: list[float] = field(default_factory=list)
     """What the quick one took for a move."""
 
-    def add(self, quick: Judged, deep: Judged) -> None:
+    def add(self, quick: AnalysedMove, deep: AnalysedMove) -> None:
         """One more move."""
-        match quick.mark == GAFFE, deep.mark == GAFFE:
+        match quick.mark == BLUNDER, deep.mark == BLUNDER:
             case True, True:
                 self.both += 1
             case True, False:
@@ -58,45 +58,51 @@ class Agreement:
 
     @property
     def precision(self) -> float:
-        """Of what the quick judge marks, how much is so."""
+        """Of what the quick engine marks, how much is so."""
         return self.both / max(1, self.both + self.quick)
 
     @property
     def recall(self) -> float:
-        """Of what is so, how much the quick judge marks."""
+        """Of what is so, how much the quick engine marks."""
         return self.both / max(1, self.both + self.deep)
 
 
 def run(quick: bool) -> Iterator[Figure]:
     """Precision and recall in every family."""
     for family in families():
-        found = compare(family, 20 if quick else 500, NODES, 100)
+        found = compare(family, 20 if quick else 500, DEFAULT_NODES, 100)
         for name in ("precision", "recall"):
             yield Figure(
-                "analysis", f"{family}: {name} of ?? at {NODES} nodes", getattr(found, name), "share", goal=">= 0.9"
+                "analysis",
+                f"{family}: {name} of ?? at {DEFAULT_NODES} nodes",
+                getattr(found, name),
+                "share",
+                goal=">= 0.9",
             )
 
 
 def compare(family: str, count: int, nodes: int, times: int, seed: int = 1) -> Agreement:
-    """Judge the moves of so many positions twice."""
+    """Analyse the moves of this number of positions twice."""
     found, source = Agreement(), random.Random(seed)
     with Roster(open_sandbox("none"), spare=2) as roster:
         for record in samples(family, count, roster, source):
-            with Judge(sample_judge(family), roster, record, record.moves) as judge:
+            with AnalysisEngine(sample_engine(family), roster, record, record.moves) as engine:
                 begin = time.perf_counter()
-                shallow = judged(judge, record, nodes)
+                shallow = analysed(engine, record, nodes)
                 found.seconds.append(time.perf_counter() - begin)
-                found.add(shallow, judged(judge, record, times * nodes, is_plain=True))
+                found.add(shallow, analysed(engine, record, times * nodes, is_plain=True))
     return found
 
 
-def judged(judge: Judge, record: GameRecord, nodes: int, *, is_plain: bool = False) -> Judged:
+def analysed(engine: AnalysisEngine, record: GameRecord, nodes: int, *, is_plain: bool = False) -> AnalysedMove:
     """The last move of a game as it is analysed, or by one search of so many nodes."""
-    return judge_last(record, judge.ask_all, nodes=nodes, curve=shipped(record.family), is_plain=is_plain)
+    return analyse_last_move(
+        record, engine.evaluate_all, nodes=nodes, win_model=shipped(record.family), is_plain=is_plain
+    )
 
 
 def samples(family: str, count: int, roster: Roster, source: random.Random) -> Iterator[GameRecord]:
-    """So many games, each broken off behind the move that is to be judged."""
+    """So many games, each broken off behind the move that is to be analysed."""
     left, seed = count, 0
     while left > 0:
         seed += 1
@@ -124,7 +130,7 @@ def _game(family: str, seed: int, roster: Roster) -> GameRecord:
         seed=seed,
     )
     record = play(PlannedGame.of(spec), roster)
-    return replace(record, moves=record.moves[:MOST_PLIES], plies=record.plies[:MOST_PLIES])
+    return replace(record, moves=record.moves[:MAX_PLIES], plies=record.plies[:MAX_PLIES])
 
 
 def main() -> int:
@@ -137,7 +143,7 @@ def main() -> int:
     arguments = parser.parse_args()
     print("family     nodes  moves  ?? both  quick  deep  precision  recall  s/move")
     for family in arguments.families or families():
-        for nodes in arguments.nodes or [NODES]:
+        for nodes in arguments.nodes or [DEFAULT_NODES]:
             one = compare(family, arguments.positions, nodes, arguments.times)
             print(
                 f"{family:<9} {nodes:>6} {len(one.seconds):>6} {one.both:>8} {one.quick:>6} {one.deep:>5} "

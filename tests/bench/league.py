@@ -106,18 +106,18 @@ def _people(base: sqlite3.Connection, tournaments: int) -> None:
     versions = tournaments * ENTRIES
     bots = versions // VERSIONS_EACH
     base.execute(
-        f"""INSERT INTO users (id, name, role, is_active, about, link, created)
+        f"""INSERT INTO users (id, name, role, is_active, about, link, created_at)
         VALUES (1, 'owner', 'author', 1, '', '', {when})"""
     )
     base.execute(
         f"""WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < {bots})
-        INSERT INTO bots (id, name, owner_id, description, is_retired, plays_people, created)
+        INSERT INTO bots (id, name, owner_id, description, is_retired, plays_people, created_at)
         SELECT i, 'bot' || i, 1, 'made up', 0, 0, {when} FROM n"""
     )
     base.execute(
         f"""WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < {versions})
         INSERT INTO versions (id, bot_id, number, name, bundle, size_bytes, command, options, limits, capabilities,
-            state, report, log, problem, place, created)
+            state, report, log, problem, place, created_at)
         SELECT i, (i - 1) / {VERSIONS_EACH} + 1, (i - 1) % {VERSIONS_EACH} + 1,
             'bot' || ((i - 1) / {VERSIONS_EACH} + 1) || ' v' || ((i - 1) % {VERSIONS_EACH} + 1),
             '', 1000, '["./bot"]', '{{}}', '{{}}', '{{}}', 'active', '{{}}', '', '', '', {when} FROM n"""
@@ -133,7 +133,7 @@ def _tournament(base: sqlite3.Connection, number: int, family: str) -> None:
     settings = json.dumps(document)
     base.execute(
         f"""INSERT INTO tournaments (id, name, family, variant, options, format, settings, pool, is_rated, state,
-            problem, starts, started, finished, planned_games, finished_games, created_by, created)
+            problem, start_time, started_at, finished_at, planned_games, finished_games, created_by, created_at)
         VALUES (?, ?, ?, ?, '{{}}', 'round-robin', ?, ?, 1, 'finished', '', {when}, {when}, {when}, ?, ?, 1, {when})""",
         (number, f"League {number}", family, variant, settings, family, GAMES, GAMES),
     )
@@ -157,8 +157,8 @@ def _tournament(base: sqlite3.Connection, number: int, family: str) -> None:
         + f""", g AS (SELECT i, {commits} + i + 1 AS c, {low} + 1 + i / {ENTRIES} AS a,
             {low} + 1 + (i % {ENTRIES} + (i % {ENTRIES} = i / {ENTRIES})) % {ENTRIES} AS b, (i * 7) % 10 AS r FROM n)
         INSERT INTO games (id, tournament_id, sequence, round, pair, family, pool, variant, first_id, second_id, first,
-            second, spec, is_rated, state, attempt, lease_owner, worker, started, finished, committed, winner,
-            termination, kind, detail, plies)
+            second, spec, is_rated, state, attempt, lease_owner, worker, started_at, finished_at, commit_number, winner,
+            termination, termination_class, detail, plies)
         SELECT printf('%08x%024x', (c * 2654435761) % 4294967296, c), {number}, i + 1, i / {ENTRIES} + 1, i / 2 + 1,
             ?, ?, ?, a, b, v.name, w.name, replace(replace(?, '@1', v.name), '@2', w.name), 1, 'finished', 1, 'made up',
             '', {when}, {when}, c, CASE WHEN r < 5 THEN 'first' WHEN r < 9 THEN 'second' ELSE 'draw' END,
@@ -168,14 +168,16 @@ def _tournament(base: sqlite3.Connection, number: int, family: str) -> None:
         (family, family, variant, json.dumps(asdict(spec)), record.termination.value),
     )
     base.execute(
-        f"INSERT INTO records (game_id, data) SELECT id, ? FROM games WHERE committed > {commits}", (pack(record),)
+        f"INSERT INTO records (game_id, data) SELECT id, ? FROM games WHERE commit_number > {commits}", (pack(record),)
     )
     strength = "25 + (({version} * 7919) % 1000) / 100.0"
     for side in ("first_id", "second_id"):
         mu = strength.format(version=side)
         base.execute(
-            f"""INSERT INTO rating_changes (game_id, version_id, pool, committed, mu_before, sigma_before, mu, sigma)
-            SELECT id, {side}, ?, committed, {mu}, 1.5, {mu} + 0.01, 1.49 FROM games WHERE committed > {commits}""",
+            f"""INSERT INTO rating_changes
+            (game_id, version_id, pool, commit_number, mu_before, sigma_before, mu, sigma)
+            SELECT id, {side}, ?, commit_number, {mu}, 1.5, {mu} + 0.01, 1.49
+            FROM games WHERE commit_number > {commits}""",
             (family,),
         )
     mu = strength.format(version="n.i")

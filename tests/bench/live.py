@@ -90,6 +90,6 @@ def _cost(server: Server, port: int, path: str, word: str, count: int, seconds: 
 def _running(league: League) -> str:
     """A game that is being played, made one if need be."""
     with closing(sqlite3.connect(league.path)) as base:
-        base.execute("UPDATE games SET state = 'running', committed = NULL WHERE committed = 1")
+        base.execute("UPDATE games SET state = 'running', commit_number = NULL WHERE commit_number = 1")
         base.commit()
         return str(base.execute("SELECT id FROM games WHERE state = 'running'").fetchone()[0])

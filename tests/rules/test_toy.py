@@ -15,6 +15,7 @@ from arena.pages.filters import meaning
 from arena.tournaments.eligibility import check_eligibility
 from bots.sdk.game_state import GameState
 from protocol.capabilities import Capabilities
+from bots.sdk.game_state import GameState
 from protocol.errors import BadOption
 from referee.game.record import read_record
 from referee.game.spec import GameSpec, PlannedGame

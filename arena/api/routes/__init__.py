@@ -1,4 +1,4 @@
-"""The routes of the interface, one module per noun. `TABLE` is all of them, in the order of the document."""
+"""The routes of the interface, one module per noun. `TABLE` lists all of them in the order of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ PAGES = {
     "/archive.json": "/archive",
     "/archive/{serial}.json": "/archive/{serial}",
     "/submissions/{submission_id}.json": "/submissions/{submission_id}",
-    "/referees.json": "/referee",
+    "/workers.json": "/referee",
     "/errors.json": "/voids",
     "/account.json": "/account",
     "/dumps.json": "/dumps",
@@ -65,4 +65,4 @@ PAGES = {
     "/{family}/explorer.json": "/explorer/{family}",
     "/{family}.json": "/families/{family}",
 }
-"""What is read at a page's address with `.json` behind it. The order matters: names before patterns."""
+"""API paths by the addresses of pages with `.json` appended. Order matters: names come before patterns."""

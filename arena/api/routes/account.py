@@ -1,20 +1,20 @@
-"""Who you are, and your tokens."""
+"""Your account and your tokens."""
 
 from __future__ import annotations
 
 from arena import services
-from arena.api.page import Page
+from arena.api.page import PageResponse
 from arena.api.registry import Routes
 from arena.api.schemas import (
     Account,
     AccountChange,
-    LoginWish,
+    LoginRequest,
     NewToken,
     Number,
-    PasswordWish,
+    PasswordRequest,
     RoleName,
     TokenItem,
-    TokenWish,
+    TokenRequest,
 )
 from arena.http.address import PREFIX
 from arena.http.call import Answer, Call
@@ -25,21 +25,21 @@ from arena.store.base.models import Token
 routes = Routes()
 
 
-@routes.get("/account", tag="account", summary="Who you are", scope="read", example="/api/v1/account")
+@routes.get("/account", tag="account", summary="Show your account", scope="read", example="/api/v1/account")
 async def show(call: Call) -> Answer[Account]:
-    """Your name and role, what this token may do, what you have in store, and what you say of yourself."""
+    """Return your name, role and profile, the token's scopes, and your storage use."""
     return await _account(call)
 
 
 @routes.patch(
     "/account",
     tag="account",
-    summary="Say something of yourself",
+    summary="Change your profile",
     scope="submit",
     example="""/api/v1/account -d '{"about": "I write bots.", "link": "https://example.org/me"}'""",
 )
 async def describe(call: Call, body: AccountChange) -> Answer[Account]:
-    """Change what your page says of you, to everybody."""
+    """Change your public profile."""
     await call.run(services.account.describe, call.arena, call.user, body.about, body.link)
     return await _account(call)
 
@@ -62,17 +62,19 @@ async def _account(call: Call) -> Answer[Account]:
     return Answer(body, keep="never", is_private=True)
 
 
-@routes.get("/account/tokens", tag="account", summary="Your tokens", scope="read", example="/api/v1/account/tokens")
-async def list_tokens(call: Call) -> Answer[Page[TokenItem]]:
-    """All your tokens, oldest first, without their secrets; revoked ones included."""
+@routes.get(
+    "/account/tokens", tag="account", summary="List your tokens", scope="read", example="/api/v1/account/tokens"
+)
+async def list_tokens(call: Call) -> Answer[PageResponse[TokenItem]]:
+    """List all your tokens, oldest first, including revoked ones. Secrets are not shown."""
     rows = await call.run(call.store.users.tokens, call.user.user_id)
-    return Answer(Page(items=[token_item(row) for row in rows]), keep="never", is_private=True)
+    return Answer(PageResponse(items=[token_item(row) for row in rows]), keep="never", is_private=True)
 
 
 @routes.post(
     "/account/tokens",
     tag="account",
-    summary="Make a token",
+    summary="Create a token",
     scope="read",
     status=201,
     is_idempotent=True,
@@ -80,15 +82,16 @@ async def list_tokens(call: Call) -> Answer[Page[TokenItem]]:
     problems=("conflict",),
     example="""/api/v1/account/tokens -d '{"name": "laptop", "scopes": ["read", "submit"], "days": 90}'""",
 )
-async def make(call: Call, body: TokenWish) -> Answer[NewToken]:
-    """A token that may do no more than this one, lasts no longer and dies with it. Its secret is shown this once.
+async def make(call: Call, body: TokenRequest) -> Answer[NewToken]:
+    """Create a token with at most the scopes and lifetime of this one; it is revoked together with this one.
 
-    The same `Idempotency-Key` again makes no second one: 409 says which token was made.
+    The secret is shown only in this response. Repeating the request with the same `Idempotency-Key` creates no second
+    token: you get 409, which names the token.
     """
     return await _make(call, body, call.user)
 
 
-async def _make(call: Call, wish: TokenWish | LoginWish, by: Identity) -> Answer[NewToken]:
+async def _make(call: Call, wish: TokenRequest | LoginRequest, by: Identity) -> Answer[NewToken]:
     scopes = sorted(by.scopes) if wish.scopes is None else wish.scopes
     row, secret = await call.run(services.token.make, call.arena, wish.name, scopes, wish.days, by)
     body = NewToken(**token_item(row).model_dump(), token=secret)
@@ -98,9 +101,9 @@ async def _make(call: Call, wish: TokenWish | LoginWish, by: Identity) -> Answer
 
 @routes.delete("/account/tokens/{token}", tag="account", summary="Revoke a token", scope="read")
 async def revoke(call: Call, token: Number) -> None:
-    """Make one of your tokens useless for good, and those made with it. Twice is as good as once.
+    """Revoke one of your tokens and the tokens created with it. Revoking it again has no effect.
 
-    A token revokes itself, and others that may do no more than it.
+    A token can revoke itself and tokens with no more scopes than its own.
     """
     await call.run(services.token.revoke, call.arena, token, call.user)
 
@@ -108,12 +111,12 @@ async def revoke(call: Call, token: Number) -> None:
 @routes.post(
     "/login",
     tag="account",
-    summary="Make a token with a password",
+    summary="Create a token with a password",
     status=201,
     example="""/api/v1/login -d '{"user": "ada", "password": "…", "name": "laptop", "scopes": ["read"]}'""",
 )
-async def login(call: Call, body: LoginWish) -> Answer[NewToken]:
-    """For programs of people: `arena login` does this. Slow and few: passwords are not for guessing."""
+async def login(call: Call, body: LoginRequest) -> Answer[NewToken]:
+    """Create a token with your name and password, as `arena login` does. Attempts are rate-limited."""
     by = await with_name_and_password(call, services.account.authenticate, body.user, body.password)
     return await _make(call, body, by)
 
@@ -126,8 +129,10 @@ async def login(call: Call, body: LoginWish) -> Answer[NewToken]:
     status=204,
     example="""/api/v1/account/password -d '{"password": "…", "new_password": "another horse, no battery"}'""",
 )
-async def change_password(call: Call, body: PasswordWish) -> None:
-    """All browser sessions end, and with `revoke_tokens` all tokens, this one too."""
+async def change_password(call: Call, body: PasswordRequest) -> None:
+    """Change your password. This ends all browser sessions; `revoke_tokens` also revokes all tokens, including this
+    one.
+    """
     await with_password(
         call,
         services.account.change_password,
@@ -141,13 +146,13 @@ async def change_password(call: Call, body: PasswordWish) -> None:
 
 
 def token_item(row: Token) -> TokenItem:
-    """A token as a document."""
+    """Convert a token to its schema."""
     assert row.id is not None
     return TokenItem(
         id=row.id,
         name=row.name,
         scopes=row.scopes.split(),
-        created=row.created,
+        created_at=row.created_at,
         expires=row.expires,
         last_used=row.last_used,
         revoked=row.revoked,

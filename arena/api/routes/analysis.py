@@ -1,22 +1,28 @@
-"""Analyses: of games that are over, and of one position somebody asks about."""
+"""Analyses of finished games and of single positions."""
 
 from __future__ import annotations
 
 from arena import services
 from arena.api.registry import Routes
 from arena.api.schemas import GameId, Number
-from arena.api.schemas.analysis import AnalysisDocument, AnalysisWish, QuestionDocument, QuestionWish, Thought
+from arena.api.schemas.analysis import (
+    AnalysisRequest,
+    AnalysisResponse,
+    PositionEvaluation,
+    PositionRequest,
+    PositionResponse,
+)
 from arena.http.address import PREFIX
 from arena.http.call import Answer, Call
 from arena.services.analysis import GameAnalysis, Question
-from arena.store.base.models import AnalysisRequest
+from arena.store.base.models import QueuedAnalysis
 
 routes = Routes()
 
 
-@routes.get("/games/{game}/analysis", tag="analysis", summary="What a judge thought of a game", problems=("not-found",))
-async def show(call: Call, game: GameId) -> Answer[AnalysisDocument]:
-    """The analysis of a game played here, or of an imported one by its id; `state` says how far it is."""
+@routes.get("/games/{game}/analysis", tag="analysis", summary="Get the analysis of a game", problems=("not-found",))
+async def show(call: Call, game: GameId) -> Answer[AnalysisResponse]:
+    """Return the analysis of a game played here, or of an imported one by its ID; `state` is the progress."""
     if await call.run(call.store.archive.serial_of, game) is None:
         await call.run(call.store.games.get, game)
     return Answer(_document(await call.run(services.analysis.read, call.arena, game)), keep="never")
@@ -25,52 +31,52 @@ async def show(call: Call, game: GameId) -> Answer[AnalysisDocument]:
 @routes.post(
     "/games/{game}/analysis",
     tag="analysis",
-    summary="Have a game analysed",
+    summary="Request the analysis of a game",
     scope="read",
     problems=("not-found", "conflict", "invalid", "forbidden"),
 )
-async def ask(call: Call, game: GameId, body: AnalysisWish) -> Answer[AnalysisDocument]:
-    """Puts it before what is analysed unasked; the judge is asked while no game is played."""
+async def ask(call: Call, game: GameId, body: AnalysisRequest) -> Answer[AnalysisResponse]:
+    """Queue the game ahead of automatic analyses. The engine runs while no game is played."""
     found = await call.run(services.analysis.ask, call.arena, game, call.user, body.nodes)
     return Answer(_document(found), keep="never", is_private=True)
 
 
-def _document(found: GameAnalysis) -> AnalysisDocument:
+def _document(found: GameAnalysis) -> AnalysisResponse:
     about = {name: value for name, value in found.data.items() if name != "game"}
-    return AnalysisDocument.model_validate(
+    return AnalysisResponse.model_validate(
         {"game": found.game_id, "state": found.state, "problem": found.problem, **about}
     )
 
 
 @routes.post(
-    "/questions",
+    "/analysis/positions",
     tag="analysis",
-    summary="Ask what the judge thinks of a position",
+    summary="Request the evaluation of a position",
     scope="read",
     status=201,
     problems=("invalid", "forbidden"),
-    example="""/api/v1/questions -d '{"family": "loa", "moves": "b1b3 h4f2"}'""",
+    example="""/api/v1/analysis/positions -d '{"family": "loa", "moves": "b1b3 h4f2"}'""",
 )
-async def ask_position(call: Call, body: QuestionWish) -> Answer[QuestionDocument]:
-    """The judge answers while no game is played: read the question again until `is_done`."""
+async def ask_position(call: Call, body: PositionRequest) -> Answer[PositionResponse]:
+    """Queue a position. The engine runs while no game is played; read the result again until `is_done`."""
     question = Question(**body.model_dump(exclude={"nodes"}))
     line = await call.run(services.analysis.read_question, question)
     found = await call.run(services.analysis.ask_position, call.arena, line, call.user, body.nodes)
-    headers = {"Location": f"{PREFIX}/questions/{found.id}"}
+    headers = {"Location": f"{PREFIX}/analysis/positions/{found.id}"}
     return Answer(_answer(found), status=201, keep="never", headers=headers, is_private=True)
 
 
-@routes.get("/questions/{number}", tag="analysis", summary="What became of a question", scope="read")
-async def read_answer(call: Call, number: Number) -> Answer[QuestionDocument]:
-    """A question of one's own, for a day."""
+@routes.get("/analysis/positions/{number}", tag="analysis", summary="Get the evaluation of a position", scope="read")
+async def read_answer(call: Call, number: Number) -> Answer[PositionResponse]:
+    """Return your request for a position and its answer. Both are kept for a day."""
     found = await call.run(services.analysis.read_answer, call.arena, number, call.user)
     return Answer(_answer(found), keep="never", is_private=True)
 
 
-def _answer(found: AnalysisRequest) -> QuestionDocument:
-    return QuestionDocument(
+def _answer(found: QueuedAnalysis) -> PositionResponse:
+    return PositionResponse(
         id=found.id or 0,
         is_done=found.is_done,
         problem=found.problem,
-        answer=Thought.model_validate(found.answer) if found.is_done else None,
+        answer=PositionEvaluation.model_validate(found.answer) if found.is_done else None,
     )

@@ -1,4 +1,4 @@
-"""The archive: games of all times searched, shown, written in the notations people use, and imported."""
+"""The archive of imported games and games played here: search, show, export in the notations people use, import."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from arena.api.page import PageQuery
 from arena.api.registry import Routes
 from arena.api.schemas import FamilyName, In, Number, OneLine, VariantName
 from arena.api.schemas.archive import (
-    ArchiveDocument,
     ArchiveItem,
     ArchivePage,
+    ArchiveResponse,
     ArchiveSource,
     ArchiveSources,
-    ImportDocument,
+    ImportResponse,
 )
 from arena.http import cache
 from arena.http.call import Answer, Call
@@ -40,12 +40,14 @@ _Share = Annotated[int, Field(ge=0, le=100)]
 
 
 class ArchiveQuery(PageQuery):
-    """Which games, and in which order. `id` is a game's id, `number` that of the archive or of the collection;
-    `player`, `first` and `second` are parts of names, `name` is a whole one; `moves` (the first ones) and `position`
-    (that occurred, however the board is turned) need a `family`; `source` is a collection, `arena` the games played
-    here. `gaffes`, `accuracy` (of the less accurate side), `turns` (turning points, all three: at least),
-    `most_gaffes`, `most_accuracy` and `thrown` (somebody who stood as good as won did not win) leave games that were
-    analysed, and so do sorts by them.
+    """Filters and order of games. `id` is a game's ID, `number` its number in the archive or in its collection.
+
+    `player`, `first` and `second` are parts of names, `name` is a whole name. `moves` (the first moves) and `position`
+    (up to symmetry, anywhere in the game) need a `family`. `source` is a collection; `arena` means games played here.
+
+    `blunders`, `accuracy` (of the less accurate side) and `min_turning_points` are lower bounds, `max_blunders` and
+    `max_accuracy` upper bounds. `blown_win` selects games in which a side reached a winning position and did not win.
+    These filters, and sorting by these figures, leave out games without an analysis.
     """
 
     id: _Words | None = None
@@ -59,33 +61,33 @@ class ArchiveQuery(PageQuery):
     result: Literal["first", "second", "draw", "none"] | None = None
     ending: _Words | None = None
     source: _Words | None = None
-    shortest: _Plies | None = None
-    longest: _Plies | None = None
+    min_plies: _Plies | None = None
+    max_plies: _Plies | None = None
     since: _Day | None = None
     until: _Day | None = None
     moves: Annotated[str, Field(min_length=1, max_length=4000)] | None = None
     position: Annotated[str, Field(min_length=1, max_length=1000)] | None = None
-    gaffes: _Count | None = None
-    most_gaffes: _Count | None = None
+    blunders: _Count | None = None
+    max_blunders: _Count | None = None
     accuracy: _Share | None = None
-    most_accuracy: _Share | None = None
-    turns: _Count | None = None
-    thrown: Literal["yes", "no"] | None = None
-    sort: Literal["number", "date", "length", "gaffes", "accuracy", "first_accuracy", "second_accuracy", "turns"] = (
-        "number"
-    )
+    max_accuracy: _Share | None = None
+    min_turning_points: _Count | None = None
+    blown_win: Literal["yes", "no"] | None = None
+    sort: Literal[
+        "number", "date", "length", "blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points"
+    ] = "number"
     order: Literal["falling", "rising"] = "falling"
 
 
 @routes.get(
     "/archive",
     tag="archive",
-    summary="Games of all times",
+    summary="Search the archive",
     example="/api/v1/archive?family=loa&result=draw&sort=length",
     problems=("invalid",),
 )
 async def search(call: Call, query: ArchiveQuery) -> ArchivePage:
-    """The games that match, the latest first unless asked otherwise, and how many match in all."""
+    """List the matching games, latest first by default, with their total number."""
     given = query.model_dump(exclude={"limit", "after", "sort", "order"})
     after = read_cursor(query.after, int)
     found = await call.run(
@@ -102,9 +104,9 @@ async def search(call: Call, query: ArchiveQuery) -> ArchivePage:
     return ArchivePage(items=items, total=found.total, next=write_cursor(found.next) if found.next else None)
 
 
-@routes.get("/archive/sources", tag="archive", summary="Where games of all times come from")
+@routes.get("/archive/sources", tag="archive", summary="List the collections of the archive")
 async def sources(call: Call) -> ArchiveSources:
-    """The collections, and how many games of each variant they have."""
+    """List the collections, with the number of games of each variant."""
     found = await call.run(call.arena.store.archive.sources)
     return ArchiveSources(
         items=[
@@ -117,18 +119,18 @@ async def sources(call: Call) -> ArchiveSources:
 @routes.get(
     "/archive/{serial}",
     tag="archive",
-    summary="A game of the archive",
+    summary="Get a game of the archive",
     problems=("not-found",),
 )
-async def show(call: Call, serial: Number) -> Answer[ArchiveDocument]:
-    """A game by its number in the archive, whole."""
+async def show(call: Call, serial: Number) -> Answer[ArchiveResponse]:
+    """Return a game with its moves, by its number in the archive."""
     line, game = await call.run(services.archive.read, call.arena, serial)
     return Answer(await call.run(_document, line, game))
 
 
-def _document(line: ArchiveLine, game: ArchivedGame) -> ArchiveDocument:
+def _document(line: ArchiveLine, game: ArchivedGame) -> ArchiveResponse:
     about: dict[str, Any] = ArchiveItem.model_validate(line).model_dump()
-    return ArchiveDocument(
+    return ArchiveResponse(
         **about,
         options=dict(game.options),
         position=game.position,
@@ -139,7 +141,7 @@ def _document(line: ArchiveLine, game: ArchivedGame) -> ArchiveDocument:
 
 
 class NotationQuery(In):
-    """How the game is written: a notation of its family. Without it as it was imported."""
+    """The notation of the family to write the game in. Without one, the text is the imported one."""
 
     notation: Annotated[str, Field(min_length=1, max_length=40)] | None = None
 
@@ -147,12 +149,12 @@ class NotationQuery(In):
 @routes.get(
     "/archive/{serial}/text",
     tag="archive",
-    summary="A game of the archive as text",
+    summary="Get a game of the archive as text",
     forms={TEXT: "the game in `notation`"},
     problems=("not-found", "invalid"),
 )
 async def write(call: Call, serial: Number, query: NotationQuery) -> web.StreamResponse:
-    """The game as it was imported, or in a notation of its family."""
+    """Return the game as it was imported, or in a notation of its family."""
     call.accepts(TEXT)
     text = await call.run(services.archive.write, call.arena, serial, query.notation)
     response = cache.answer(
@@ -168,7 +170,7 @@ async def write(call: Call, serial: Number, query: NotationQuery) -> web.StreamR
 
 
 class ImportQuery(In):
-    """Whose games they are: `family`, the name of the collection (`source`), and what the text does not say."""
+    """The `family` of the games, the name of the collection (`source`), and details that the text lacks."""
 
     family: FamilyName
     source: OneLine
@@ -185,14 +187,17 @@ class ImportQuery(In):
     problems=("invalid", "too-large"),
     example="/api/v1/archive?family=abalone&source=migs --data-binary @migs.txt",
 )
-async def take_in(call: Call, query: ImportQuery, upload: Upload) -> ImportDocument:
-    """Import the games of a text, in `notation` or in what fits best. Bad games are named, good ones kept.
+async def take_in(call: Call, query: ImportQuery, upload: Upload) -> ImportResponse:
+    """Import the games of a text, in `notation` or in the one that fits best.
 
-    The body is the text itself. The same game is kept once, in whatever notation it comes.
+    The body is the text. Valid games are stored, invalid ones are reported. A game is stored once, whatever its
+    notation.
     """
     async with upload.received() as file:
         if file.size > MOST_TEXT_BYTES:
-            raise Problem("too-large", f"a text has {MOST_TEXT_BYTES:,} bytes at most", limit=MOST_TEXT_BYTES)
+            raise Problem(
+                "too-large", f"the text is too large: at most {MOST_TEXT_BYTES:,} bytes", limit=MOST_TEXT_BYTES
+            )
         data = await call.run(file.file.read)
     try:
         text = data.decode("utf-8-sig")
@@ -209,4 +214,4 @@ async def take_in(call: Call, query: ImportQuery, upload: Upload) -> ImportDocum
             notation=query.notation,
         )
     )
-    return ImportDocument.model_validate(found.as_json())
+    return ImportResponse.model_validate(found.as_json())

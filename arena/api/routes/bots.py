@@ -1,4 +1,4 @@
-"""Bots and their versions: lists, documents, uploads, retirement."""
+"""Bots and their versions: lists, details, uploads, retirement."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pydantic import Field
 
 from arena import services
 from arena.api import handle, idempotency
-from arena.api.page import Page, PageQuery, page
+from arena.api.page import PageQuery, PageResponse, page
 from arena.api.registry import Routes
 from arena.api.schemas import (
     BotChange,
-    BotDocument,
     BotItem,
     BotName,
+    BotResponse,
     ChangeItem,
     FamilyName,
     GameItem,
@@ -25,7 +25,7 @@ from arena.api.schemas import (
     PoolRating,
     PresenceItem,
     Sha256,
-    Submission,
+    SubmissionResponse,
     UserName,
     VersionItem,
 )
@@ -39,7 +39,7 @@ routes = Routes()
 
 
 class BotQuery(PageQuery):
-    """Which bots."""
+    """Filters of bots."""
 
     family: FamilyName | None = None
     owner: UserName | None = None
@@ -47,9 +47,10 @@ class BotQuery(PageQuery):
 
 
 class SubmitQuery(In):
-    """What an upload claims to be; `bot.toml` may name the families instead. `sha256` is compared with what came in.
+    """Details of an upload. `family` may be omitted if `bot.toml` names the families. `sha256` is compared with the
+    received file.
 
-    `tc` is a time control such as `5/move`: the check tries the bot with that time for a move alone.
+    `tc` is a time control such as `5/move`: the check tries the bot with this time per move only.
     """
 
     family: Annotated[list[FamilyName], Field(default_factory=list, max_length=20)]
@@ -58,13 +59,13 @@ class SubmitQuery(In):
 
 
 class ChangeQuery(PageQuery):
-    """The ratings of which pool."""
+    """The pool whose ratings to return."""
 
     pool: PoolName
 
 
 def version_item(line: VersionLine, fit_from_ms: dict[str, int]) -> VersionItem:
-    """A row as a document."""
+    """Convert a row to its schema."""
     return VersionItem(
         id=line.id,
         bot=line.bot,
@@ -75,7 +76,7 @@ def version_item(line: VersionLine, fit_from_ms: dict[str, int]) -> VersionItem:
         problem=line.problem,
         sha256=line.bundle,
         size_bytes=line.size_bytes,
-        created=line.created,
+        created_at=line.created_at,
         checked=line.checked,
         families={family: list(variants) for family, variants in line.families.items()},
         fit_from_ms=fit_from_ms,
@@ -83,9 +84,9 @@ def version_item(line: VersionLine, fit_from_ms: dict[str, int]) -> VersionItem:
     )
 
 
-@routes.get("/bots", tag="bots", summary="All bots", problems=("not-found",), example="/api/v1/bots?family=loa")
-async def list_bots(call: Call, query: BotQuery) -> Page[BotItem]:
-    """Bots by name: all, of one owner, or those with an active version in a family."""
+@routes.get("/bots", tag="bots", summary="List bots", problems=("not-found",), example="/api/v1/bots?family=loa")
+async def list_bots(call: Call, query: BotQuery) -> PageResponse[BotItem]:
+    """List bots by name: all, those of one owner, or those with an active version in a family."""
     owner = (await call.run(call.store.users.find, query.owner)).id if query.owner else None
     rows = await call.run(
         lambda: call.store.bots.page(
@@ -99,13 +100,13 @@ async def list_bots(call: Call, query: BotQuery) -> Page[BotItem]:
     return page(rows, BotItem.model_validate)
 
 
-@routes.get("/bots/{bot}", tag="bots", summary="A bot with its versions", example="/api/v1/bots/greedy")
-async def show(call: Call, bot: BotName) -> BotDocument:
-    """A bot with all its versions, newest first, and their ratings in every pool."""
+@routes.get("/bots/{bot}", tag="bots", summary="Get a bot with its versions", example="/api/v1/bots/greedy")
+async def show(call: Call, bot: BotName) -> BotResponse:
+    """Return a bot with all its versions, newest first, and their ratings in every pool."""
     return await _document(call, bot)
 
 
-async def _document(call: Call, name: str) -> BotDocument:
+async def _document(call: Call, name: str) -> BotResponse:
     row = await call.run(services.bot.find, call.arena, name)
     assert row.id is not None
     owner = await call.run(call.store.users.get, row.owner_id)
@@ -114,13 +115,13 @@ async def _document(call: Call, name: str) -> BotDocument:
     ratings = await call.run(call.store.ratings.of_versions, ids) if versions else []
     fit_from = await call.run(call.store.versions.fit_from, ids)
     presence = await call.run(services.remote.presence_of, call.arena, versions)
-    return BotDocument(
+    return BotResponse(
         name=row.name,
         owner=owner.name,
         description=row.description,
         is_retired=row.is_retired,
         plays_people=row.plays_people,
-        created=row.created,
+        created_at=row.created_at,
         versions=[version_item(line, fit_from.get(line.id, {})) for line in versions],
         ratings=[PoolRating.model_validate(line) for line in ratings],
         presence=PresenceItem.model_validate(presence) if presence else None,
@@ -134,8 +135,8 @@ async def _document(call: Call, name: str) -> BotDocument:
     scope="submit",
     example="""/api/v1/bots/zeta -d '{"description": "plays well"}'""",
 )
-async def change(call: Call, bot: BotName, body: BotChange) -> BotDocument:
-    """Change what is said of a bot, or whether people may play against it."""
+async def change(call: Call, bot: BotName, body: BotChange) -> BotResponse:
+    """Change the description of a bot, or whether people may play against it."""
     if body.description is not None:
         await call.run(services.bot.describe, call.arena, bot, body.description, call.user)
     if body.plays_people is not None:
@@ -144,8 +145,10 @@ async def change(call: Call, bot: BotName, body: BotChange) -> BotDocument:
 
 
 @routes.post("/bots/{bot}/retire", tag="bots", summary="Retire a bot", scope="submit", problems=("conflict",))
-async def retire(call: Call, bot: BotName) -> BotDocument:
-    """No version of the bot is entered any more; its games and ratings stay. Twice is as good as once."""
+async def retire(call: Call, bot: BotName) -> BotResponse:
+    """Retire all versions of the bot: they enter no new tournaments, but keep their games and ratings. Retiring it
+    again has no effect.
+    """
     await call.run(services.bot.retire, call.arena, bot, call.user)
     return await _document(call, bot)
 
@@ -163,10 +166,11 @@ async def retire(call: Call, bot: BotName) -> BotDocument:
 )
 async def submit(
     call: Call, bot: BotName, query: SubmitQuery, upload: Upload
-) -> Answer[Submission] | web.StreamResponse:
-    """Upload the next version of a bot; a new name makes a new bot. It is checked, then active or failed.
+) -> Answer[SubmissionResponse] | web.StreamResponse:
+    """Upload the next version of a bot; an unused name creates a bot. The version is checked, then becomes active or
+    failed.
 
-    The body is the file itself. The answer has its SHA-256 and where to watch the check.
+    The body is the file. The response has its SHA-256 and the address of the check.
     """
     await call.run(services.submission.admit, call.arena, bot, call.user)
     async with upload.received(query.sha256) as file:
@@ -189,9 +193,11 @@ async def submit(
         return await idempotency.once(call, file.sha256.encode(), take)
 
 
-@routes.get("/bots/{bot}/versions/{number}", tag="bots", summary="A version", example="/api/v1/bots/greedy/versions/1")
-async def show_version(call: Call, bot: BotName, number: Number) -> Answer[Submission]:
-    """One version with the report of its check, and for its owner the bot's own words."""
+@routes.get(
+    "/bots/{bot}/versions/{number}", tag="bots", summary="Get a version", example="/api/v1/bots/greedy/versions/1"
+)
+async def show_version(call: Call, bot: BotName, number: Number) -> Answer[SubmissionResponse]:
+    """Return a version with its check report. Its owner also gets the bot's standard error."""
     await call.run(services.bot.find, call.arena, bot)
     version = await call.run(call.store.versions.find, bot, number)
     return await _shown(call, version.id or 0)
@@ -204,8 +210,10 @@ async def show_version(call: Call, bot: BotName, number: Number) -> Answer[Submi
     scope="submit",
     problems=("conflict",),
 )
-async def retire_version(call: Call, bot: BotName, number: Number) -> Submission:
-    """The version is entered no more; its games and ratings stay. Twice is as good as once."""
+async def retire_version(call: Call, bot: BotName, number: Number) -> SubmissionResponse:
+    """Retire the version: it enters no new tournaments, but keeps its games and ratings. Retiring it again has no
+    effect.
+    """
     version = await call.run(services.bot.retire_version, call.arena, bot, number, call.user)
     return submission_document(await call.run(services.submission.read, call.arena, version.id or 0, call.user))
 
@@ -213,11 +221,11 @@ async def retire_version(call: Call, bot: BotName, number: Number) -> Submission
 @routes.get(
     "/bots/{bot}/versions/{number}/changes",
     tag="bots",
-    summary="A version's rating, game by game",
+    summary="List a version's rating changes",
     example="/api/v1/bots/greedy/versions/1/changes?pool=loa",
 )
-async def changes(call: Call, bot: BotName, number: Number, query: ChangeQuery) -> Page[ChangeItem]:
-    """What every game did to the version's rating in one pool, in order: the line of a plot."""
+async def changes(call: Call, bot: BotName, number: Number, query: ChangeQuery) -> PageResponse[ChangeItem]:
+    """List what every game did to the version's rating in a pool, in order, for a plot."""
     await call.run(services.bot.find, call.arena, bot)
     version = await call.run(call.store.versions.find, bot, number)
     assert version.id is not None
@@ -225,30 +233,30 @@ async def changes(call: Call, bot: BotName, number: Number, query: ChangeQuery) 
     return page(rows, ChangeItem.model_validate)
 
 
-@routes.get("/bots/{bot}/games", tag="bots", summary="A bot's games", example="/api/v1/bots/greedy/games?limit=5")
-async def games(call: Call, bot: BotName, query: PageQuery) -> Page[GameItem]:
-    """The results of all versions of a bot, latest first."""
+@routes.get("/bots/{bot}/games", tag="bots", summary="List a bot's games", example="/api/v1/bots/greedy/games?limit=5")
+async def games(call: Call, bot: BotName, query: PageQuery) -> PageResponse[GameItem]:
+    """List the results of all versions of a bot, latest first."""
     return await _games(call, query, bot)
 
 
 @routes.get(
     "/bots/{bot}/vs/{other}",
     tag="bots",
-    summary="Two bots against each other",
+    summary="List games between two bots",
     example="/api/v1/bots/greedy/vs/random",
 )
-async def meetings(call: Call, bot: BotName, other: BotName, query: PageQuery) -> Page[GameItem]:
-    """All results between two bots, whatever their versions, latest first."""
+async def meetings(call: Call, bot: BotName, other: BotName, query: PageQuery) -> PageResponse[GameItem]:
+    """List all results between two bots, of all their versions, latest first."""
     return await _games(call, query, bot, other)
 
 
-async def _games(call: Call, query: PageQuery, *names: str) -> Page[GameItem]:
+async def _games(call: Call, query: PageQuery, *names: str) -> PageResponse[GameItem]:
     ids = []
     for name in names:
         row = await call.run(services.bot.find, call.arena, name)
         ids.append([line.id for line in await call.run(call.store.versions.of_bot, row.id or 0)])
     if not all(ids):
-        return Page(items=[])
+        return PageResponse(items=[])
     rows = await call.run(
         lambda: call.store.games.latest(
             versions=ids[0], against=ids[1] if len(ids) > 1 else None, limit=query.limit, after=query.after
@@ -257,21 +265,23 @@ async def _games(call: Call, query: PageQuery, *names: str) -> Page[GameItem]:
     return page(rows, GameItem.model_validate)
 
 
-@routes.get("/submissions/{submission_id}", tag="bots", summary="A submission and its check")
-async def show_submission(call: Call, submission_id: Number) -> Answer[Submission]:
-    """An upload on its way: the steps of its check, the verdict, and for its owner the bot's own words."""
+@routes.get("/submissions/{submission_id}", tag="bots", summary="Get a submission and its check")
+async def show_submission(call: Call, submission_id: Number) -> Answer[SubmissionResponse]:
+    """Return the progress of an upload: the steps of its check and the verdict. Its owner also gets the bot's standard
+    error.
+    """
     return await _shown(call, submission_id)
 
 
-async def _shown(call: Call, version_id: int) -> Answer[Submission]:
+async def _shown(call: Call, version_id: int) -> Answer[SubmissionResponse]:
     found = await call.run(services.submission.read, call.arena, version_id, call.identity)
     keep: Keep = "never" if found.is_moving else "revalidate"
     return Answer(submission_document(found), keep=keep, is_private=found.log is not None)
 
 
-def submission_document(found: services.submission.Submission) -> Submission:
-    """A submission as a document."""
-    return Submission(
+def submission_document(found: services.submission.Submission) -> SubmissionResponse:
+    """Convert a submission to its schema."""
+    return SubmissionResponse(
         **version_item(found.line, found.fit_from_ms).model_dump(),
         report=found.report,
         log=found.log,

@@ -1,4 +1,4 @@
-"""Bundles for the workers that play: the files of a bot by their SHA-256, for tokens of the scope `worker` alone."""
+"""Bundles for workers: the files of a bot by their SHA-256, for tokens with the scope `worker`."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _CHUNK = 256 * 1024
 @routes.get(
     "/bundles/{sha256}",
     tag="workers",
-    summary="The files of a bot, as they were uploaded",
+    summary="Download a bundle",
     scope="worker",
-    forms={BYTES: "the upload, whose SHA-256 is its name"},
+    forms={BYTES: "the uploaded file; its SHA-256 is its name"},
     example=f"/api/v1/bundles/{'0' * 64} -o bundle",
 )
 async def show(call: Call, sha256: Sha256) -> web.StreamResponse:
-    """A bundle by the SHA-256 of its content, checked once more before the first byte is sent."""
+    """Return a bundle by its SHA-256. The checksum is verified before the first byte is sent."""
     call.accepts(BYTES)
     etag = f'"{sha256}"'
     headers = {"Cache-Control": cache.control("immutable", is_private=True), "ETag": etag, "Vary": "Authorization"}
@@ -41,7 +41,7 @@ async def show(call: Call, sha256: Sha256) -> web.StreamResponse:
         try:
             size = await call.run(call.arena.bundles.fetch, sha256, file)
         except BundleError as error:
-            raise Problem("unavailable", str(error), hint="restore it from a backup of the store of bundles") from None
+            raise Problem("unavailable", str(error), hint="restore it from a backup of the bundle store") from None
         file.seek(0)
         return await _send(call, file, size, headers)
 

@@ -1,4 +1,4 @@
-"""Challenges: a match that the author of a remote bot starts."""
+"""Challenges: matches that the author of a remote bot starts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field
 from arena import services
 from arena.api.registry import Routes
 from arena.api.routes.tournaments import document_of, found
-from arena.api.schemas import BotName, FamilyName, In, TournamentDocument, VariantName
+from arena.api.schemas import BotName, FamilyName, In, TournamentResponse, VariantName
 from arena.http.address import PREFIX
 from arena.http.call import Answer, Call
 from arena.services.remote import MOST_GAMES
@@ -18,7 +18,7 @@ routes = Routes()
 
 
 class Challenge(In):
-    """Whom, at what: `opponent` is a sample, another bot of the author's, or a remote one open to challenges."""
+    """A match to start. `opponent` is a sample, another bot of yours, or a remote bot that is open to challenges."""
 
     opponent: Annotated[str, Field(min_length=1, max_length=60)]
     family: FamilyName
@@ -37,8 +37,8 @@ class Challenge(In):
     problems=("conflict", "not-found"),
     example="""/api/v1/bots/zeta/challenges -d '{"opponent": "greedy", "family": "loa"}'""",
 )
-async def challenge(call: Call, bot: BotName, body: Challenge) -> Answer[TournamentDocument]:
-    """Start a match of one's remote bot, in the pool of remote bots; between two bots of one author it is not rated."""
+async def challenge(call: Call, bot: BotName, body: Challenge) -> Answer[TournamentResponse]:
+    """Start a match of your remote bot in the pool of remote bots. A match between two bots of yours is unrated."""
     row = await call.run(
         lambda: services.remote.challenge(
             call.arena,

@@ -1,4 +1,4 @@
-"""The explorer: what was played in a position."""
+"""The opening explorer: moves played in a position."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from arena import services
 from arena.api.registry import Routes
 from arena.api.routes.families import checked
 from arena.api.schemas import FamilyName, In, PoolName, VariantName
-from arena.api.schemas.explorer import ExplorerDocument
+from arena.api.schemas.explorer import ExplorerResponse
 from arena.http.call import Call
 from arena.services.explorer import MOST_WORDS, Question
 
@@ -20,9 +20,10 @@ _Day = Annotated[str, Field(pattern=r"^[0-9]{4}(-[0-9]{1,2}(-[0-9]{1,2})?)?$")]
 
 
 class ExplorerQuery(In):
-    """Which position, the start without one, `moves` from there; and which games: of a `pool`, of a `bot` or one
-    version of it, of a collection (`source`; `arena`: played here), of days, or where both players have at least a
-    `rating` (mu, today).
+    """The position: `moves` after `position`, by default the start of the variant.
+
+    Filters of games: a `pool`, a `bot` or one version of it, a collection (`source`; `arena` means played here), days,
+    or a minimum `rating` (present mu) of both players.
     """
 
     variant: VariantName | None = None
@@ -39,13 +40,13 @@ class ExplorerQuery(In):
 @routes.get(
     "/explorer/{family}",
     tag="archive",
-    summary="What was played in a position",
+    summary="List the moves played in a position",
     example="/api/v1/explorer/loa?moves=b1b3",
     problems=("invalid",),
 )
-async def show(call: Call, family: FamilyName, query: ExplorerQuery) -> ExplorerDocument:
-    """The moves that were played in a position, however the board was turned, and how these games went."""
+async def show(call: Call, family: FamilyName, query: ExplorerQuery) -> ExplorerResponse:
+    """Return the moves played in a position, up to symmetry, and the results of these games."""
     rules = await call.run(checked, family)
     question = Question(rules.family, **query.model_dump())
     found = await call.run(services.explorer.explore, call.arena, question)
-    return ExplorerDocument.model_validate(found)
+    return ExplorerResponse.model_validate(found)

@@ -1,4 +1,4 @@
-"""Families: what can be played."""
+"""Families of games, their rules and legal moves."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Annotated
 from pydantic import Field
 
 from arena import services
-from arena.api.page import Page
+from arena.api.page import PageResponse
 from arena.api.registry import Routes
 from arena.api.schemas import (
-    FamilyDocument,
     FamilyItem,
     FamilyName,
+    FamilyResponse,
     In,
-    MoveDocument,
-    MovesDocument,
-    OptionDocument,
-    OutcomeDocument,
-    StartsDocument,
-    VariantDocument,
+    MoveResponse,
+    MovesResponse,
+    OptionResponse,
+    OutcomeResponse,
+    StartsResponse,
     VariantName,
+    VariantResponse,
 )
 from arena.atlas import published
 from arena.http.call import Answer, Call
@@ -32,35 +32,35 @@ routes = Routes()
 
 
 def checked(family: str) -> Rules:
-    """The rules of a family. Raises Problem (404) with the nearest names."""
+    """Return the rules of a family. Raises Problem (404) with similar names."""
     if family not in families():
         raise not_found("family", family, families())
     return load(family)
 
 
-@routes.get("/families", tag="families", summary="All families of games", example="/api/v1/families")
-async def page(call: Call) -> Page[FamilyItem]:
-    """All families of games."""
+@routes.get("/families", tag="families", summary="List families", example="/api/v1/families")
+async def page(call: Call) -> PageResponse[FamilyItem]:
+    """List all families of games."""
     items = [await call.run(load, name) for name in families()]
-    return Page(items=[FamilyItem.model_validate(rules) for rules in items])
+    return PageResponse(items=[FamilyItem.model_validate(rules) for rules in items])
 
 
-@routes.get("/families/{family}", tag="families", summary="A family", example="/api/v1/families/loa")
-async def show(call: Call, family: FamilyName) -> FamilyDocument:
-    """A family with its variants and rule options, and what they change."""
+@routes.get("/families/{family}", tag="families", summary="Get a family", example="/api/v1/families/loa")
+async def show(call: Call, family: FamilyName) -> FamilyResponse:
+    """Return a family with its variants and rule options, and what the options change."""
     rules = await call.run(checked, family)
-    return FamilyDocument(
+    return FamilyResponse(
         family=rules.family,
         title=rules.title,
         summary=rules.summary,
         version=rules.version,
         sides=list(rules.sides),
         variants=[
-            VariantDocument(name=one.name, position=one.position, options=dict(one.options), note=one.note)
+            VariantResponse(name=one.name, position=one.position, options=dict(one.options), note=one.note)
             for one in rules.variants
         ],
         options=[
-            OptionDocument(
+            OptionResponse(
                 name=one.name,
                 type=one.type,
                 default=one.default,
@@ -74,8 +74,10 @@ async def show(call: Call, family: FamilyName) -> FamilyDocument:
 
 
 class MovesQuery(In):
-    """Which position: a variant's start or a position string, under rule options (`name=value,name=value`), behind
-    `moves` in any spelling, separated by blanks."""
+    """A position: `moves` (any spelling, separated by blanks) after `position`, or after the start of the variant.
+
+    `options` are rule options (`name=value,name=value`).
+    """
 
     variant: VariantName | None = None
     options: Annotated[str, Field(max_length=1000)] = ""
@@ -86,22 +88,22 @@ class MovesQuery(In):
 @routes.get(
     "/families/{family}/moves",
     tag="families",
-    summary="The legal moves of a position",
+    summary="List the legal moves of a position",
     example="/api/v1/families/loa/moves?moves=b1b3",
     problems=("invalid",),
 )
-async def moves(call: Call, family: FamilyName, query: MovesQuery) -> Answer[MovesDocument]:
-    """What may be played, with the cells that a person picks for each move; none when the game is over."""
+async def moves(call: Call, family: FamilyName, query: MovesQuery) -> Answer[MovesResponse]:
+    """List the legal moves, with the cells a person picks for each; empty when the game is over."""
     await call.run(checked, family)
     found = await call.run(
         services.study.choice, family, query.variant or "", query.options, query.position, query.moves
     )
     end = found.outcome
-    document = MovesDocument(
+    document = MovesResponse(
         position=found.position,
         side=found.side,
-        moves=[MoveDocument.model_validate(one) for one in found.moves],
-        outcome=OutcomeDocument(winner=end.winner, termination=end.reason) if end else None,
+        moves=[MoveResponse.model_validate(one) for one in found.moves],
+        outcome=OutcomeResponse(winner=end.winner, termination=end.reason) if end else None,
     )
     return Answer(document, keep="settled")
 
@@ -109,11 +111,11 @@ async def moves(call: Call, family: FamilyName, query: MovesQuery) -> Answer[Mov
 @routes.get(
     "/families/{family}/starts",
     tag="families",
-    summary="How fair the starts of a family are",
+    summary="Get the fairness of a family's starts",
     example="/api/v1/families/tablut/starts",
 )
-async def starts(call: Call, family: FamilyName) -> StartsDocument:
-    """The atlas of the family that comes with the program; images of one start are one."""
+async def starts(call: Call, family: FamilyName) -> StartsResponse:
+    """Return the atlas of the family that comes with the program. Symmetric starts are pooled."""
     rules = await call.run(checked, family)
     found = await call.run(published.published, rules.family)
-    return StartsDocument(family=rules.family, remarks=published.remarks(rules.family), starts=list(found))
+    return StartsResponse(family=rules.family, remarks=published.remarks(rules.family), starts=list(found))

@@ -1,4 +1,4 @@
-"""Games: lists, exports, one game, its record as a file, its stream, the bots' own words."""
+"""Games: lists, exports, details, records as files, streams, standard error of bots."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from aiohttp import web
 from pydantic import Field
 
 from arena import services
-from arena.api.page import Page, PageQuery, page
+from arena.api.page import PageQuery, PageResponse, page
 from arena.api.registry import Routes
 from arena.api.schemas import (
     BotName,
     FamilyName,
-    GameDocument,
     GameId,
     GameItem,
+    GameResponse,
     In,
-    LogDocument,
+    LogResponse,
     Moment,
     Number,
     PoolName,
@@ -46,9 +46,9 @@ from referee.rules.core import UnknownNameError
 
 routes = Routes()
 TEXT = "text/plain"
-RECORDS = {NDJSON: "one game record a line, in commit order", TEXT: "game records as text with tags, in commit order"}
+RECORDS = {NDJSON: "one game record per line, in commit order", TEXT: "game records as text with tags, in commit order"}
 ATTEMPT = 1_000_000
-"""A stream counts plies from 1 in the first attempt at a game, from 1,000,001 in the second, and so on."""
+"""Offset of `seq` per attempt: the first attempt counts plies from 1, the second from 1,000,001, and so on."""
 _CHUNK = 100
 
 
@@ -57,11 +57,11 @@ _Share = Annotated[int, Field(ge=0, le=100)]
 
 
 class GameQuery(PageQuery):
-    """Which games. `bot` is on either side; `since` and `until` (without it) are about the end of a game, in UTC.
+    """Filters of games. `bot` may have either side; `since` and `until` (exclusive) refer to the end of a game, in UTC.
 
-    `gaffes`, `accuracy` (of the less accurate side), `turns` (turning points, all three: at least), `most_gaffes`,
-    `most_accuracy` and `thrown` (somebody who stood as good as won did not win) leave games that were analysed, and so
-    do sorts by them. `order` is for those sorts.
+    `blunders`, `accuracy` (of the less accurate side) and `min_turning_points` are lower bounds, `max_blunders` and
+    `max_accuracy` upper bounds. `blown_win` selects games in which a side reached a winning position and did not win.
+    These filters, and sorting by these figures, leave out games without an analysis. `order` applies to these sorts.
     """
 
     tournament: Number | None = None
@@ -69,21 +69,21 @@ class GameQuery(PageQuery):
     variant: VariantName | None = None
     pool: PoolName | None = None
     bot: BotName | None = None
-    kind: Literal["rules", "adjudication", "forfeit"] | None = None
+    termination_class: Literal["rules", "adjudication", "forfeit"] | None = None
     since: Moment | None = None
     until: Moment | None = None
-    gaffes: _Count | None = None
-    most_gaffes: _Count | None = None
+    blunders: _Count | None = None
+    max_blunders: _Count | None = None
     accuracy: _Share | None = None
-    most_accuracy: _Share | None = None
-    turns: _Count | None = None
-    thrown: Literal["yes", "no"] | None = None
-    sort: Literal["latest", "gaffes", "accuracy", "first_accuracy", "second_accuracy", "turns"] = "latest"
+    max_accuracy: _Share | None = None
+    min_turning_points: _Count | None = None
+    blown_win: Literal["yes", "no"] | None = None
+    sort: Literal["latest", "blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points"] = "latest"
     order: Literal["falling", "rising"] = "falling"
 
 
 class StreamQuery(In):
-    """Where to go on: behind the event with this `seq`."""
+    """The point to resume from: after the event with this `seq`."""
 
     after: Annotated[int, Field(ge=0, le=10**15)] | None = None
 
@@ -91,23 +91,28 @@ class StreamQuery(In):
 @routes.get(
     "/games",
     tag="games",
-    summary="Games with a result",
+    summary="List results",
     forms=RECORDS,
     example="/api/v1/games?family=loa&limit=5",
     problems=("not-found",),
 )
-async def list_games(call: Call, query: GameQuery) -> Page[GameItem] | web.StreamResponse:
-    """Results, latest first. With `Accept: application/x-ndjson` or `text/plain` it is an export instead.
+async def list_games(call: Call, query: GameQuery) -> PageResponse[GameItem] | web.StreamResponse:
+    """List results, latest first. With `Accept: application/x-ndjson` or `text/plain` the response is an export
+    instead.
 
-    An export is whole (the filters narrow it, `limit` and `after` do not), oldest first, and comes at the pace it is
-    read.
+    An export contains all games that match the filters, oldest first, and ignores `limit` and `after`.
     """
     form = call.accepts("application/json", NDJSON, TEXT)
     filters = await _filters(call, query)
     if form != "application/json":
         if paging := query.model_fields_set & {"limit", "after", "sort", "order"}:
             name = min(paging)
-            raise Problem("invalid", f"an export has no pages and one order: {name}", field=name, hint="leave it out")
+            raise Problem(
+                "invalid",
+                f"invalid parameter {name}: an export has no pages and a fixed order",
+                field=name,
+                hint="remove it",
+            )
         return await export(call, form, filters)
     games, limit, after = call.store.games, query.limit, query.after
     if query.sort == "latest":
@@ -121,7 +126,7 @@ async def list_games(call: Call, query: GameQuery) -> Page[GameItem] | web.Strea
 
 
 async def _filters(call: Call, query: GameQuery) -> GameFilter:
-    """The filters as the store takes them. Raises Problem for what is not there."""
+    """Return the filters for the store. Raises Problem for an unknown tournament or bot."""
     versions = None
     if query.tournament is not None:
         await call.run(call.store.tournaments.get, query.tournament)
@@ -133,24 +138,24 @@ async def _filters(call: Call, query: GameQuery) -> GameFilter:
         family=query.family,
         variant=query.variant,
         pool=query.pool,
-        kind=query.kind,
+        termination_class=query.termination_class,
         versions=versions,
         since=query.since,
         until=query.until,
         analysed=AnalysisFilter(
-            least_gaffes=query.gaffes,
-            most_gaffes=query.most_gaffes,
-            least_accuracy=query.accuracy,
-            most_accuracy=query.most_accuracy,
-            least_turns=query.turns,
-            is_thrown=query.thrown == "yes" if query.thrown else None,
+            min_blunders=query.blunders,
+            max_blunders=query.max_blunders,
+            min_accuracy=query.accuracy,
+            max_accuracy=query.max_accuracy,
+            min_turning_points=query.min_turning_points,
+            has_blown_win=query.blown_win == "yes" if query.blown_win else None,
         )
         or None,
     )
 
 
 async def export(call: Call, form: str, filters: GameFilter) -> web.StreamResponse:
-    """All records that the filters leave, as a file in the making."""
+    """Stream all matching records as a file."""
     words = [
         f"tournament-{filters['tournament_id']}" if filters.get("tournament_id") else "",
         filters.get("family") or "",
@@ -166,7 +171,7 @@ async def _chunks(lines: Iterator[tuple[int, bytes]], form: str) -> AsyncIterato
 
 
 def _chunk(lines: Iterator[tuple[int, bytes]], form: str) -> bytes:
-    """The next hundred records; nothing at the end."""
+    """Return the next hundred records as bytes, empty at the end."""
     parts = []
     for _, line in lines:
         data = without_logs(json.loads(line))
@@ -177,17 +182,17 @@ def _chunk(lines: Iterator[tuple[int, bytes]], form: str) -> bytes:
     return "".join(parts).encode()
 
 
-@routes.get("/games/{game}", tag="games", summary="A game")
-async def show(call: Call, game: GameId) -> Answer[GameDocument]:
-    """A game with its spec, its record once it is over, and what it did to the ratings."""
+@routes.get("/games/{game}", tag="games", summary="Get a game")
+async def show(call: Call, game: GameId) -> Answer[GameResponse]:
+    """Return a game with its spec and, once it is over, its record and rating changes."""
     found = await call.run(services.game.read, call.arena, game)
     return Answer(_document(found), keep="immutable" if found.line.state in OVER else "never")
 
 
-def _document(found: services.game.Game) -> GameDocument:
+def _document(found: services.game.Game) -> GameResponse:
     line, record = found.line, found.record
     names = {line.first_id: line.first, line.second_id: line.second}
-    return GameDocument(
+    return GameResponse(
         **GameItem.model_validate(line).model_dump(),
         spec=public_spec(found.spec.as_json()),
         record=without_logs(record.as_json()) if record else None,
@@ -205,7 +210,7 @@ def _document(found: services.game.Game) -> GameDocument:
 
 
 def public_spec(spec: dict[str, Any]) -> dict[str, Any]:
-    """A spec as everybody may see it: who plays, not by which command and from which folder of a machine."""
+    """Return a spec without the bots' commands and folders, as everyone may see it."""
     for side in ("first", "second"):
         bot = spec[side]
         spec[side] = {name: bot[name] for name in ("name", "version", "options", "time") if name in bot}
@@ -213,7 +218,7 @@ def public_spec(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 class RecordQuery(In):
-    """How a single game is written: a notation of its family, see `arena rules list --json`."""
+    """The notation of the game's family, see `arena rules list --json`."""
 
     notation: Annotated[str, Field(min_length=1, max_length=40)] | None = None
 
@@ -224,27 +229,27 @@ def _in_notation(found: GameRecord, name: str) -> str:
     try:
         return write_record(found, name)
     except UnknownNameError as error:
-        raise Problem("invalid", str(error), field="notation", hint="one of the notations of the family") from None
+        raise Problem("invalid", str(error), field="notation", hint="use a notation of the family") from None
 
 
 @routes.get(
     "/games/{game}/record",
     tag="games",
-    summary="A game's record as a file",
+    summary="Download a game record",
     forms={NDJSON: "the record on one line", TEXT: "the record as text with tags, or the game in `notation`"},
     problems=("conflict",),
 )
 async def record(call: Call, game: GameId, query: RecordQuery) -> web.StreamResponse:
-    """The record alone, as JSON or as text by `Accept`. 409 while the game is not over.
+    """Return the record alone, as JSON or text by `Accept`. You get 409 while the game is running.
 
-    With `notation` the game as text as people of its family write it, such as `aba-pro`; there are no times in it,
-    but the marks of its analysis, if there is one.
+    With `notation`, the text is in a notation of the family, such as `aba-pro`. It has no times, but the marks of the
+    game's analysis.
     """
     form = TEXT if query.notation else call.accepts("application/json", NDJSON, TEXT)
     line = await call.run(call.store.games.get, game)
     found = await call.run(services.game.record_of, call.arena, game)
     if found is None:
-        raise Problem("conflict", f"game {game} has no record yet", state=line.state, hint="watch its stream")
+        raise Problem("conflict", f"game {game} has no record yet", state=line.state, hint="follow its stream")
     if query.notation:
         found = await call.run(services.analysis.annotated, call.arena, found)
     data = without_logs(found.as_json())
@@ -269,26 +274,26 @@ async def record(call: Call, game: GameId, query: RecordQuery) -> web.StreamResp
     return response
 
 
-@routes.get("/games/{game}/logs/{side}", tag="games", summary="What a bot said on standard error", scope="read")
-async def log(call: Call, game: GameId, side: Side) -> Answer[LogDocument]:
-    """The tail of a bot's standard error, for its owner, organisers and admins."""
+@routes.get("/games/{game}/logs/{side}", tag="games", summary="Get a bot's standard error", scope="read")
+async def log(call: Call, game: GameId, side: Side) -> Answer[LogResponse]:
+    """Return the tail of a bot's standard error, for its owner, organisers and admins."""
     line, text = await call.run(services.game.read_log, call.arena, game, side, call.user)
     name = line.first if side == "first" else line.second
-    body = LogDocument(game_id=game, side=side, name=name, log=text)
+    body = LogResponse(game_id=game, side=side, name=name, log=text)
     return Answer(body, keep="never", is_private=True)
 
 
 @routes.get(
     "/games/{game}/stream",
     tag="games",
-    summary="A game as it goes",
+    summary="Stream a game",
     forms=FORMS,
     problems=("too-many",),
 )
 async def watch(call: Call, game: GameId, query: StreamQuery) -> web.StreamResponse:
-    """First the whole state, then every ply with its `seq`, at last `final`. `after` goes on behind a `seq`.
+    """Stream the whole state, then every ply with its `seq`, then `final`. Pass `after` to resume after a `seq`.
 
-    `seq` is the number of the ply; a game that had to begin again counts on from 1,000,000.
+    `seq` is the number of the ply. A game that is restarted continues from 1,000,000.
     """
     await call.run(call.store.games.get, game)
     source = _GameSource(call, game)
@@ -296,7 +301,7 @@ async def watch(call: Call, game: GameId, query: StreamQuery) -> web.StreamRespo
 
 
 class _GameSource:
-    """What there is to say of a game after some `seq`: from memory while it runs, from the database when it is over."""
+    """Stream source of a game: memory while it runs, the database when it is over."""
 
     def __init__(self, call: Call, game: str) -> None:
         self._call = call
@@ -304,7 +309,7 @@ class _GameSource:
         self._line: GameLine | None = None
 
     async def look(self, after: int | None, is_timeout: bool) -> Batch:
-        """See `arena.http.feed.Source`."""
+        """Return the events after `after`; see `arena.http.feed.Source`."""
         live = self._call.context.live.games.get(self._game)
         if self._line is None or live is None or is_timeout or live.attempt != self._line.attempt:
             self._line = await self._call.run(self._call.store.games.get, self._game)

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from arena import services
-from arena.api.page import Page, PageQuery
+from arena.api.page import PageQuery, PageResponse
 from arena.api.registry import Routes
 from arena.api.routes.families import checked
 from arena.api.schemas import FamilyName, LeaderboardLine, PoolItem, PoolName
@@ -18,17 +18,17 @@ routes = Routes()
 
 
 class LeaderboardQuery(PageQuery):
-    """Which ratings of a family."""
+    """Filters of the ratings of a family."""
 
     pool: PoolName | None = None
     retired: bool = False
 
 
-class Leaderboard(Page[LeaderboardLine]):
-    """A pool's ratings, best first. A rating is provisional below `needed_games` or above `needed_sigma`.
+class Leaderboard(PageResponse[LeaderboardLine]):
+    """The ratings of a pool, best first. A rating is provisional below `needed_games` or above `needed_sigma`.
 
-    `advantage` is what moving first is worth in the pool: `elo`, `error` (95 %) and whether it `is_sure` not to be
-    nothing; null in an empty pool and in a large one.
+    `advantage` is the first-move advantage in the pool: `elo`, `error` (95 %) and `is_sure`, true if it differs from
+    zero. It is null in an empty pool and in a large one.
     """
 
     pool: str
@@ -38,21 +38,21 @@ class Leaderboard(Page[LeaderboardLine]):
     advantage: dict[str, Any] | None
 
 
-@routes.get("/leaderboards", tag="leaderboards", summary="All pools of ratings", example="/api/v1/leaderboards")
-async def page(call: Call) -> Page[PoolItem]:
-    """Every pool with rated games: a family, or a rules class of it where moves or results differ."""
+@routes.get("/leaderboards", tag="leaderboards", summary="List rating pools", example="/api/v1/leaderboards")
+async def page(call: Call) -> PageResponse[PoolItem]:
+    """List every pool with rated games: a family, or a rules class of it whose moves or results differ."""
     pools = await call.run(call.store.ratings.pools)
-    return Page(items=[PoolItem(pool=pool, family=pool.split("/")[0], games=games) for pool, games in pools])
+    return PageResponse(items=[PoolItem(pool=pool, family=pool.split("/")[0], games=games) for pool, games in pools])
 
 
 @routes.get(
     "/leaderboards/{family}",
     tag="leaderboards",
-    summary="The leaderboard of a family",
+    summary="Get the leaderboard of a family",
     example="/api/v1/leaderboards/loa?limit=10",
 )
 async def show(call: Call, family: FamilyName, query: LeaderboardQuery) -> Leaderboard:
-    """Versions by mu - 3 sigma. Give `pool` for another rules class, `retired=true` for those that play no more."""
+    """List versions by mu - 3 sigma. Pass `pool` for another rules class, `retired=true` for retired versions too."""
     rules = await call.run(checked, family)
     sizes = dict(await call.run(call.store.ratings.pools))
     known = list(sizes)

@@ -1,4 +1,4 @@
-"""A person plays a bot: begins a game, sees how it stands, and decides."""
+"""Games of people against bots: start a game, read its state, move."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import asdict
 from typing import Any
 
 from arena import services
-from arena.api.page import Page
+from arena.api.page import PageResponse
 from arena.api.registry import Routes
 from arena.api.routes.families import checked
 from arena.api.schemas import FamilyName, GameId, In
-from arena.api.schemas.play import DecisionWish, OpenGameItem, OpponentItem, PlayDocument, PlayWish
+from arena.api.schemas.play import DecisionRequest, OpenGameItem, OpponentItem, PlayRequest, PlayResponse
 from arena.http.address import PREFIX
 from arena.http.call import Answer, Call, address
 from arena.services.people import Decided, PersonView, Visitor, Wish
@@ -25,7 +25,7 @@ def _visitor(call: Call) -> Visitor:
 
 
 class OpponentsQuery(In):
-    """Which family."""
+    """The family to play."""
 
     family: FamilyName
 
@@ -33,38 +33,38 @@ class OpponentsQuery(In):
 @routes.get(
     "/opponents",
     tag="play",
-    summary="Bots that people play",
+    summary="List bots that people may play",
     problems=("not-found",),
     example="/api/v1/opponents?family=loa",
 )
-async def opponents(call: Call, query: OpponentsQuery) -> Page[OpponentItem]:
-    """The samples, then the bots whose owners allow it."""
+async def opponents(call: Call, query: OpponentsQuery) -> PageResponse[OpponentItem]:
+    """List the sample bots, then the bots whose owners allow games against people."""
     await call.run(checked, query.family)
     found = await call.run(services.people.opponents, call.arena, query.family)
-    return Page(items=[OpponentItem(bot=name.rpartition(" v")[0], version=name) for _, name in found])
+    return PageResponse(items=[OpponentItem(bot=name.rpartition(" v")[0], version=name) for _, name in found])
 
 
-@routes.get("/play", summary="One's own open games", **_WORDS)
-async def page(call: Call) -> Answer[Page[OpenGameItem]]:
-    """The games that are played or wait for a slot, in the order they were begun in."""
+@routes.get("/play", summary="List your open games", **_WORDS)
+async def page(call: Call) -> Answer[PageResponse[OpenGameItem]]:
+    """List your games that are running or wait for a slot, oldest first."""
     lines = await call.run(services.people.mine, call.arena, _visitor(call))
     items = [
         OpenGameItem.model_validate({**asdict(line), "id": line.game_id, "plies": len(line.plies)}) for line in lines
     ]
-    return Answer(Page(items=items), keep="never", is_private=True)
+    return Answer(PageResponse(items=items), keep="never", is_private=True)
 
 
 @routes.post(
     "/play",
-    summary="Begin a game against a bot",
+    summary="Start a game against a bot",
     status=201,
     is_idempotent=True,
     problems=("not-found", "invalid", "forbidden"),
     example="""/api/v1/play -d '{"family": "loa", "bot": "greedy", "side": "first"}'""",
     **_WORDS,
 )
-async def begin(call: Call, body: PlayWish) -> Answer[PlayDocument]:
-    """The referee plays it as soon as it has room; `GET /games/{game}/stream` tells each ply as it is played."""
+async def begin(call: Call, body: PlayRequest) -> Answer[PlayResponse]:
+    """Start a game. It begins when a slot is free; `GET /games/{game}/stream` reports each ply."""
     by = _visitor(call)
     await call.run(checked, body.family)
     version = await call.run(services.people.opponent, call.arena, body.family, body.bot)
@@ -82,23 +82,24 @@ async def begin(call: Call, body: PlayWish) -> Answer[PlayDocument]:
     return Answer(_document(found), status=201, keep="never", headers=headers, is_private=True)
 
 
-@routes.get("/play/{game}", summary="How a game of one's own stands", problems=("not-found", "forbidden"), **_WORDS)
-async def show(call: Call, game: GameId) -> Answer[PlayDocument]:
-    """Whoever plays it; others read `/games/{game}`."""
+@routes.get("/play/{game}", summary="Get your game", problems=("not-found", "forbidden"), **_WORDS)
+async def show(call: Call, game: GameId) -> Answer[PlayResponse]:
+    """Return the state of your own game. Others read `/games/{game}`."""
     found = await call.run(services.people.see, call.arena, game, _visitor(call))
     return Answer(_document(found), keep="never", is_private=True)
 
 
 @routes.post(
     "/play/{game}/decisions",
-    summary="Move, offer or take a draw, resign, take a move back",
+    summary="Move, offer or accept a draw, resign, or take back a move",
     status=202,
     problems=("not-found", "forbidden", "conflict", "invalid"),
     **_WORDS,
 )
-async def decide(call: Call, game: GameId, body: DecisionWish) -> Answer[PlayDocument]:
-    """The referee does it at once: read the game again, or its stream. A game of which a move was taken back is not
-    rated."""
+async def decide(call: Call, game: GameId, body: DecisionRequest) -> Answer[PlayResponse]:
+    """Send a decision, which takes effect at once: read the game again, or its stream. Taking back a move makes the
+    game unrated.
+    """
     by = _visitor(call)
     ply = body.ply
     if ply is None:
@@ -109,10 +110,10 @@ async def decide(call: Call, game: GameId, body: DecisionWish) -> Answer[PlayDoc
     return Answer(_document(found), status=202, keep="never", is_private=True)
 
 
-def _document(found: PersonView) -> PlayDocument:
+def _document(found: PersonView) -> PlayResponse:
     line, game, end = found.line, found.game, found.study.end
     is_over = game.winner is not None and game.termination is not None
-    return PlayDocument.model_validate(
+    return PlayResponse.model_validate(
         {
             **{name: getattr(game, name) for name in _TOLD},
             "side": line.side,

@@ -1,4 +1,4 @@
-"""The service: the index, limits in numbers, failures of the last days, the audit log, schedules, who referees."""
+"""The service: index, limits, failed games, audit log, dumps, schedules, the coordinator."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from arena import services
 from arena.api.handle import MAX_BODY_BYTES
-from arena.api.page import MAX_LIMIT, Page, PageQuery, page
+from arena.api.page import MAX_LIMIT, PageQuery, PageResponse, page
 from arena.api.registry import Routes
-from arena.api.schemas import AuditItem, DumpItem, Index, Limits, Number, Out, VoidItem
+from arena.api.schemas import AuditItem, DumpItem, Index, LimitsResponse, Number, Out, VoidItem
 from arena.collections.dump import DamagedError
 from arena.collections.dumps import DumpIndex, Dumps
 from arena.http.address import DOCS, PREFIX, VERSION
@@ -25,13 +25,13 @@ routes = Routes()
 
 
 class AuditQuery(PageQuery):
-    """What was done to one subject, such as `bot:zeta`."""
+    """The subject of the actions, such as `bot:zeta`."""
 
     subject: str | None = None
 
 
 class ScheduleItem(Out):
-    """A recurring tournament. `template` is the settings document it creates from."""
+    """A recurring tournament. `template` is the settings document of its tournaments."""
 
     id: int
     name: str
@@ -41,29 +41,29 @@ class ScheduleItem(Out):
     template: dict[str, Any]
     is_enabled: bool
     next_fire: datetime | None
-    created: datetime
+    created_at: datetime
 
 
 class Referee(Out):
-    """Who schedules, plays and records: nobody when `holder` is null."""
+    """The coordinator, which schedules, plays and records games. `lease_owner` is null when none is active."""
 
-    holder: str | None
+    lease_owner: str | None
     until: datetime | None
     is_alive: bool
     games: dict[str, int]
 
 
-class DumpList(Page[DumpItem]):
-    """The archive of games, a file a month. Every result up to the commit number `through` is in it."""
+class DumpList(PageResponse[DumpItem]):
+    """The monthly dumps of games. They contain every result up to the commit number `through`."""
 
     licence: str
     through: int
     written: datetime | None
 
 
-@routes.get("", tag="service", summary="Where everything is", example="/api/v1")
+@routes.get("", tag="service", summary="Get the index of the interface", example="/api/v1")
 async def index(call: Call) -> Index:
-    """The addresses of the document, its pages, and all lists."""
+    """Return the addresses of the OpenAPI document, its pages and all lists."""
     nouns = ("families", "leaderboards", "bots", "tournaments", "games", "voids", "schedules", "dumps")
     return Index(
         openapi=f"{PREFIX}/openapi.json",
@@ -73,11 +73,11 @@ async def index(call: Call) -> Index:
     )
 
 
-@routes.get("/limits", tag="service", summary="What is bounded, in numbers", example="/api/v1/limits")
-async def limits(call: Call) -> Limits:
-    """Sizes, rates and thresholds of this server."""
+@routes.get("/limits", tag="service", summary="Get the limits of this server", example="/api/v1/limits")
+async def limits(call: Call) -> LimitsResponse:
+    """Return the sizes, rates and thresholds of this server."""
     context = call.context
-    return Limits(
+    return LimitsResponse(
         max_upload_bytes=context.settings.max_upload_bytes,
         max_bots=context.settings.quota_bots,
         max_versions=context.settings.quota_versions,
@@ -95,15 +95,15 @@ async def limits(call: Call) -> Limits:
     )
 
 
-@routes.get("/referee", tag="service", summary="Who referees", example="/api/v1/referee")
+@routes.get("/referee", tag="service", summary="Get the active coordinator", example="/api/v1/referee")
 async def referee(call: Call) -> Answer[Referee]:
-    """The process that plays and records, and how many games are waiting and running.
+    """Return the active coordinator and the numbers of waiting and running games.
 
-    `holder` is a mark of it; organisers read its name, in which its machine's is.
+    `lease_owner` is an anonymous mark of its process. Organisers get its name, which contains the host name.
     """
     lease = await call.run(call.store.leases.get, "referee")
     body = Referee(
-        holder=shown_owner(call.context.settings, call.identity, lease.owner) if lease else None,
+        lease_owner=shown_owner(call.context.settings, call.identity, lease.owner) if lease else None,
         until=lease.until if lease else None,
         is_alive=lease is not None and lease.is_alive,
         games=await call.run(call.store.queue.open),
@@ -111,36 +111,37 @@ async def referee(call: Call) -> Answer[Referee]:
     return Answer(body, keep="never")
 
 
-@routes.get("/voids", tag="service", summary="Games that failed through no bot's fault", example="/api/v1/voids")
-async def voids(call: Call, query: PageQuery) -> Page[VoidItem]:
-    """Attempts that came to nothing, latest first: they are played again and never rated."""
+@routes.get("/voids", tag="service", summary="List void games", example="/api/v1/voids")
+async def voids(call: Call, query: PageQuery) -> PageResponse[VoidItem]:
+    """List void attempts at games, latest first. They are unrated and the games are played again."""
     rows = await call.run(call.store.voids.page, limit=query.limit, after=query.after)
     settings = call.context.settings
     return page(rows, lambda line: VoidItem.model_validate(shown_void(settings, call.identity, line)))
 
 
-@routes.get("/dumps", tag="service", summary="The archive of all games", example="/api/v1/dumps")
+@routes.get("/dumps", tag="service", summary="List dumps of games", example="/api/v1/dumps")
 async def dumps(call: Call) -> DumpList:
-    """Files of every result, one a month, written daily; from them every number of a leaderboard can be computed.
+    """List the monthly dumps of all results, written daily. All numbers of the leaderboards can be computed from them.
 
-    A file is zstd-compressed NDJSON: a heading with its licence, then one game record a line with `committed` (the
-    order in which ratings are folded), `pool`, `is_rated` and `follows` (the versions before a player's own).
+    A file is zstd-compressed NDJSON: a header with its licence, then one game record per line. Each record also has
+    `commit_number` (the order in which ratings are computed), `pool`, `is_rated` and `follows` (a player's earlier
+    versions).
     """
     archive = Dumps.of(call.context.settings)
     try:
         found = await call.run(archive.index)
     except DamagedError:
-        found = DumpIndex()  # the next run writes it anew
+        found = DumpIndex()  # the next run rewrites it
     items = [DumpItem(**asdict(dump), url=f"/dumps/{dump.file}") for dump in found.latest_first]
     written = datetime.fromisoformat(found.written) if found.written else None
     return DumpList(items=items, licence=archive.licence, through=found.through, written=written)
 
 
-@routes.get("/audit", tag="service", summary="Who did what", scope="admin", example="/api/v1/audit")
-async def audit(call: Call, query: AuditQuery) -> Page[AuditItem]:
-    """The audit log, latest first."""
+@routes.get("/audit", tag="service", summary="List the audit log", scope="admin", example="/api/v1/audit")
+async def audit(call: Call, query: AuditQuery) -> PageResponse[AuditItem]:
+    """List the audit log, latest first."""
     if query.subject is not None and not query.subject.isprintable():
-        return Page(items=[])
+        return PageResponse(items=[])
     rows = await call.run(call.store.audit.page, subject=query.subject, limit=query.limit, after=query.after)
     ids = {row.user_id for row in rows.items if row.user_id is not None}
     names = await call.run(call.store.users.names, sorted(ids)) if ids else {}
@@ -151,7 +152,7 @@ def _audit_item(row: Audit, names: dict[int, str]) -> AuditItem:
     assert row.id is not None
     return AuditItem(
         id=row.id,
-        at=row.at,
+        logged_at=row.logged_at,
         user=names.get(row.user_id or 0),
         action=row.action,
         subject=row.subject,
@@ -162,17 +163,17 @@ def _audit_item(row: Audit, names: dict[int, str]) -> AuditItem:
 # -- schedules ---------------------------------------------------------------------------------------------------------
 
 
-@routes.get("/schedules", tag="schedules", summary="All recurring tournaments", example="/api/v1/schedules")
-async def schedules(call: Call) -> Page[ScheduleItem]:
-    """Every schedule by name, with its next time."""
+@routes.get("/schedules", tag="schedules", summary="List schedules", example="/api/v1/schedules")
+async def schedules(call: Call) -> PageResponse[ScheduleItem]:
+    """List all schedules by name, with the time of the next tournament."""
     rows = await call.run(call.store.schedules.all)
-    return Page(items=[ScheduleItem.model_validate(row) for row in rows])
+    return PageResponse(items=[ScheduleItem.model_validate(row) for row in rows])
 
 
 @routes.post(
     "/schedules",
     tag="schedules",
-    summary="Create a recurring tournament",
+    summary="Create a schedule",
     scope="organise",
     status=201,
     is_idempotent=True,
@@ -181,44 +182,51 @@ async def schedules(call: Call) -> Page[ScheduleItem]:
     """"schedule": {"cron": "0 20 * * 5"}}'""",
 )
 async def create_schedule(call: Call, body: Document) -> Answer[ScheduleItem]:
-    """The document of a tournament with a `schedule` in it: cron, time zone, and what follows downtime."""
+    """Create a schedule. The body is a tournament's document with `schedule`: cron expression, time zone, policy after
+    downtime.
+    """
     if body.schedule is None:
-        raise Problem("invalid", "no schedule in the document", field="schedule", hint="a single one: /tournaments")
+        raise Problem(
+            "invalid",
+            "missing schedule",
+            field="schedule",
+            hint="add a schedule, or create a single tournament with POST /tournaments",
+        )
     document = body.model_dump(mode="json", exclude_unset=True)
     row = await call.run(services.schedule.create, call.arena, document, call.user)
     headers = {"Location": f"{PREFIX}/schedules/{row.id}"}
     return Answer(ScheduleItem.model_validate(row), status=201, headers=headers, is_private=True)
 
 
-@routes.get("/schedules/{schedule}", tag="schedules", summary="A recurring tournament")
+@routes.get("/schedules/{schedule}", tag="schedules", summary="Get a schedule")
 async def show_schedule(call: Call, schedule: Number) -> ScheduleItem:
-    """One schedule."""
+    """Return a schedule."""
     return ScheduleItem.model_validate(await call.run(call.store.schedules.get, schedule))
 
 
 @routes.put(
     "/schedules/{schedule}",
     tag="schedules",
-    summary="Change a recurring tournament",
+    summary="Change a schedule",
     scope="organise",
     problems=("conflict",),
 )
 async def change_schedule(call: Call, schedule: Number, body: Document) -> ScheduleItem:
-    """Another document for the tournaments to come; those created stay as they are."""
+    """Replace the document for future tournaments. Tournaments created before stay as they are."""
     document = body.model_dump(mode="json", exclude_unset=True)
     row = await call.run(services.schedule.change, call.arena, schedule, document, call.user)
     return ScheduleItem.model_validate(row)
 
 
-@routes.post("/schedules/{schedule}/enable", tag="schedules", summary="Switch a schedule on", scope="organise")
+@routes.post("/schedules/{schedule}/enable", tag="schedules", summary="Enable a schedule", scope="organise")
 async def enable(call: Call, schedule: Number) -> ScheduleItem:
-    """Go on from the next time after now."""
+    """Enable the schedule. It continues with its next time after now."""
     return await _switch(call, schedule, True)
 
 
-@routes.post("/schedules/{schedule}/disable", tag="schedules", summary="Switch a schedule off", scope="organise")
+@routes.post("/schedules/{schedule}/disable", tag="schedules", summary="Disable a schedule", scope="organise")
 async def disable(call: Call, schedule: Number) -> ScheduleItem:
-    """Create no more tournaments; those created stay."""
+    """Disable the schedule. Tournaments created before stay."""
     return await _switch(call, schedule, False)
 
 

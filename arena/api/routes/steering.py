@@ -1,4 +1,4 @@
-"""What is done to tournaments: begun and ended, paused and resumed, made longer, entered and left."""
+"""Actions on tournaments: start, pause, drain, resume, cancel, extend, enter and withdraw."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import Field
 from arena import services
 from arena.api.registry import Routes
 from arena.api.routes.tournaments import document_of, found
-from arena.api.schemas import EntryName, In, LongerTournament, Number, PlanItem, TournamentDocument
+from arena.api.schemas import EntryName, In, LongerTournament, Number, PlanItem, TournamentResponse
 from arena.http.call import Answer, Call
 from arena.tournaments.settings import PRIORITIES
 
@@ -18,31 +18,31 @@ routes = Routes()
 
 
 class Extension(In):
-    """How much longer: `to` is the number to reach, `amount` so many more; give one of them."""
+    """The new length: `to` is the total to reach, `amount` the number to add. Give one of them."""
 
     to: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     amount: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
 
 
 class PriorityRequest(In):
-    """The games of which tournament come first."""
+    """The new priority of a tournament. Games of a higher priority are dispatched first."""
 
     priority: Annotated[int, Field(ge=PRIORITIES[0], le=PRIORITIES[2])]
 
 
-class EntryWish(In):
-    """A version: by its whole name (`zeta v3`), by bot and number, or by its bot alone."""
+class EntryRequest(In):
+    """A version by its full name (`zeta v3`), by bot and number, or by its bot alone."""
 
     bot: EntryName
     number: Number | None = None
 
 
-async def _steer(call: Call, tournament: int, act: str) -> Answer[TournamentDocument]:
+async def _steer(call: Call, tournament: int, act: str) -> Answer[TournamentResponse]:
     await call.run(services.tournament.steer, call.arena, tournament, act, call.user)
     return await _changed(call, tournament)
 
 
-async def _changed(call: Call, tournament: int) -> Answer[TournamentDocument]:
+async def _changed(call: Call, tournament: int) -> Answer[TournamentResponse]:
     row = await found(call, tournament)
     return Answer(await call.run(document_of, call, row), is_private=True)
 
@@ -51,45 +51,45 @@ _WORDS: dict[str, Any] = {"tag": "tournaments", "scope": "organise", "problems":
 
 
 @routes.post("/tournaments/{tournament}/start", summary="Start a tournament now", **_WORDS)
-async def start(call: Call, tournament: Number) -> Answer[TournamentDocument]:
-    """Do not wait for its time."""
+async def start(call: Call, tournament: Number) -> Answer[TournamentResponse]:
+    """Start the tournament before its start time."""
     return await _steer(call, tournament, "start")
 
 
 @routes.post("/tournaments/{tournament}/pause", summary="Pause a tournament", **_WORDS)
-async def pause(call: Call, tournament: Number) -> Answer[TournamentDocument]:
-    """Call off what is being played; it is played again after `resume`."""
+async def pause(call: Call, tournament: Number) -> Answer[TournamentResponse]:
+    """Stop the running games; they are played again after `resume`."""
     return await _steer(call, tournament, "pause")
 
 
 @routes.post("/tournaments/{tournament}/drain", summary="Finish running games, then pause", **_WORDS)
-async def drain(call: Call, tournament: Number) -> Answer[TournamentDocument]:
-    """Start no more games; paused when the running ones are over."""
+async def drain(call: Call, tournament: Number) -> Answer[TournamentResponse]:
+    """Start no new games. The tournament is paused when the running ones are over."""
     return await _steer(call, tournament, "drain")
 
 
-@routes.post("/tournaments/{tournament}/resume", summary="Go on with a tournament", **_WORDS)
-async def resume(call: Call, tournament: Number) -> Answer[TournamentDocument]:
-    """Go on where it was paused."""
+@routes.post("/tournaments/{tournament}/resume", summary="Resume a tournament", **_WORDS)
+async def resume(call: Call, tournament: Number) -> Answer[TournamentResponse]:
+    """Resume a paused tournament."""
     return await _steer(call, tournament, "resume")
 
 
 @routes.post("/tournaments/{tournament}/cancel", summary="Cancel a tournament", **_WORDS)
-async def cancel(call: Call, tournament: Number) -> Answer[TournamentDocument]:
-    """End it for good; results so far stay."""
+async def cancel(call: Call, tournament: Number) -> Answer[TournamentResponse]:
+    """End the tournament for good; its results stay."""
     return await _steer(call, tournament, "cancel")
 
 
 @routes.post(
     "/tournaments/{tournament}/extend",
-    summary="Make a tournament longer",
+    summary="Extend a tournament",
     example="""/api/v1/tournaments/1/extend -d '{"amount": 2}'""",
     **_WORDS,
 )
 async def extend(call: Call, tournament: Number, body: Extension) -> Answer[LongerTournament]:
-    """Counted in rounds of a Swiss, games of a ladder, a race or a test, games of each pairing elsewhere.
+    """Add rounds to a Swiss, games to a ladder, race or test, or games per pairing in other formats.
 
-    A finished one goes on. The answer has the new plan.
+    A finished tournament continues. The response has the new plan.
     """
     plan = await call.run(
         partial(services.tournament.extend, to=body.to, amount=body.amount), call.arena, tournament, call.user
@@ -106,8 +106,8 @@ async def extend(call: Call, tournament: Number, body: Extension) -> Answer[Long
     example="""/api/v1/tournaments/1/priority -d '{"priority": 10}'""",
     **_WORDS,
 )
-async def prioritise(call: Call, tournament: Number, body: PriorityRequest) -> Answer[TournamentDocument]:
-    """Hand out its games before those of tournaments with a lower priority, from now on."""
+async def prioritise(call: Call, tournament: Number, body: PriorityRequest) -> Answer[TournamentResponse]:
+    """Set the priority. From now on, games of tournaments with a higher priority are dispatched first."""
     await call.run(services.tournament.prioritise, call.arena, tournament, body.priority, call.user)
     return await _changed(call, tournament)
 
@@ -118,14 +118,16 @@ async def prioritise(call: Call, tournament: Number, body: PriorityRequest) -> A
     example="""/api/v1/tournaments/1/entries -d '{"bot": "zeta", "number": 3}'""",
     **_WORDS,
 )
-async def enter(call: Call, tournament: Number, body: EntryWish) -> Answer[TournamentDocument]:
-    """Before the tournament begins, or into a running ladder. A bot without number is its newest active version."""
+async def enter(call: Call, tournament: Number, body: EntryRequest) -> Answer[TournamentResponse]:
+    """Enter a version before the tournament starts, or into a running ladder. A bot without number means its newest
+    active version.
+    """
     await call.run(services.tournament.enter, call.arena, tournament, body.bot, body.number, call.user)
     return await _changed(call, tournament)
 
 
 @routes.post("/tournaments/{tournament}/withdraw", summary="Withdraw a version", **_WORDS)
-async def withdraw(call: Call, tournament: Number, body: EntryWish) -> Answer[TournamentDocument]:
-    """It is paired no more; its planned games are cancelled, and leave the total."""
+async def withdraw(call: Call, tournament: Number, body: EntryRequest) -> Answer[TournamentResponse]:
+    """Withdraw a version: it gets no new games, and its planned games are cancelled."""
     await call.run(services.tournament.withdraw, call.arena, tournament, body.bot, body.number, call.user)
     return await _changed(call, tournament)

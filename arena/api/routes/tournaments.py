@@ -1,4 +1,4 @@
-"""Tournaments: lists, documents, tables, streams; one is made here. What moves them is in `steering`."""
+"""Tournaments: lists, details, tables, streams, creation. Actions on them are in `steering`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 from aiohttp import web
 
 from arena import services
-from arena.api.page import Page, PageQuery, page
+from arena.api.page import PageQuery, PageResponse, page
 from arena.api.registry import Routes
 from arena.api.routes.games import RECORDS, StreamQuery, export
 from arena.api.schemas import (
@@ -23,8 +23,8 @@ from arena.api.schemas import (
     RulesItem,
     StandingItem,
     Standings,
-    TournamentDocument,
     TournamentItem,
+    TournamentResponse,
     TournamentState,
 )
 from arena.events.messages import Subject
@@ -46,26 +46,26 @@ _BATCH = 500
 
 
 class TournamentQuery(PageQuery):
-    """Which tournaments."""
+    """Filters of tournaments."""
 
     state: TournamentState | None = None
     family: FamilyName | None = None
 
 
 class PlanQuery(PageQuery):
-    """Which games of a tournament."""
+    """Filters of a tournament's games."""
 
     state: Literal["planned", "queued", "running", "finished", "void", "cancelled"] | None = None
 
 
 async def found(call: Call, tournament: int) -> Tournament:
-    """The tournament of that number. Raises NotFoundError."""
+    """Return a tournament by number. Raises NotFoundError."""
     return await call.run(call.store.tournaments.get, tournament)
 
 
-@routes.get("/tournaments", tag="tournaments", summary="All tournaments", example="/api/v1/tournaments?state=running")
-async def list_tournaments(call: Call, query: TournamentQuery) -> Page[TournamentItem]:
-    """Tournaments, latest start first."""
+@routes.get("/tournaments", tag="tournaments", summary="List tournaments", example="/api/v1/tournaments?state=running")
+async def list_tournaments(call: Call, query: TournamentQuery) -> PageResponse[TournamentItem]:
+    """List tournaments, latest start first."""
     rows = await call.run(
         lambda: call.store.tournaments.page(
             state=query.state, family=query.family, limit=query.limit, after=query.after
@@ -84,8 +84,8 @@ async def list_tournaments(call: Call, query: TournamentQuery) -> Page[Tournamen
     problems=("conflict",),
     example="""/api/v1/tournaments -d '{"name": "Open", "family": "loa", "entries": {"bots": ["greedy", "random"]}}'""",
 )
-async def create(call: Call, body: Document) -> Answer[TournamentDocument]:
-    """Store a tournament with its entries. It starts at its time, or at once."""
+async def create(call: Call, body: Document) -> Answer[TournamentResponse]:
+    """Create a tournament with its entries. It starts at its start time, by default at once."""
     document = body.model_dump(mode="json", exclude_unset=True)
     row = await call.run(services.tournament.create, call.arena, document, call.user)
     assert row.id is not None
@@ -96,40 +96,41 @@ async def create(call: Call, body: Document) -> Answer[TournamentDocument]:
 @routes.put(
     "/tournaments/{tournament}",
     tag="tournaments",
-    summary="Change a tournament that has not begun",
+    summary="Change a tournament that has not started",
     scope="organise",
     problems=("conflict",),
 )
-async def change(call: Call, tournament: Number, body: Document) -> Answer[TournamentDocument]:
-    """Another document in the place of its own, checked like a new one; its entries are chosen anew.
+async def change(call: Call, tournament: Number, body: Document) -> Answer[TournamentResponse]:
+    """Replace the document of a tournament that has not started. It is checked like a new one; entries are chosen
+    again.
 
-    Once it has begun it stays as it is: 409. Then it can be steered, extended, entered and left.
+    You get 409 once it has started. You can then pause, resume or extend it, and enter or withdraw versions.
     """
     document = body.model_dump(mode="json", exclude_unset=True)
     await call.run(services.tournament.change, call.arena, tournament, document, call.user)
     return Answer(await call.run(document_of, call, await found(call, tournament)), is_private=True)
 
 
-@routes.get("/tournaments/{tournament}", tag="tournaments", summary="A tournament", example="/api/v1/tournaments/1")
-async def show(call: Call, tournament: Number) -> Answer[TournamentDocument]:
-    """A tournament with its settings, its entries, and its games counted by state."""
+@routes.get("/tournaments/{tournament}", tag="tournaments", summary="Get a tournament", example="/api/v1/tournaments/1")
+async def show(call: Call, tournament: Number) -> Answer[TournamentResponse]:
+    """Return a tournament with its settings, its entries, and its games counted by state."""
     row = await found(call, tournament)
     return Answer(await call.run(document_of, call, row), keep=_keep(row))
 
 
 def _keep(row: Tournament) -> Keep:
-    """What is over stays as it is, unless it is extended."""
+    """Return the caching rule: a tournament that is over changes only if it is extended."""
     return "settled" if row.state in OVER else "never"
 
 
-def document_of(call: Call, row: Tournament) -> TournamentDocument:
-    """Reads the store: for a thread."""
+def document_of(call: Call, row: Tournament) -> TournamentResponse:
+    """Convert a tournament to its schema. Call it in a thread: it reads the store."""
     assert row.id is not None
-    return TournamentDocument(
+    return TournamentResponse(
         **TournamentItem.model_validate(row).model_dump(),
         options=row.options,
         settings=row.settings,
-        created=row.created,
+        created_at=row.created_at,
         entries=[EntryItem.model_validate(line) for line in call.store.tournaments.entries(row.id)],
         games=call.store.games.counts(row.id),
     )
@@ -138,13 +139,15 @@ def document_of(call: Call, row: Tournament) -> TournamentDocument:
 @routes.get(
     "/tournaments/{tournament}/games",
     tag="tournaments",
-    summary="A tournament's games",
+    summary="List a tournament's games",
     forms=RECORDS,
     example="/api/v1/tournaments/1/games?state=finished",
     problems=("too-many",),
 )
-async def games(call: Call, tournament: Number, query: PlanQuery) -> Page[GameItem] | web.StreamResponse:
-    """The whole plan in its order, or the games in one state. As NDJSON or text it is an export of the records."""
+async def games(call: Call, tournament: Number, query: PlanQuery) -> PageResponse[GameItem] | web.StreamResponse:
+    """List all planned games in order, or the games in one state. As NDJSON or text, the response is an export of the
+    records.
+    """
     form = call.accepts("application/json", NDJSON, "text/plain")
     await found(call, tournament)
     if form != "application/json":
@@ -158,11 +161,11 @@ async def games(call: Call, tournament: Number, query: PlanQuery) -> Page[GameIt
 @routes.get(
     "/tournaments/{tournament}/standings",
     tag="tournaments",
-    summary="The standings",
+    summary="Get the standings",
     example="/api/v1/tournaments/1/standings",
 )
 async def show_standings(call: Call, tournament: Number) -> Answer[Standings]:
-    """Points and what decides between equal ones, as the format has it; final once the tournament is finished."""
+    """Return points and tie-breaks of the format. The standings are final once the tournament is finished."""
     table = await call.run(services.table.read, call.arena, tournament)
     return Answer(_standings(table), keep=_keep(table.tournament))
 
@@ -196,11 +199,13 @@ def _cross(table: Table, bot: str, rival: str, cell: Cell) -> CrossCell:
 @routes.get(
     "/tournaments/{tournament}/crosstable",
     tag="tournaments",
-    summary="Everybody against everybody",
+    summary="Get the crosstable",
     example="/api/v1/tournaments/1/crosstable",
 )
 async def show_crosstable(call: Call, tournament: Number) -> Answer[Crosstable]:
-    """One row per bot in rank order, one cell per opponent in the same order, the games of an opening side by side."""
+    """Return one row per bot in rank order, with one cell per opponent in the same order. The two games of an opening
+    are adjacent.
+    """
     table = await call.run(services.table.read, call.arena, tournament)
     names = [line.name for line in table.standing.lines]
     items = []
@@ -220,14 +225,14 @@ async def show_crosstable(call: Call, tournament: Number) -> Answer[Crosstable]:
 @routes.get(
     "/tournaments/{tournament}/stream",
     tag="tournaments",
-    summary="A tournament as it goes",
+    summary="Stream a tournament",
     forms=FORMS,
     problems=("too-many",),
 )
 async def watch(call: Call, tournament: Number, query: StreamQuery) -> web.StreamResponse:
-    """First the whole state with its standings, then every result with its `seq`, at last `final`.
+    """Stream the whole state with its standings, then every result with its `seq`, then `final`.
 
-    `seq` is the commit number of a result; changes of state repeat the last one. `after` goes on behind a `seq`.
+    `seq` is the commit number of a result; changes of state repeat the last one. Pass `after` to resume after a `seq`.
     """
     await found(call, tournament)
     source = _TournamentSource(call, tournament)
@@ -235,7 +240,7 @@ async def watch(call: Call, tournament: Number, query: StreamQuery) -> web.Strea
 
 
 class _TournamentSource:
-    """What there is to say of a tournament after some `seq`; always from the database."""
+    """Stream source of a tournament: the database."""
 
     def __init__(self, call: Call, tournament: int) -> None:
         self._call = call
@@ -243,12 +248,12 @@ class _TournamentSource:
         self._told: object = None
 
     async def look(self, after: int | None, is_timeout: bool) -> Batch:
-        """See `arena.http.feed.Source`."""
+        """Return the events after `after`; see `arena.http.feed.Source`."""
         return await self._call.run(self._look, after)
 
     def _look(self, after: int | None) -> Batch:
         store = self._call.store
-        # The state is read before the results: when it says "over", all results are there.
+        # Read the state before the results: when it is final, all results have been committed.
         row = store.tournaments.get(self._tournament)
         told = TournamentItem.model_validate(row).model_dump(mode="json")
         is_over = row.state in OVER
@@ -259,11 +264,11 @@ class _TournamentSource:
             lines.append(StreamLine("state", after, {"tournament": told, "standings": table}))
         else:
             results = store.results.committed(self._tournament, after, _BATCH)
-            lines += [StreamLine("game", one.committed or 0, {"game": _told(one)}) for one in results]
+            lines += [StreamLine("game", one.commit_number or 0, {"game": _told(one)}) for one in results]
             after = lines[-1].seq if lines else after
             if self._told is not None and self._told != row.state and not is_over:
                 lines.append(StreamLine("tournament", after, {"tournament": told}))
-            is_over = is_over and len(results) < _BATCH  # else there may be more results to tell
+            is_over = is_over and len(results) < _BATCH  # otherwise there may be more results to send
         self._told = row.state
         if is_over:
             table = self._table()
@@ -271,7 +276,7 @@ class _TournamentSource:
         return Batch(lines, is_final=is_over)
 
     def _table(self) -> list[dict[str, Any]]:
-        # Through JSON, which knows no infinite Elo.
+        # Serialise to JSON, which has no infinite Elo.
         text = _standings(services.table.read(self._call.arena, self._tournament)).model_dump_json()
         found: list[dict[str, Any]] = json.loads(text)["items"]
         return found

@@ -1,12 +1,12 @@
-"""People with accounts, for admins."""
+"""Users, for admins."""
 
 from __future__ import annotations
 
 from arena import services
-from arena.api.page import Page, PageQuery, page
+from arena.api.page import PageQuery, PageResponse, page
 from arena.api.registry import Routes
 from arena.api.routes.account import token_item
-from arena.api.schemas import Number, TokenItem, UserChange, UserItem, UserName, UserWish
+from arena.api.schemas import Number, TokenItem, UserChange, UserItem, UserName, UserRequest
 from arena.http.address import PREFIX
 from arena.http.call import Answer, Call
 from arena.http.identity import with_password
@@ -14,9 +14,9 @@ from arena.http.identity import with_password
 routes = Routes()
 
 
-@routes.get("/users", tag="users", summary="All users", scope="admin", example="/api/v1/users")
-async def list_users(call: Call, query: PageQuery) -> Page[UserItem]:
-    """Users by name."""
+@routes.get("/users", tag="users", summary="List users", scope="admin", example="/api/v1/users")
+async def list_users(call: Call, query: PageQuery) -> PageResponse[UserItem]:
+    """List users by name."""
     rows = await call.run(call.store.users.page, limit=query.limit, after=query.after)
     return page(rows, UserItem.model_validate)
 
@@ -24,7 +24,7 @@ async def list_users(call: Call, query: PageQuery) -> Page[UserItem]:
 @routes.post(
     "/users",
     tag="users",
-    summary="Make a user",
+    summary="Create a user",
     scope="admin",
     status=201,
     is_idempotent=True,
@@ -32,16 +32,16 @@ async def list_users(call: Call, query: PageQuery) -> Page[UserItem]:
     problems=("conflict",),
     example="""/api/v1/users -d '{"name": "ada", "role": "organiser"}'""",
 )
-async def make(call: Call, body: UserWish) -> Answer[UserItem]:
-    """A new user. Without a password there is no log-in by form: give them a token then."""
+async def make(call: Call, body: UserRequest) -> Answer[UserItem]:
+    """Create a user. Without a password they cannot log in on the website: create a token for them."""
     row = await with_password(call, services.user.add, call.arena, body.name, body.role, body.password, call.user)
     headers = {"Location": f"{PREFIX}/users/{body.name}"}
     return Answer(UserItem.model_validate(row), status=201, headers=headers, is_private=True)
 
 
-@routes.get("/users/{user}", tag="users", summary="A user", scope="admin", example="/api/v1/users/arena")
+@routes.get("/users/{user}", tag="users", summary="Get a user", scope="admin", example="/api/v1/users/arena")
 async def show(call: Call, user: UserName) -> UserItem:
-    """One user."""
+    """Return a user."""
     return UserItem.model_validate(await call.run(call.store.users.find, user))
 
 
@@ -53,7 +53,9 @@ async def show(call: Call, user: UserName) -> UserItem:
     example="""/api/v1/users/ada -d '{"is_active": false}'""",
 )
 async def change(call: Call, user: UserName, body: UserChange) -> UserItem:
-    """Another role, another password, or an end. All browser sessions of the user end, on request all tokens too."""
+    """Change the role or password of a user, or deactivate them. This ends their browser sessions, with `revoke_tokens`
+    also their tokens.
+    """
     row = await with_password(
         call,
         services.user.change,
@@ -71,19 +73,19 @@ async def change(call: Call, user: UserName, body: UserChange) -> UserItem:
 @routes.get(
     "/users/{user}/tokens",
     tag="users",
-    summary="Tokens of a user",
+    summary="List a user's tokens",
     scope="admin",
     example="/api/v1/users/arena/tokens",
 )
-async def list_tokens(call: Call, user: UserName) -> Answer[Page[TokenItem]]:
-    """All tokens of a user, oldest first, without their secrets; revoked ones included."""
+async def list_tokens(call: Call, user: UserName) -> Answer[PageResponse[TokenItem]]:
+    """List all tokens of a user, oldest first, including revoked ones. Secrets are not shown."""
     row = await call.run(call.store.users.find, user)
     tokens = await call.run(call.store.users.tokens, row.id or 0)
-    return Answer(Page(items=[token_item(one) for one in tokens]), keep="never", is_private=True)
+    return Answer(PageResponse(items=[token_item(one) for one in tokens]), keep="never", is_private=True)
 
 
-@routes.delete("/users/{user}/tokens/{token}", tag="users", summary="Revoke a token of a user", scope="admin")
+@routes.delete("/users/{user}/tokens/{token}", tag="users", summary="Revoke a user's token", scope="admin")
 async def revoke(call: Call, user: UserName, token: Number) -> None:
-    """Make a token of a user useless for good, and those made with it. Twice is as good as once."""
+    """Revoke a token of a user and the tokens created with it. Revoking it again has no effect."""
     row = await call.run(call.store.users.find, user)
     await call.run(services.token.revoke_of, call.arena, row, token, call.user)

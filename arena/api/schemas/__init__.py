@@ -1,34 +1,35 @@
-"""The documents of the interface: what it says and what it takes, as types. Refuses to know the database.
+"""The schemas of the interface: requests it accepts and responses it sends.
 
-Documents are made from rows by name (`from_attributes`), so a name here is a promise to every client.
+Responses are filled from rows by attribute name (`from_attributes`), so every name here is part of the public
+interface.
 """
 
 from arena.api.schemas.account import (
     Account,
     AccountChange,
-    LoginWish,
+    LoginRequest,
     NewToken,
-    PasswordWish,
+    PasswordRequest,
     TokenItem,
-    TokenWish,
+    TokenRequest,
     UserChange,
     UserItem,
-    UserWish,
+    UserRequest,
 )
-from arena.api.schemas.bot import BotChange, BotDocument, BotItem, PresenceItem, Submission, VersionItem
+from arena.api.schemas.bot import BotChange, BotItem, BotResponse, PresenceItem, SubmissionResponse, VersionItem
 from arena.api.schemas.family import (
-    FamilyDocument,
     FamilyItem,
-    MoveDocument,
-    MovesDocument,
-    OptionDocument,
-    OutcomeDocument,
-    StartsDocument,
-    VariantDocument,
+    FamilyResponse,
+    MoveResponse,
+    MovesResponse,
+    OptionResponse,
+    OutcomeResponse,
+    StartsResponse,
+    VariantResponse,
 )
-from arena.api.schemas.game import GameDocument, GameItem, LogDocument, RatingStep, VoidItem
+from arena.api.schemas.game import GameItem, GameResponse, LogResponse, RatingStep, VoidItem
 from arena.api.schemas.rating import ChangeItem, LeaderboardLine, PoolItem, PoolRating
-from arena.api.schemas.service import AuditItem, DumpItem, Index, Limits
+from arena.api.schemas.service import AuditItem, DumpItem, Index, LimitsResponse
 from arena.api.schemas.tournament import (
     CrossCell,
     CrossRow,
@@ -39,8 +40,8 @@ from arena.api.schemas.tournament import (
     RulesItem,
     StandingItem,
     Standings,
-    TournamentDocument,
     TournamentItem,
+    TournamentResponse,
     TournamentState,
 )
 from arena.api.schemas.word import (
@@ -70,9 +71,9 @@ __all__ = [
     "AccountChange",
     "AuditItem",
     "BotChange",
-    "BotDocument",
     "BotItem",
     "BotName",
+    "BotResponse",
     "ChangeItem",
     "CrossCell",
     "CrossRow",
@@ -80,29 +81,29 @@ __all__ = [
     "DumpItem",
     "EntryItem",
     "EntryName",
-    "FamilyDocument",
     "FamilyItem",
     "FamilyName",
-    "GameDocument",
+    "FamilyResponse",
     "GameId",
     "GameItem",
+    "GameResponse",
     "In",
     "Index",
     "LeaderboardLine",
-    "Limits",
-    "LogDocument",
-    "LoginWish",
+    "LimitsResponse",
+    "LogResponse",
+    "LoginRequest",
     "LongerTournament",
     "Moment",
-    "MoveDocument",
-    "MovesDocument",
+    "MoveResponse",
+    "MovesResponse",
     "NewToken",
     "Number",
     "OneLine",
-    "OptionDocument",
+    "OptionResponse",
     "Out",
-    "OutcomeDocument",
-    "PasswordWish",
+    "OutcomeResponse",
+    "PasswordRequest",
     "PlanItem",
     "PoolItem",
     "PoolName",
@@ -117,19 +118,19 @@ __all__ = [
     "Side",
     "StandingItem",
     "Standings",
-    "StartsDocument",
-    "Submission",
+    "StartsResponse",
+    "SubmissionResponse",
     "TokenItem",
-    "TokenWish",
-    "TournamentDocument",
+    "TokenRequest",
     "TournamentItem",
+    "TournamentResponse",
     "TournamentState",
     "UserChange",
     "UserItem",
     "UserName",
-    "UserWish",
-    "VariantDocument",
+    "UserRequest",
     "VariantName",
+    "VariantResponse",
     "VersionItem",
     "VoidItem",
 ]

@@ -1,4 +1,4 @@
-"""People: accounts, tokens, users."""
+"""Accounts, tokens and users."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from arena.store.base.models import MAX_LINK
 
 
 class Account(Out):
-    """Who you are, what you may do and have. `token` is the number of the token you sent."""
+    """Your account: name, role, storage use and profile. `token` is the number of the token you sent, `scopes` are its
+    scopes.
+    """
 
     name: str
     role: RoleName
@@ -27,40 +29,40 @@ class Account(Out):
 
 
 class AccountChange(In):
-    """What you say of yourself, to everybody. `link` is the address of a page of yours; empty for none."""
+    """Changes of your public profile. `link` is the address of a page of yours; empty removes it."""
 
     about: Prose | None = None
     link: Annotated[str, Field(max_length=MAX_LINK)] | None = None
 
 
 class TokenItem(Out):
-    """A token, without its secret."""
+    """A token without its secret."""
 
     id: int
     name: str
     scopes: list[str]
-    created: datetime
+    created_at: datetime
     expires: datetime | None
     last_used: datetime | None
     revoked: datetime | None
 
 
 class NewToken(TokenItem):
-    """A token with its secret, which is shown this once."""
+    """A new token with its secret, which is shown only in this response."""
 
     token: str
 
 
-class TokenWish(In):
-    """A token to be made. It ends after `days`: 90 unless given, 0 for no end."""
+class TokenRequest(In):
+    """A token to create. It expires after `days`: 90 by default, 0 for never."""
 
     name: OneLine
     scopes: Annotated[list[ScopeName], Field(min_length=1, max_length=5)]
     days: Annotated[int, Field(ge=0, le=3650)] | None = None
 
 
-class LoginWish(In):
-    """A token for somebody who has a password: for these scopes, or for all of the role; `days` as for any token."""
+class LoginRequest(In):
+    """A token to create with a password: with these scopes, by default all of your role. `days` as for any token."""
 
     name: OneLine
     scopes: Annotated[list[ScopeName], Field(min_length=1, max_length=5)] | None = None
@@ -70,8 +72,8 @@ class LoginWish(In):
     password: Annotated[str, Field(min_length=1, max_length=MAX_PASSWORD)]
 
 
-class PasswordWish(In):
-    """Another password for who knows the present one; `revoke_tokens` ends all tokens too."""
+class PasswordRequest(In):
+    """A change of your password; `revoke_tokens` also revokes all tokens."""
 
     password: Annotated[str, Field(min_length=1, max_length=MAX_PASSWORD)]
     new_password: Annotated[str, Field(min_length=MIN_PASSWORD, max_length=MAX_PASSWORD)]
@@ -79,18 +81,18 @@ class PasswordWish(In):
 
 
 class UserItem(Out):
-    """Somebody with an account."""
+    """A user account."""
 
     name: str
     role: RoleName
     is_active: bool
     about: str
     link: str
-    created: datetime
+    created_at: datetime
 
 
-class UserWish(In):
-    """A user to be made; without a password there is no log-in by form."""
+class UserRequest(In):
+    """A user to create. Users without a password cannot log in on the website."""
 
     name: UserName
     role: RoleName = "author"
@@ -98,7 +100,7 @@ class UserWish(In):
 
 
 class UserChange(In):
-    """What may be changed of a user; what is left out stays."""
+    """Changes of a user. Omitted fields stay."""
 
     role: RoleName | None = None
     password: Annotated[str, Field(min_length=MIN_PASSWORD, max_length=MAX_PASSWORD)] | None = None

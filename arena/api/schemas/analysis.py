@@ -1,64 +1,66 @@
-"""Analyses: what a judge thought of a game, or of one position."""
+"""Analyses of games and of single positions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Literal
 
-from arena.analysis.marking import Judged
+from arena.analysis.marking import AnalysedMove
 from arena.api.schemas.word import In, Out, Side
 
 
-class Gaffes(Out):
-    """Moves marked `??` of each side."""
+class Blunders(Out):
+    """Number of moves marked `??` by side."""
 
     first: int
     second: int
 
 
 class Accuracy(Out):
-    """0 to 100 for each side; null for who made no move that was judged."""
+    """Accuracy by side, 0 to 100; null for a side without analysed moves."""
 
     first: float | None
     second: float | None
 
 
-class ThrownAway(Out):
-    """Whether a side stood as good as won and did not win."""
+class BlownWin(Out):
+    """True for a side that reached a winning position and did not win."""
 
     first: bool
     second: bool
 
 
-class AnalysisDocument(Out):
-    """The analysis of a game: `state` says whether it is done, waits, has failed (`problem`), or that there is none.
+class AnalysisResponse(Out):
+    """The analysis of a game. `state` is its progress; `problem` says why it failed.
 
-    `gaffes` are moves marked `??`, `accuracy` is 0 to 100, `turning_points` are moves from a winning position to one
-    that is even at best. `fit` names the curve that turned scores into chances.
+    `blunders` counts moves marked `??`, `accuracy` is 0 to 100, `turning_points` counts moves from a winning position
+    to one that is even at best. `win_model` names the model that converted scores to winning chances.
     """
 
     game: str
     state: Literal["none", "waiting", "failed", "done"]
     problem: str = ""
     family: str | None = None
-    judge: str | None = None
+    engine: str | None = None
     nodes: int | None = None
-    fit: str | None = None
-    plies: Sequence[Judged] = ()
-    gaffes: Gaffes | None = None
+    win_model: str | None = None
+    plies: Sequence[AnalysedMove] = ()
+    blunders: Blunders | None = None
     accuracy: Accuracy | None = None
     turning_points: int | None = None
-    thrown_away: ThrownAway | None = None
+    blown_win: BlownWin | None = None
 
 
-class AnalysisWish(In):
-    """Unit of the judge's searches, 8 times for each position, 100 times in doubt; what is usual here without it."""
+class AnalysisRequest(In):
+    """Nodes per position. Positions are searched with 8 times this number, borderline ones with 100 times. By default
+    the server's setting.
+    """
 
     nodes: int | None = None
 
 
-class QuestionWish(In):
-    """A position: `moves` (in any spelling, separated by blanks) behind `position`, or behind the variant's start."""
+class PositionRequest(In):
+    """A position: `moves` (any spelling, separated by blanks) after `position`, or after the start of the variant."""
 
     family: str
     variant: str = ""
@@ -68,24 +70,28 @@ class QuestionWish(In):
     nodes: int | None = None
 
 
-class Thought(Out):
-    """What the judge thinks, from the view of the side to move; `line` is what it expects, its `best` move first."""
+class PositionEvaluation(Out):
+    """Evaluation of a position from the view of the side to move. `line` is the principal variation, `best` its first
+    move.
+
+    `score` is in centipawns, `winning_chances` from -1 (lost) to 1 (won).
+    """
 
     family: str
     side: Side
-    judge: str
+    engine: str
     nodes: int
-    fit: str
+    win_model: str
     score: int | None
-    chance: float | None
+    winning_chances: float | None
     best: str
     line: list[str]
 
 
-class QuestionDocument(Out):
-    """A question and, once it is `done`, its `answer`; `problem` says why there is none."""
+class PositionResponse(Out):
+    """A requested position and, once `is_done`, its evaluation in `answer`; `problem` says why it failed."""
 
     id: int
     is_done: bool
     problem: str
-    answer: Thought | None
+    answer: PositionEvaluation | None

@@ -1,4 +1,4 @@
-"""Games of the archive, and what became of an import."""
+"""Games of the archive, and results of imports."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from arena.api.schemas.word import Out
 
 
 class ArchiveItem(Out):
-    """A game of the archive in a list. `serial` is its number for good; `number` what people call it: the number in its
-    collection, else the serial. `source` is the collection, `arena` for games played here; `date` may be a year only.
+    """A game of the archive in a list. `serial` is its permanent number; `number` is its number in its collection, by
+    default the serial.
+
+    `source` is the collection, `arena` for games played here. `date` may be a year only.
     """
 
     serial: int
@@ -27,15 +29,15 @@ class ArchiveItem(Out):
 
 
 class ArchivePage(Out):
-    """A part of the games that match, and how many match in all. `next` is the cursor of the part that follows."""
+    """Part of the matching games, and the `total` number of matches. `next` is the cursor of the following part."""
 
     items: list[ArchiveItem]
     total: int
     next: str | None = None
 
 
-class ArchiveDocument(ArchiveItem):
-    """A game of the archive, whole: `position` is its start, `tags` what its text said of it."""
+class ArchiveResponse(ArchiveItem):
+    """A game of the archive with its moves. `position` is its start, `tags` are those of the imported text."""
 
     options: dict[str, Any]
     position: str
@@ -45,7 +47,7 @@ class ArchiveDocument(ArchiveItem):
 
 
 class ArchiveSource(Out):
-    """Where games come from: a collection, or `arena` for games played here; and how many of a variant it has."""
+    """A collection, or `arena` for games played here, and its number of games of a variant."""
 
     source: str
     family: str
@@ -54,13 +56,15 @@ class ArchiveSource(Out):
 
 
 class ArchiveSources(Out):
-    """All of them."""
+    """All collections."""
 
     items: list[ArchiveSource]
 
 
-class BadGame(Out):
-    """A game of an upload that cannot be used: where in the text, at which move (0: before the first), and why."""
+class RejectedGame(Out):
+    """A game of an import that was rejected: its `line` in the text, the `move` number (0 before the first), and the
+    reason.
+    """
 
     line: int
     move: int
@@ -68,12 +72,12 @@ class BadGame(Out):
     problem: str
 
 
-class ImportDocument(Out):
-    """What came of an upload: games that can be used, how many were new, how many known; and the bad ones."""
+class ImportResponse(Out):
+    """The result of an import: the numbers of valid, new and already known games, and the rejected ones."""
 
     file: str
     format: str
     games: int
     new: int
     known: int
-    bad: list[BadGame]
+    bad: list[RejectedGame]

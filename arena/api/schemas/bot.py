@@ -10,13 +10,13 @@ from arena.api.schemas.word import In, Out, Prose
 
 
 class BotItem(Out):
-    """A bot in a list: the families its active versions play, its newest version."""
+    """A bot in a list, with the families of its active versions and its newest version."""
 
     name: str
     owner: str
     description: str
     is_retired: bool
-    created: datetime
+    created_at: datetime
     families: list[str]
     versions: int
     newest: int
@@ -24,8 +24,9 @@ class BotItem(Out):
 
 
 class VersionItem(Out):
-    """A version of a bot. `families` maps each family to the variants it was found fit for, `fit_from_ms` to the
-    shortest time for a move that it was found to keep.
+    """A version of a bot. `families` maps each family to the variants in which it passed its check.
+
+    `fit_from_ms` maps families to the shortest time per move it kept in the check.
     """
 
     id: int
@@ -37,17 +38,19 @@ class VersionItem(Out):
     problem: str
     sha256: str
     size_bytes: int
-    created: datetime
+    created_at: datetime
     checked: datetime | None
     families: dict[str, list[str]]
     fit_from_ms: dict[str, int]
     place: str = ""
-    """Where it runs: empty in the arena, `remote` on its author's machine."""
+    """Location of the program: empty in the arena, `remote` on its author's machine."""
 
 
 class PresenceItem(Out):
-    """Whether a remote bot is connected, and how: `games` of `most_games` it plays now; `latency_ms` of a message there
-    and back; `is_open`: others may challenge it.
+    """Connection of a remote bot. It plays `games` of at most `most_games` at once; `latency_ms` is the round trip of a
+    message.
+
+    `is_open`: others may challenge it.
     """
 
     is_connected: bool
@@ -58,7 +61,7 @@ class PresenceItem(Out):
     is_open: bool
 
 
-class BotDocument(Out):
+class BotResponse(Out):
     """A bot with all its versions, newest first, and their ratings."""
 
     name: str
@@ -66,15 +69,15 @@ class BotDocument(Out):
     description: str
     is_retired: bool
     plays_people: bool
-    created: datetime
+    created_at: datetime
     versions: list[VersionItem]
     ratings: list[PoolRating]
     presence: PresenceItem | None = None
-    """Of a bot that runs on its author's machine; null of all others."""
+    """Connection of a bot that runs on its author's machine; null for others."""
 
 
-class Submission(VersionItem):
-    """A version on its way: `report` is the check so far; `log` (the bot's own words) is for its owner only."""
+class SubmissionResponse(VersionItem):
+    """A version being checked. `report` is the check so far; `log`, the bot's standard error, is for its owner only."""
 
     report: dict[str, Any]
     log: str | None = None
@@ -82,7 +85,7 @@ class Submission(VersionItem):
 
 
 class BotChange(In):
-    """What may be changed of a bot: what is not given stays. `plays_people`: whether people may play against it."""
+    """Changes of a bot. Omitted fields stay. `plays_people`: people may play against it."""
 
     description: Prose | None = None
     plays_people: bool | None = None

@@ -1,4 +1,4 @@
-"""What was played in a position."""
+"""Results of the opening explorer."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from arena.api.schemas.word import Out
 
 
 class PlayedFigures(Out):
-    """How games went. `other` have no known result; `score` is the share of points of who was to move; `rating` the
-    mean strength (mu, today) of those who have one, `performance` the strength that such results against such opponents
-    speak of; `last` the latest day, `best` the game of the strongest players.
+    """Results of games. `other` counts games without a known result; `score` is the share of points of the side to
+    move.
+
+    `rating` is the mean present mu of rated players; `performance` is the rating that such results against such
+    opponents imply. `last` is the latest day, `best` the game of the strongest players.
     """
 
     games: int
@@ -27,17 +29,17 @@ class PlayedFigures(Out):
 
 
 class PlayedMoveItem(PlayedFigures):
-    """A move as it stands in the position asked for; `same` are others that lead to the same position."""
+    """A move in the requested position. `same` are other moves that lead to the same position."""
 
     move: str
     shown: str
     same: list[str]
 
 
-class ExplorerDocument(PlayedFigures):
-    """A position, however the board was turned in the games: what was played in it, the most frequent move first.
+class ExplorerResponse(PlayedFigures):
+    """A position, up to symmetry, and the moves played in it, most frequent first.
 
-    A game counts once for a position, and once for each move.
+    A game counts once per position and once per move.
     """
 
     family: str

@@ -1,4 +1,4 @@
-"""Families: what can be played."""
+"""Families of games."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from arena.api.schemas.word import Out, Side
 from arena.atlas.report import StartFigures
 
 
-class OptionDocument(Out):
-    """A rule option. `changes`: `moves`, `result`, `limits` or `display`."""
+class OptionResponse(Out):
+    """A rule option. `changes` is `moves`, `result`, `limits` or `display`."""
 
     name: str
     type: Literal["combo", "spin", "check"]
@@ -19,8 +19,8 @@ class OptionDocument(Out):
     meaning: str
 
 
-class VariantDocument(Out):
-    """A named start with its options."""
+class VariantResponse(Out):
+    """A named start position with its rule options."""
 
     name: str
     position: str
@@ -36,18 +36,21 @@ class FamilyItem(Out):
     summary: str
 
 
-class FamilyDocument(FamilyItem):
-    """A family with everything that can be chosen in it."""
+class FamilyResponse(FamilyItem):
+    """A family with its variants and rule options."""
 
     version: int
     sides: list[str]
-    variants: list[VariantDocument]
-    options: list[OptionDocument]
+    variants: list[VariantResponse]
+    options: list[OptionResponse]
 
 
-class MoveDocument(Out):
-    """A legal move: canonical, and as people write it. `ways` are the cells to pick for it on a board, in order, in
-    every way it may be entered; `effect` says what it does besides moving."""
+class MoveResponse(Out):
+    """A legal move, in canonical notation (`move`) and in the family's usual one (`shown`).
+
+    `ways` lists every sequence of cells that enters the move on a board. `effect` describes side effects, such as
+    captures.
+    """
 
     move: str
     shown: str
@@ -55,24 +58,24 @@ class MoveDocument(Out):
     effect: str
 
 
-class OutcomeDocument(Out):
-    """How a game ended by the rules."""
+class OutcomeResponse(Out):
+    """The end of a game by the rules."""
 
     winner: Literal["first", "second", "draw"]
     termination: str
 
 
-class MovesDocument(Out):
-    """What may be played in a position, by the side to move."""
+class MovesResponse(Out):
+    """The legal moves of the side to move in a position."""
 
     position: str
     side: Side
-    moves: list[MoveDocument]
-    outcome: OutcomeDocument | None
+    moves: list[MoveResponse]
+    outcome: OutcomeResponse | None
 
 
-class StartsDocument(Out):
-    """The atlas of a family: what was measured, in `remarks`, and every start; none where nothing was measured."""
+class StartsResponse(Out):
+    """The atlas of a family: `remarks` on the measurement, and every start; empty where nothing was measured."""
 
     family: str
     remarks: str

@@ -1,4 +1,4 @@
-"""Games, their logs and what came to nothing."""
+"""Games, logs of bots, and void attempts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from arena.api.schemas.word import Out, Side
 
 
 class GameItem(Out):
-    """A game in a list. `kind`: `rules`, `adjudication`, `forfeit` or `void`; `committed` orders all results."""
+    """A game in a list. `termination_class` is `rules`, `adjudication`, `forfeit` or `void`. `commit_number` orders all
+    results.
+    """
 
     id: str
     tournament_id: int
@@ -24,12 +26,12 @@ class GameItem(Out):
     is_rated: bool
     state: Literal["planned", "queued", "running", "finished", "void", "cancelled"]
     attempt: int
-    started: datetime | None
-    finished: datetime | None
-    committed: int | None
+    started_at: datetime | None
+    finished_at: datetime | None
+    commit_number: int | None
     winner: Literal["first", "second", "draw"] | None
     termination: str | None
-    kind: str | None
+    termination_class: str | None
     detail: str
     plies: int
 
@@ -44,16 +46,16 @@ class RatingStep(Out):
     sigma: float
 
 
-class GameDocument(GameItem):
-    """A game with its spec, and with its record once it is over. The bots' own words are left out of it."""
+class GameResponse(GameItem):
+    """A game with its spec and, once it is over, its record. The bots' standard error is left out."""
 
     spec: dict[str, Any]
     record: dict[str, Any] | None
     ratings: list[RatingStep]
 
 
-class LogDocument(Out):
-    """The tail of a bot's standard error in one game."""
+class LogResponse(Out):
+    """The tail of a bot's standard error in a game."""
 
     game_id: str
     side: Side
@@ -62,7 +64,7 @@ class LogDocument(Out):
 
 
 class VoidItem(Out):
-    """An attempt at a game that came to nothing through no fault of a bot."""
+    """A void attempt at a game: it failed through no fault of a bot."""
 
     id: int
     game_id: str
@@ -73,4 +75,4 @@ class VoidItem(Out):
     attempt: int
     termination: str
     detail: str
-    at: datetime
+    voided_at: datetime

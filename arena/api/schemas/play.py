@@ -1,4 +1,4 @@
-"""Games of people: what begins one, how it stands for the person who plays it, and what they decide."""
+"""Games of people against bots."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from arena.api.schemas.family import OutcomeDocument
+from arena.api.schemas.family import OutcomeResponse
 from arena.api.schemas.word import BotName, FamilyName, In, Out, Side, VariantName
 
 
 class OpponentItem(Out):
-    """A bot that people play: its name, and the version it plays with."""
+    """A bot that people may play, and the version they play against."""
 
     bot: str
     version: str
 
 
-class PlayWish(In):
-    """The game to begin. `side` is drawn by lot without one; `time` is the person's, `none` or as `600+5`: the bot has
-    a second a move. Without a `variant` it is the family's first.
+class PlayRequest(In):
+    """A game to start. `side` is random by default. `time` is your clock, `none` or such as `600+5`; the bot has a
+    second per move.
+
+    `variant` is by default the family's first one.
     """
 
     family: FamilyName
@@ -32,28 +34,30 @@ class PlayWish(In):
 
 
 class OpenGameItem(Out):
-    """A game of one's own that is not over."""
+    """A game of yours that is not over."""
 
     id: str
     state: Literal["planned", "queued", "running"]
     side: Side
     plies: int
     is_rated: bool
-    created: datetime
+    created_at: datetime
 
 
-class DrawOfferDocument(Out):
-    """A draw: the bot has `offered` one with its last move, or one's own offer is `waiting` for the bot's answer or was
-    `declined`, and `why`.
+class DrawOfferResponse(Out):
+    """A draw offer: `offered` by the bot with its last move, or your offer, which is `waiting` or was `declined`, with
+    the reason `why`.
     """
 
     state: Literal["offered", "waiting", "declined"]
     why: str
 
 
-class PlayDocument(Out):
-    """A game as its person sees it. `ahead` are the games that get a slot before it; `moves` lead from `start` to
-    `position`, where `to_move` is asked. `outcome` is how it ended.
+class PlayResponse(Out):
+    """A game from its player's view. `ahead` counts the games queued before it. `moves` lead from `start` to
+    `position`.
+
+    `outcome` is the result once the game is over.
     """
 
     id: str
@@ -69,15 +73,15 @@ class PlayDocument(Out):
     moves: list[str]
     position: str
     to_move: Side | None
-    draw: DrawOfferDocument | None
-    outcome: OutcomeDocument | None
+    draw: DrawOfferResponse | None
+    outcome: OutcomeResponse | None
 
 
-class DecisionWish(In):
-    """`move` in any spelling, with a `draw` offered or not; to take the `draw` that the bot offers; to `resign`; or to
-    take one's last move `back`.
+class DecisionRequest(In):
+    """A decision: `move` (any spelling, with a `draw` offer or without), accept the bot's `draw`, `resign`, or take
+    `back` your last move.
 
-    `ply` is how many were played as one saw the board: a move for another position is refused.
+    `ply` is the number of plies you have seen: a decision about another position is refused.
     """
 
     do: Literal["move", "draw", "resign", "back"] = "move"

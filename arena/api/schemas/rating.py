@@ -1,4 +1,4 @@
-"""Ratings: pools, leaderboards, what games did."""
+"""Ratings: pools, leaderboards, changes by game."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from arena.api.schemas.word import Out
 
 
 class PoolItem(Out):
-    """A set of comparable ratings, and how many rated games it has."""
+    """A set of comparable ratings, and its number of rated games."""
 
     pool: str
     family: str
@@ -16,9 +16,9 @@ class PoolItem(Out):
 
 
 class LeaderboardLine(Out):
-    """One version in one pool. `rank` is null while the rating is provisional; `place` counts all lines.
+    """A version's line in a leaderboard. `rank` is null while the rating is provisional; `place` counts all lines.
 
-    `conservative` = mu - 3 sigma is the sorting value; `beats_next` the probability to be better than the next line.
+    `conservative` = mu - 3 sigma is the sort key. `beats_next` is the probability of being stronger than the next line.
     """
 
     place: int
@@ -43,7 +43,7 @@ class LeaderboardLine(Out):
 
 
 class PoolRating(Out):
-    """One version's rating in one pool."""
+    """A version's rating in one pool."""
 
     pool: str
     name: str
@@ -59,11 +59,11 @@ class PoolRating(Out):
 
 
 class ChangeItem(Out):
-    """What one game did to a rating; `points` is what the version scored."""
+    """Change of a rating by one game; `points` is the version's score in it."""
 
-    committed: int
+    commit_number: int
     game_id: str
-    finished: datetime | None
+    finished_at: datetime | None
     opponent: str
     points: float
     mu_before: float

@@ -1,4 +1,4 @@
-"""The service: audit, dumps, limits, the index."""
+"""The service: audit log, dumps, limits, index."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from arena.api.schemas.word import Out
 
 
 class AuditItem(Out):
-    """Who did what to what."""
+    """An entry of the audit log: the user, the action, and its subject."""
 
     id: int
-    at: datetime
+    logged_at: datetime
     user: str | None
     action: str
     subject: str
@@ -20,7 +20,7 @@ class AuditItem(Out):
 
 
 class DumpItem(Out):
-    """One file of the archive; `first` and `last` are commit numbers."""
+    """A dump of games. `first` and `last` are commit numbers."""
 
     file: str
     month: str
@@ -32,8 +32,8 @@ class DumpItem(Out):
     url: str
 
 
-class Limits(Out):
-    """What is bounded, in numbers. Requests are counted for all web processes together."""
+class LimitsResponse(Out):
+    """The limits of this server. Requests are counted across all web processes."""
 
     max_upload_bytes: int
     max_bots: int
@@ -49,7 +49,7 @@ class Limits(Out):
 
 
 class Index(Out):
-    """Where everything is."""
+    """Addresses of the interface."""
 
     openapi: str
     docs: str

@@ -23,39 +23,39 @@ class TournamentItem(Out):
     state: TournamentState
     problem: str
     priority: int
-    starts: datetime
-    started: datetime | None
-    finished: datetime | None
+    start_time: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
     planned_games: int
     finished_games: int
 
 
 class EntryItem(Out):
-    """An entry. `eligibility` says why it may play, or why not; `suspended` why the referee took it out, if it did."""
+    """An entry. `eligibility` says why it may play or not; `suspended` says why the coordinator withdrew it, if so."""
 
     seat: int
     name: str
     bot: str
-    number: int
+    version: int
     eligibility: str
     withdrawn: datetime | None
     suspended: str
 
 
-class TournamentDocument(TournamentItem):
+class TournamentResponse(TournamentItem):
     """A tournament with its settings and entries. `games` counts its games by state."""
 
     options: dict[str, Any]
     settings: dict[str, Any]
-    created: datetime
+    created_at: datetime
     entries: list[EntryItem]
     games: dict[str, int]
 
 
 class PlanItem(Out):
-    """What a tournament comes to: `games` in all, played and to be played; where `is_most`, it may end with fewer.
+    """The plan of a tournament. `games` counts all games, played and planned; with `is_most` it is an upper bound.
 
-    `games_per_pairing` and `rounds` are null in formats that have none.
+    `games_per_pairing` and `rounds` are null in formats without them.
     """
 
     games: int
@@ -64,16 +64,16 @@ class PlanItem(Out):
     rounds: int | None
 
 
-class LongerTournament(TournamentDocument):
-    """A tournament that was made longer, with the new plan; its games are stored as their time comes."""
+class LongerTournament(TournamentResponse):
+    """An extended tournament with its new plan. Its games are added as rounds are paired."""
 
     plan: PlanItem
 
 
 class StandingItem(Out):
-    """One line of the standings; provisional until all games are done. `points` include the byes of a Swiss.
+    """A line of the standings, provisional until all games are over. `points` include the byes of a Swiss.
 
-    `round` is the last one reached in a knockout; `estimate` what the results say: Elo ± 95 %, nElo, LOS, pentanomial.
+    `round` is the last one reached in a knockout. `estimate` has Elo ± 95 %, nElo, LOS and the pentanomial counts.
     """
 
     rank: int
@@ -95,7 +95,7 @@ class StandingItem(Out):
 
 
 class RulesItem(Out):
-    """How the games by one set of rules ended: `won` by the names of the sides."""
+    """Results of the games by one set of rules; `won` counts wins by side names."""
 
     variant: str
     options: dict[str, Any]
@@ -105,14 +105,15 @@ class RulesItem(Out):
 
 
 class Standings(Out):
-    """The standings, best first: by points, then by `tie_breaks` in their order.
+    """The standings, best first: by points, then by `tie_breaks` in order.
 
-    `rules`: what handicaps and the lot did to the results, empty where all games are played by the same rules.
-    `strengths` is an estimate that no order of games changes (Bradley-Terry with draws), with what moving first is
-    worth; `verdict` that of a sequential test, `race` who is settled in a race to be among the first; null elsewhere.
-    `findings` are what the results of a finished tournament say beyond strengths: `is_cyclic`, the `chance` of as much
-    without any cycle, `cycles` of bots that beat each other in turn, their `shares` in the mix that nobody is expected
-    to beat, and `surprises`; null with too few bots.
+    `rules` has results by rule set; it is empty if all games have the same rules. `strengths` is a Bradley-Terry
+    estimate with draws and a first-move advantage, independent of the order of games. `verdict` is the result of a
+    sequential test; `race` says which bots are decided to be at the top; null in other formats.
+
+    `findings` analyses the results of a finished tournament, null with too few bots: `is_cyclic`, the probability
+    `chance` of such results without cycles, `cycles` of bots that beat each other in turn, their `shares` in the
+    maximal lottery, and `surprises`.
     """
 
     items: list[StandingItem]
@@ -127,10 +128,9 @@ class Standings(Out):
 
 
 class CrossCell(Out):
-    """One bot's games against another: `pairs` are the letters (W, D, L) of each opening, played from both sides.
+    """One bot's games against another: `pairs` are the letters (W, D, L) of each opening, played with both sides.
 
-    When all games are done: the points `expected` of it by the strengths of both, and the likelihood that it is the
-    stronger one by all games (`superiority`).
+    When all games are over: the `expected` points by both strengths, and the likelihood of superiority (`superiority`).
     """
 
     opponent: str
@@ -142,13 +142,13 @@ class CrossCell(Out):
 
 
 class CrossRow(StandingItem):
-    """One bot's line of the standings with its cells, null on the diagonal. Columns are in the order of the rows."""
+    """A bot's line of the standings with its cells, null on the diagonal. Columns have the order of the rows."""
 
     cells: list[CrossCell | None]
 
 
 class Crosstable(Out):
-    """Everybody against everybody."""
+    """The crosstable: all bots against all."""
 
     tournament: int
     items: list[CrossRow]

@@ -1,4 +1,4 @@
-"""The words that documents are made of: names, numbers, moments, and what every document has in common."""
+"""Field types of the schemas: names, numbers, times; and the base classes of requests and responses."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ _LINES = rf"^[^\x00-\x08\x0b-\x1f\x7f{TURNING}]*$"
 _DIGEST = r"^[0-9a-f]{64}$"
 FORMS = {
     _NAME: f"write {NAME_RULE}",
-    _ENTRY: "write a bot, such as zeta, or a version of it, such as zeta v3",
-    _FAMILY: "write the name of a family: up to 32 of a-z, 0-9 and _",
-    _GAME: "write 16 to 32 of the characters 0-9 and a-f",
+    _ENTRY: "write a bot, such as zeta, or a version, such as zeta v3",
+    _FAMILY: "write the name of a family: up to 32 characters of a-z, 0-9 and _",
+    _GAME: "write 16 to 32 hexadecimal digits in lower case",
     _VARIANT: "write a name without blanks",
     _POOL: "write a name without blanks",
     _LINE: "write one line of printable characters",
     _LINES: "write lines of printable characters",
-    _DIGEST: "write 64 of the characters 0-9 and a-f",
+    _DIGEST: "write 64 hexadecimal digits in lower case",
 }
-"""What the patterns of texts ask for, as people are told."""
+"""Hints for texts that do not match a pattern, by pattern."""
 
 FamilyName = Annotated[str, StringConstraints(pattern=_FAMILY)]
 BotName = Annotated[str, StringConstraints(pattern=_NAME)]
 EntryName = Annotated[str, StringConstraints(pattern=_ENTRY)]
-"""A bot, or a version by its whole name, as standings show it."""
+"""A bot, or a version by its full name, as in standings."""
 UserName = BotName
 GameId = Annotated[str, StringConstraints(pattern=_GAME)]
 VariantName = Annotated[str, StringConstraints(pattern=_VARIANT)]
@@ -63,19 +63,19 @@ def _is_moment(value: Any) -> Any:
 
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(T|$)", re.ASCII | re.IGNORECASE)
 Moment = Annotated[datetime, BeforeValidator(_is_moment), AfterValidator(_in_utc)]
-"""A day or a time, UTC unless it says otherwise."""
+"""A day or a time, in UTC by default."""
 ScopeName = Literal["read", "submit", "organise", "admin", "worker"]
 RoleName = Literal["author", "organiser", "admin"]
 Side = Literal["first", "second"]
 
 
 class Out(BaseModel):
-    """A document we say."""
+    """Base class of responses."""
 
     model_config = ConfigDict(from_attributes=True, json_schema_serialization_defaults_required=True)
 
 
 class In(BaseModel):
-    """A document we take: nothing unknown, no type but its own."""
+    """Base class of requests: unknown fields and implicit type conversions are rejected."""
 
     model_config = ConfigDict(extra="forbid", strict=True)

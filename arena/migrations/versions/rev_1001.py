@@ -18,28 +18,28 @@ def upgrade() -> None:
         "analyses",
         sa.Column("game_id", sa.String(length=40), nullable=False),
         sa.Column("family", sa.String(length=32), nullable=False),
-        sa.Column("judge", sa.String(length=80), nullable=False),
+        sa.Column("engine", sa.String(length=80), nullable=False),
         sa.Column("nodes", sa.Integer(), nullable=False),
-        sa.Column("fit", sa.String(length=40), nullable=False),
-        sa.Column("gaffes", sa.Integer(), nullable=False),
-        sa.Column("first_gaffes", sa.Integer(), nullable=False),
-        sa.Column("second_gaffes", sa.Integer(), nullable=False),
+        sa.Column("win_model", sa.String(length=40), nullable=False),
+        sa.Column("blunders", sa.Integer(), nullable=False),
+        sa.Column("first_blunders", sa.Integer(), nullable=False),
+        sa.Column("second_blunders", sa.Integer(), nullable=False),
         sa.Column("accuracy", sa.Float(), nullable=True),
         sa.Column("first_accuracy", sa.Float(), nullable=True),
         sa.Column("second_accuracy", sa.Float(), nullable=True),
-        sa.Column("turns", sa.Integer(), nullable=False),
-        sa.Column("is_thrown", sa.Boolean(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("turning_points", sa.Integer(), nullable=False),
+        sa.Column("has_blown_win", sa.Boolean(), nullable=False),
+        sa.Column("analysed_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("data", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("game_id", name=op.f("pk_analyses")),
     )
     with op.batch_alter_table("analyses", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_analyses_accuracy"), ["accuracy"], unique=False)
-        batch_op.create_index(batch_op.f("ix_analyses_at"), ["at"], unique=False)
+        batch_op.create_index(batch_op.f("ix_analyses_analysed_at"), ["analysed_at"], unique=False)
+        batch_op.create_index(batch_op.f("ix_analyses_blunders"), ["blunders"], unique=False)
         batch_op.create_index(batch_op.f("ix_analyses_family"), ["family"], unique=False)
-        batch_op.create_index(batch_op.f("ix_analyses_gaffes"), ["gaffes"], unique=False)
-        batch_op.create_index(batch_op.f("ix_analyses_is_thrown"), ["is_thrown"], unique=False)
-        batch_op.create_index(batch_op.f("ix_analyses_turns"), ["turns"], unique=False)
+        batch_op.create_index(batch_op.f("ix_analyses_has_blown_win"), ["has_blown_win"], unique=False)
+        batch_op.create_index(batch_op.f("ix_analyses_turning_points"), ["turning_points"], unique=False)
 
     op.create_table(
         "archive_games",
@@ -116,24 +116,10 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("name", name=op.f("pk_counters")),
     )
     op.create_table(
-        "curves",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("family", sa.String(length=32), nullable=False),
-        sa.Column("scale", sa.Float(), nullable=False),
-        sa.Column("games", sa.Integer(), nullable=False),
-        sa.Column("positions", sa.Integer(), nullable=False),
-        sa.Column("log_loss", sa.Float(), nullable=False),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_curves")),
-    )
-    with op.batch_alter_table("curves", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_curves_family"), ["family"], unique=False)
-
-    op.create_table(
         "guesses",
         sa.Column("key", sa.String(length=64), nullable=False),
         sa.Column("count", sa.Float(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("key", name=op.f("pk_guesses")),
     )
     op.create_table(
@@ -156,7 +142,7 @@ def upgrade() -> None:
         sa.Column("game_id", sa.String(length=32), nullable=False),
         sa.Column("version_id", sa.Integer(), nullable=False),
         sa.Column("pool", sa.String(length=200), nullable=False),
-        sa.Column("committed", sa.Integer(), nullable=False),
+        sa.Column("commit_number", sa.Integer(), nullable=False),
         sa.Column("mu_before", sa.Float(), nullable=True),
         sa.Column("sigma_before", sa.Float(), nullable=True),
         sa.Column("mu", sa.Float(), nullable=True),
@@ -172,10 +158,24 @@ def upgrade() -> None:
         sa.Column("is_active", sa.Boolean(), nullable=False),
         sa.Column("about", sa.String(length=1000), nullable=False),
         sa.Column("link", sa.String(length=200), nullable=False),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_users")),
         sa.UniqueConstraint("name", name=op.f("uq_users_name")),
     )
+    op.create_table(
+        "win_models",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("family", sa.String(length=32), nullable=False),
+        sa.Column("scale", sa.Float(), nullable=False),
+        sa.Column("games", sa.Integer(), nullable=False),
+        sa.Column("positions", sa.Integer(), nullable=False),
+        sa.Column("log_loss", sa.Float(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_win_models")),
+    )
+    with op.batch_alter_table("win_models", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_win_models_family"), ["family"], unique=False)
+
     op.create_table(
         "analysis_requests",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -186,13 +186,13 @@ def upgrade() -> None:
         sa.Column("answer", sa.JSON(), nullable=False),
         sa.Column("is_done", sa.Boolean(), nullable=False),
         sa.Column("problem", sa.String(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("requested_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_analysis_requests_user_id_users")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_analysis_requests")),
         sa.UniqueConstraint("game_id", name=op.f("uq_analysis_requests_game_id")),
     )
     with op.batch_alter_table("analysis_requests", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_analysis_requests_at"), ["at"], unique=False)
+        batch_op.create_index(batch_op.f("ix_analysis_requests_requested_at"), ["requested_at"], unique=False)
         batch_op.create_index(batch_op.f("ix_analysis_requests_user_id"), ["user_id"], unique=False)
 
     op.create_table(
@@ -203,12 +203,12 @@ def upgrade() -> None:
         sa.Column("digest", sa.String(length=64), nullable=False),
         sa.Column("status", sa.Integer(), nullable=False),
         sa.Column("body", sa.JSON(), nullable=False),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_answers_user_id_users")),
         sa.PrimaryKeyConstraint("user_id", "key", name=op.f("pk_answers")),
     )
     with op.batch_alter_table("answers", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_answers_created"), ["created"], unique=False)
+        batch_op.create_index(batch_op.f("ix_answers_created_at"), ["created_at"], unique=False)
 
     op.create_table(
         "archive_positions",
@@ -232,7 +232,7 @@ def upgrade() -> None:
     op.create_table(
         "audit",
         sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("logged_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=True),
         sa.Column("action", sa.String(length=40), nullable=False),
         sa.Column("subject", sa.String(length=120), nullable=False),
@@ -241,7 +241,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_audit")),
     )
     with op.batch_alter_table("audit", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_audit_at"), ["at"], unique=False)
+        batch_op.create_index(batch_op.f("ix_audit_logged_at"), ["logged_at"], unique=False)
         batch_op.create_index(batch_op.f("ix_audit_subject"), ["subject"], unique=False)
         batch_op.create_index(batch_op.f("ix_audit_user_id"), ["user_id"], unique=False)
 
@@ -253,7 +253,7 @@ def upgrade() -> None:
         sa.Column("description", sa.String(), nullable=False),
         sa.Column("is_retired", sa.Boolean(), nullable=False),
         sa.Column("plays_people", sa.Boolean(), nullable=False),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["owner_id"], ["users.id"], name=op.f("fk_bots_owner_id_users")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_bots")),
         sa.UniqueConstraint("name", name=op.f("uq_bots_name")),
@@ -277,7 +277,7 @@ def upgrade() -> None:
         sa.Column("digest", sa.String(length=64), nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=False),
         sa.Column("csrf", sa.String(length=64), nullable=False),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("expires", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_logins_user_id_users")),
         sa.PrimaryKeyConstraint("digest", name=op.f("pk_logins")),
@@ -297,7 +297,7 @@ def upgrade() -> None:
         sa.Column("is_enabled", sa.Boolean(), nullable=False),
         sa.Column("next_fire", sa.DateTime(timezone=True), nullable=True),
         sa.Column("created_by", sa.Integer(), nullable=False),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["created_by"], ["users.id"], name=op.f("fk_schedules_created_by_users")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_schedules")),
         sa.UniqueConstraint("name", name=op.f("uq_schedules_name")),
@@ -313,7 +313,7 @@ def upgrade() -> None:
         sa.Column("name", sa.String(length=80), nullable=False),
         sa.Column("digest", sa.String(length=64), nullable=False),
         sa.Column("scopes", sa.String(), nullable=False),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("expires", sa.DateTime(timezone=True), nullable=True),
         sa.Column("last_used", sa.DateTime(timezone=True), nullable=True),
         sa.Column("revoked", sa.DateTime(timezone=True), nullable=True),
@@ -340,16 +340,16 @@ def upgrade() -> None:
         sa.Column("is_rated", sa.Boolean(), nullable=False),
         sa.Column("state", sa.String(length=16), nullable=False),
         sa.Column("problem", sa.String(), nullable=False),
-        sa.Column("starts", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("started", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("finished", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("start_time", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("started_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("planned_games", sa.Integer(), nullable=False),
         sa.Column("finished_games", sa.Integer(), nullable=False),
         sa.Column("findings", sa.JSON(none_as_null=True), nullable=True),
         sa.Column("schedule_id", sa.Integer(), nullable=True),
         sa.Column("fire_time", sa.DateTime(timezone=True), nullable=True),
         sa.Column("created_by", sa.Integer(), nullable=False),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["created_by"], ["users.id"], name=op.f("fk_tournaments_created_by_users")),
         sa.ForeignKeyConstraint(["schedule_id"], ["schedules.id"], name=op.f("fk_tournaments_schedule_id_schedules")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_tournaments")),
@@ -357,12 +357,12 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("tournaments", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_tournaments_created_by"), ["created_by"], unique=False)
-        batch_op.create_index("ix_tournaments_family_starts", ["family", "starts", "id"], unique=False)
-        batch_op.create_index(batch_op.f("ix_tournaments_finished"), ["finished"], unique=False)
+        batch_op.create_index("ix_tournaments_family_start_time", ["family", "start_time", "id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_tournaments_finished_at"), ["finished_at"], unique=False)
         batch_op.create_index(batch_op.f("ix_tournaments_pool"), ["pool"], unique=False)
         batch_op.create_index(batch_op.f("ix_tournaments_schedule_id"), ["schedule_id"], unique=False)
-        batch_op.create_index("ix_tournaments_starts", ["starts", "id"], unique=False)
-        batch_op.create_index("ix_tournaments_state_starts", ["state", "starts", "id"], unique=False)
+        batch_op.create_index("ix_tournaments_start_time", ["start_time", "id"], unique=False)
+        batch_op.create_index("ix_tournaments_state_start_time", ["state", "start_time", "id"], unique=False)
 
     op.create_table(
         "versions",
@@ -382,7 +382,7 @@ def upgrade() -> None:
         sa.Column("problem", sa.String(), nullable=False),
         sa.Column("place", sa.String(length=16), nullable=False),
         sa.Column("follows_id", sa.Integer(), nullable=True),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("checked", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(["bot_id"], ["bots.id"], name=op.f("fk_versions_bot_id_bots")),
         sa.ForeignKeyConstraint(["follows_id"], ["versions.id"], name=op.f("fk_versions_follows_id_versions")),
@@ -436,34 +436,38 @@ def upgrade() -> None:
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("lease_owner", sa.String(length=120), nullable=False),
         sa.Column("worker", sa.String(length=120), nullable=False),
-        sa.Column("started", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("finished", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("committed", sa.Integer(), nullable=True),
+        sa.Column("started_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("commit_number", sa.Integer(), nullable=True),
         sa.Column("winner", sa.String(length=8), nullable=True),
         sa.Column("termination", sa.String(length=32), nullable=True),
-        sa.Column("kind", sa.String(length=16), nullable=True),
+        sa.Column("termination_class", sa.String(length=16), nullable=True),
         sa.Column("detail", sa.String(), nullable=False),
         sa.Column("plies", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(["first_id"], ["versions.id"], name=op.f("fk_games_first_id_versions")),
         sa.ForeignKeyConstraint(["second_id"], ["versions.id"], name=op.f("fk_games_second_id_versions")),
         sa.ForeignKeyConstraint(["tournament_id"], ["tournaments.id"], name=op.f("fk_games_tournament_id_tournaments")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_games")),
-        sa.UniqueConstraint("committed", name=op.f("uq_games_committed")),
+        sa.UniqueConstraint("commit_number", name=op.f("uq_games_commit_number")),
         sa.UniqueConstraint("tournament_id", "sequence", name=op.f("uq_games_tournament_id_sequence")),
     )
     with op.batch_alter_table("games", schema=None) as batch_op:
-        batch_op.create_index("ix_games_family_committed", ["family", "committed"], unique=False)
-        batch_op.create_index("ix_games_finished_committed", ["finished", "committed"], unique=False)
-        batch_op.create_index("ix_games_first_committed", ["first_id", "committed"], unique=False)
-        batch_op.create_index("ix_games_kind_committed", ["kind", "committed"], unique=False)
-        batch_op.create_index("ix_games_pairing_committed", ["first_id", "second_id", "committed"], unique=False)
-        batch_op.create_index("ix_games_pool_committed", ["pool", "committed"], unique=False)
-        batch_op.create_index("ix_games_second_committed", ["second_id", "committed"], unique=False)
+        batch_op.create_index("ix_games_family_commit_number", ["family", "commit_number"], unique=False)
+        batch_op.create_index("ix_games_finished_at_commit_number", ["finished_at", "commit_number"], unique=False)
+        batch_op.create_index("ix_games_first_commit_number", ["first_id", "commit_number"], unique=False)
+        batch_op.create_index(
+            "ix_games_pairing_commit_number", ["first_id", "second_id", "commit_number"], unique=False
+        )
+        batch_op.create_index("ix_games_pool_commit_number", ["pool", "commit_number"], unique=False)
+        batch_op.create_index("ix_games_second_commit_number", ["second_id", "commit_number"], unique=False)
         batch_op.create_index("ix_games_state_lease_owner", ["state", "lease_owner"], unique=False)
-        batch_op.create_index("ix_games_tournament_committed", ["tournament_id", "committed"], unique=False)
+        batch_op.create_index(
+            "ix_games_termination_class_commit_number", ["termination_class", "commit_number"], unique=False
+        )
+        batch_op.create_index("ix_games_tournament_commit_number", ["tournament_id", "commit_number"], unique=False)
         batch_op.create_index("ix_games_tournament_state", ["tournament_id", "state", "sequence"], unique=False)
-        batch_op.create_index("ix_games_variant_committed", ["variant", "committed"], unique=False)
-        batch_op.create_index("ix_games_winner_committed", ["winner", "committed"], unique=False)
+        batch_op.create_index("ix_games_variant_commit_number", ["variant", "commit_number"], unique=False)
+        batch_op.create_index("ix_games_winner_commit_number", ["winner", "commit_number"], unique=False)
 
     op.create_table(
         "presences",
@@ -518,7 +522,7 @@ def upgrade() -> None:
         sa.Column("side", sa.String(length=8), nullable=False),
         sa.Column("plies", sa.JSON(), nullable=False),
         sa.Column("asked", sa.JSON(), nullable=True),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["game_id"], ["games.id"], name=op.f("fk_people_games_game_id_games")),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_people_games_user_id_users")),
         sa.PrimaryKeyConstraint("game_id", name=op.f("pk_people_games")),
@@ -533,7 +537,7 @@ def upgrade() -> None:
         sa.Column("game_id", sa.String(length=32), nullable=False),
         sa.Column("version_id", sa.Integer(), nullable=False),
         sa.Column("pool", sa.String(length=200), nullable=False),
-        sa.Column("committed", sa.Integer(), nullable=False),
+        sa.Column("commit_number", sa.Integer(), nullable=False),
         sa.Column("mu_before", sa.Float(), nullable=False),
         sa.Column("sigma_before", sa.Float(), nullable=False),
         sa.Column("mu", sa.Float(), nullable=False),
@@ -544,7 +548,7 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("rating_changes", schema=None) as batch_op:
         batch_op.create_index(
-            "ix_rating_changes_version_pool_committed", ["version_id", "pool", "committed"], unique=False
+            "ix_rating_changes_version_pool_commit_number", ["version_id", "pool", "commit_number"], unique=False
         )
 
     op.create_table(
@@ -562,13 +566,13 @@ def upgrade() -> None:
         sa.Column("termination", sa.String(length=32), nullable=False),
         sa.Column("detail", sa.String(), nullable=False),
         sa.Column("lease_owner", sa.String(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("voided_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["game_id"], ["games.id"], name=op.f("fk_voids_game_id_games")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_voids")),
     )
     with op.batch_alter_table("voids", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_voids_at"), ["at"], unique=False)
         batch_op.create_index(batch_op.f("ix_voids_game_id"), ["game_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_voids_voided_at"), ["voided_at"], unique=False)
 
     op.execute("INSERT INTO counters (name, value) VALUES ('commit', 0)")
     # ### end Alembic commands ###
@@ -578,13 +582,13 @@ def downgrade() -> None:
     """Back to the one before."""
     # ### commands auto generated by Alembic - please adjust! ###
     with op.batch_alter_table("voids", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_voids_voided_at"))
         batch_op.drop_index(batch_op.f("ix_voids_game_id"))
-        batch_op.drop_index(batch_op.f("ix_voids_at"))
 
     op.drop_table("voids")
     op.drop_table("records")
     with op.batch_alter_table("rating_changes", schema=None) as batch_op:
-        batch_op.drop_index("ix_rating_changes_version_pool_committed")
+        batch_op.drop_index("ix_rating_changes_version_pool_commit_number")
 
     op.drop_table("rating_changes")
     with op.batch_alter_table("people_games", schema=None) as batch_op:
@@ -604,18 +608,18 @@ def downgrade() -> None:
     op.drop_table("ratings")
     op.drop_table("presences")
     with op.batch_alter_table("games", schema=None) as batch_op:
-        batch_op.drop_index("ix_games_winner_committed")
-        batch_op.drop_index("ix_games_variant_committed")
+        batch_op.drop_index("ix_games_winner_commit_number")
+        batch_op.drop_index("ix_games_variant_commit_number")
         batch_op.drop_index("ix_games_tournament_state")
-        batch_op.drop_index("ix_games_tournament_committed")
+        batch_op.drop_index("ix_games_tournament_commit_number")
+        batch_op.drop_index("ix_games_termination_class_commit_number")
         batch_op.drop_index("ix_games_state_lease_owner")
-        batch_op.drop_index("ix_games_second_committed")
-        batch_op.drop_index("ix_games_pool_committed")
-        batch_op.drop_index("ix_games_pairing_committed")
-        batch_op.drop_index("ix_games_kind_committed")
-        batch_op.drop_index("ix_games_first_committed")
-        batch_op.drop_index("ix_games_finished_committed")
-        batch_op.drop_index("ix_games_family_committed")
+        batch_op.drop_index("ix_games_second_commit_number")
+        batch_op.drop_index("ix_games_pool_commit_number")
+        batch_op.drop_index("ix_games_pairing_commit_number")
+        batch_op.drop_index("ix_games_first_commit_number")
+        batch_op.drop_index("ix_games_finished_at_commit_number")
+        batch_op.drop_index("ix_games_family_commit_number")
 
     op.drop_table("games")
     with op.batch_alter_table("entries", schema=None) as batch_op:
@@ -630,12 +634,12 @@ def downgrade() -> None:
 
     op.drop_table("versions")
     with op.batch_alter_table("tournaments", schema=None) as batch_op:
-        batch_op.drop_index("ix_tournaments_state_starts")
-        batch_op.drop_index("ix_tournaments_starts")
+        batch_op.drop_index("ix_tournaments_state_start_time")
+        batch_op.drop_index("ix_tournaments_start_time")
         batch_op.drop_index(batch_op.f("ix_tournaments_schedule_id"))
         batch_op.drop_index(batch_op.f("ix_tournaments_pool"))
-        batch_op.drop_index(batch_op.f("ix_tournaments_finished"))
-        batch_op.drop_index("ix_tournaments_family_starts")
+        batch_op.drop_index(batch_op.f("ix_tournaments_finished_at"))
+        batch_op.drop_index("ix_tournaments_family_start_time")
         batch_op.drop_index(batch_op.f("ix_tournaments_created_by"))
 
     op.drop_table("tournaments")
@@ -665,29 +669,29 @@ def downgrade() -> None:
     with op.batch_alter_table("audit", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_audit_user_id"))
         batch_op.drop_index(batch_op.f("ix_audit_subject"))
-        batch_op.drop_index(batch_op.f("ix_audit_at"))
+        batch_op.drop_index(batch_op.f("ix_audit_logged_at"))
 
     op.drop_table("audit")
     op.drop_table("archive_texts")
     op.drop_table("archive_positions")
     with op.batch_alter_table("answers", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_answers_created"))
+        batch_op.drop_index(batch_op.f("ix_answers_created_at"))
 
     op.drop_table("answers")
     with op.batch_alter_table("analysis_requests", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_analysis_requests_user_id"))
-        batch_op.drop_index(batch_op.f("ix_analysis_requests_at"))
+        batch_op.drop_index(batch_op.f("ix_analysis_requests_requested_at"))
 
     op.drop_table("analysis_requests")
+    with op.batch_alter_table("win_models", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_win_models_family"))
+
+    op.drop_table("win_models")
     op.drop_table("users")
     op.drop_table("rebuilt_changes")
     op.drop_table("rebuilds")
     op.drop_table("leases")
     op.drop_table("guesses")
-    with op.batch_alter_table("curves", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_curves_family"))
-
-    op.drop_table("curves")
     op.drop_table("counters")
     op.drop_table("archive_parts")
     op.drop_table("archive_names")
@@ -702,11 +706,11 @@ def downgrade() -> None:
 
     op.drop_table("archive_games")
     with op.batch_alter_table("analyses", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_analyses_turns"))
-        batch_op.drop_index(batch_op.f("ix_analyses_is_thrown"))
-        batch_op.drop_index(batch_op.f("ix_analyses_gaffes"))
+        batch_op.drop_index(batch_op.f("ix_analyses_turning_points"))
+        batch_op.drop_index(batch_op.f("ix_analyses_has_blown_win"))
         batch_op.drop_index(batch_op.f("ix_analyses_family"))
-        batch_op.drop_index(batch_op.f("ix_analyses_at"))
+        batch_op.drop_index(batch_op.f("ix_analyses_blunders"))
+        batch_op.drop_index(batch_op.f("ix_analyses_analysed_at"))
         batch_op.drop_index(batch_op.f("ix_analyses_accuracy"))
 
     op.drop_table("analyses")

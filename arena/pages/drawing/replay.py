@@ -137,11 +137,11 @@ class Replay:
         return plot.lines(title, series, axis, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
 
     def chances_chart(self, chances: Mapping[int, float]) -> Any:
-        """The chances of first before each ply, from -1 to 1, as a judge saw them."""
+        """The chances of first before each ply, from -1 to 1, as an engine saw them."""
         points = [plot.Point(number, chance) for number, chance in sorted(chances.items())]
         axis = plot.Axis(text=_ply, is_centred=True, limit=1)
-        title = f"Chance by the judge, from -1 (lost) to 1 (won) for {self.sides[0]}, before each ply"
-        series = [plot.Series("judge", points, 1)]
+        title = f"Chance by the engine, from -1 (lost) to 1 (won) for {self.sides[0]}, before each ply"
+        series = [plot.Series("engine", points, 1)]
         return plot.lines(title, series, axis, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
 
     def clocks_chart(self) -> Any:

@@ -32,7 +32,7 @@ _BOTS = (column("name", "Bot"), column("", "Plays"), column("newest_state", "New
 _TOKENS = (
     column("name", "Name"),
     column("scopes", "Scopes"),
-    Column("created", "Made", is_number=False),
+    Column("created_at", "Made", is_number=False),
     Column("expires", "Expires", is_number=False),
     Column("last_used", "Last used", is_number=False),
     column("", "State"),

@@ -20,7 +20,7 @@ from arena.http.upload import WHOLE_S, within
 from arena.pages import filters
 from arena.pages.drawing.replay import Replay
 from arena.pages.lists import column
-from arena.pages.routes.game import judged_charts, told_of, view_of
+from arena.pages.routes.game import analysis_charts, told_of, view_of
 from arena.pages.table import Column, arranged, choice, number, sorting
 from arena.pages.view import REPLAYS, act, arena_of, number_in, page, redirect, run, takes, told
 from arena.services.archive import MOST_TEXT_BYTES, RESULTS, SEARCHED, Query
@@ -41,13 +41,13 @@ _COLUMNS = (
     Column("length", "Plies"),
     Column("date", "Date"),
     column("", "Collection"),
-    Column("gaffes", "Gaffes", "by the judge, of both sides"),
+    Column("blunders", "Blunders", "by the engine, of both sides"),
     Column("accuracy", "Accuracy", "0 to 100, of the less accurate side"),
     Column("first_accuracy", "First’s", "accuracy of the first side"),
     Column("second_accuracy", "Second’s", "accuracy of the second side"),
-    Column("turns", "Turning points", "moves from a winning position to one that is even at best"),
+    Column("turning_points", "Turning points", "moves from a winning position to one that is even at best"),
 )
-_NUMBERS = ("shortest", "longest", "gaffes", "most_gaffes", "accuracy", "most_accuracy", "turns")
+_NUMBERS = ("min_plies", "max_plies", "blunders", "max_blunders", "accuracy", "max_accuracy", "min_turning_points")
 _WORDS = 4000
 _FIGURES = (
     column("family", "Family"),
@@ -106,7 +106,7 @@ def _query(request: web.Request) -> tuple[Query, dict[str, str]]:
     choice(request.query, "result", RESULTS)
     choice(request.query, "family", families())
     words: dict[str, Any] = {name: text or None for name, text in given.items()}
-    choice(request.query, "thrown", ("yes", "no"))
+    choice(request.query, "blown_win", ("yes", "no"))
     for name in _NUMBERS:
         if given[name]:
             words[name] = number(request.query, name, 0, low=0, high=_MOST_PLIES)
@@ -145,16 +145,16 @@ async def player(request: web.Request) -> web.Response:
 @routes.get("/archive/month")
 @takes("month", "family", "by")
 async def month(request: web.Request) -> web.Response:
-    """The game of a month, and those next to it: by gaffes in won games that were thrown away, or by another figure."""
+    """The game of a month, and those next to it: by blunders in won games that were thrown away, or by another figure."""
     chosen = request.query.get("month", "") or f"{now():%Y-%m}"
     if not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", chosen):
         raise Problem("bad-request", f"no month {chosen[:20]!r}", field="month", hint="write one such as 2026-11")
-    by = choice(request.query, "by", BY_ANALYSIS, "turns")
+    by = choice(request.query, "by", BY_ANALYSIS, "turning_points")
     query = Query(
         family=choice(request.query, "family", families()) or None,
         since=chosen,
         until=chosen,
-        thrown="yes" if by == "turns" else None,
+        blown_win="yes" if by == "turning_points" else None,
     )
     arena = arena_of(request)
     found = await run(
@@ -288,7 +288,7 @@ async def show(request: web.Request) -> web.Response:
         sentence=_sentence(line, replay),
         tags={name: value for name, value in game.tags.items() if re.fullmatch(r"[\w .-]{1,40}", name)},
         analysis=(analysis := await run(services.analysis.read, arena_of(request), line.id)),
-        charts=judged_charts(replay, analysis),
+        charts=analysis_charts(replay, analysis),
         thoughts={},
         is_live=False,
         keep="no-cache",

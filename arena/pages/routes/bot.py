@@ -38,13 +38,13 @@ _BOTS = (
     column("", "Plays"),
     Column("versions", "Versions"),
     column("newest_state", "Newest"),
-    Column("created", "Since"),
+    Column("created_at", "Since"),
 )
 _VERSIONS = (
     Column("number", "Version", is_number=False),
     column("state", "State"),
     column("", "Plays"),
-    Column("created", "Uploaded"),
+    Column("created_at", "Uploaded"),
 )
 _RATINGS = (
     column("pool", "Pool"),
@@ -72,7 +72,7 @@ _CHANGES = (
     Column("points", "Points"),
     Column("mu", "mu"),
     Column("sigma", "sigma"),
-    Column("committed", "When"),
+    Column("commit_number", "When"),
 )
 
 

@@ -25,7 +25,7 @@ _FORFEITS = (
     Column("plies", "At ply"),
     column("detail", "Evidence"),
     column("", "Log"),
-    Column("finished", "When"),
+    Column("finished_at", "When"),
 )
 _VOIDS = (
     column("", "Game"),
@@ -35,7 +35,7 @@ _VOIDS = (
     column("termination", "Why"),
     column("detail", "Evidence"),
     column("lease_owner", "Lease owner"),
-    Column("at", "When"),
+    Column("voided_at", "When"),
 )
 
 
@@ -49,7 +49,7 @@ async def show(request: web.Request) -> web.Response:
     def read() -> dict[str, Any]:
         return {
             "forfeits": store.games.latest(
-                kind="forfeit",
+                termination_class="forfeit",
                 without=(Termination.RESIGNED.value,),  # a bot may give up: that is no error
                 family=family or None,
                 limit=50,

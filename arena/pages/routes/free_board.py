@@ -46,7 +46,7 @@ _MAX_PLY = 100_000
 _MOST_PIECES = 4000
 """Characters that name the pieces of a position."""
 _SHOWN = 4
-"""So many moves of the line that the judge expects are drawn."""
+"""So many moves of the line that the engine expects are drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def _standing(study: Study) -> str:
 
 @routes.post("/{family}/board/question")
 async def ask(request: web.Request) -> web.Response:
-    """Ask the judge about the end of the line in the address, for whoever is logged in."""
+    """Ask the engine about the end of the line in the address, for whoever is logged in."""
     rules = family_in(request)
     await checked_form(request)
     line = await _read(request, rules)
@@ -176,7 +176,7 @@ async def ask(request: web.Request) -> web.Response:
 @routes.get("/{family}/board/questions/{question}")
 @takes()
 async def answer(request: web.Request) -> web.Response:
-    """What the judge says, an address to share for a day; the page looks again until it says something."""
+    """What the engine says, an address to share for a day; the page looks again until it says something."""
     rules = family_in(request)
     number_of = number_in(request, "question", "question")
     found = await run(arena_of(request).store.analyses.request, number_of)

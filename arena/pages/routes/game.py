@@ -144,16 +144,16 @@ async def viewed(request: web.Request, template: str, keep: str = "no-cache", **
     return page(request, template, keep=keep, **(shown | more))
 
 
-def judged_charts(replay: Replay, analysis: GameAnalysis | None) -> list[tuple[str, Any]]:
-    """What the judge thought of the game, where it was asked."""
+def analysis_charts(replay: Replay, analysis: GameAnalysis | None) -> list[tuple[str, Any]]:
+    """What the engine thought of the game, where it was asked."""
     if analysis is None or not analysis.plies:
         return []
     chances = {
-        number: ply["chance"] if ply["side"] == "first" else -ply["chance"]
+        number: ply["winning_chances"] if ply["side"] == "first" else -ply["winning_chances"]
         for number, ply in analysis.plies.items()
-        if ply["chance"] is not None
+        if ply["winning_chances"] is not None
     }
-    return [(f"Chance by the judge, good for {replay.sides[0]} upwards", replay.chances_chart(chances))]
+    return [(f"Chance by the engine, good for {replay.sides[0]} upwards", replay.chances_chart(chances))]
 
 
 @routes.post("/games/{game}/analysis")
@@ -258,7 +258,7 @@ async def charts(request: web.Request) -> web.Response:
 
 def _charts(replay: Replay, analysis: GameAnalysis | None = None) -> list[tuple[str, Any]]:
     charts = [
-        *judged_charts(replay, analysis),
+        *analysis_charts(replay, analysis),
         (f"Scores, good for {replay.sides[0]} upwards", replay.scores_chart()),
         ("Time per move", replay.times_chart()),
         ("Time left", replay.clocks_chart()),

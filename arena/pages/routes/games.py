@@ -23,20 +23,33 @@ routes = web.RouteTableDef()
 KINDS = ("rules", "adjudication", "forfeit")
 RESULTS = ("first", "second", "draw")
 MAX_NAME = 80
-ANALYSED = ("gaffes", "accuracy", "turns", "thrown")
-"""What is asked of analyses: at least so many gaffes, at most this accuracy, at least so many turning points."""
-MOST_GAFFES = 10_000
+ANALYSED = ("blunders", "max_accuracy", "min_turning_points", "blown_win")
+"""What is asked of analyses: at least so many blunders, at most this accuracy, at least so many turning points."""
+MAX_BLUNDERS = 10_000
 
 
 @routes.get("/games")
-@takes("family", "variant", "bot", "winner", "kind", "since", "until", *ANALYSED, "by", "after", "sort", "running")
+@takes(
+    "family",
+    "variant",
+    "bot",
+    "winner",
+    "termination_class",
+    "since",
+    "until",
+    *ANALYSED,
+    "by",
+    "after",
+    "sort",
+    "running",
+)
 async def index(request: web.Request) -> web.Response:
     """The latest games; words of the query narrow them, `?after=` goes on."""
     query = request.query
     chosen = {
         "family": choice(query, "family", families()),
         "winner": choice(query, "winner", RESULTS),
-        "kind": choice(query, "kind", KINDS),
+        "termination_class": choice(query, "termination_class", KINDS),
     }
     wanted = [chosen["family"]] if chosen["family"] else families()
     variants = list(dict.fromkeys(one.name for family in wanted for one in load(family).variants))
@@ -65,12 +78,12 @@ def analysed(query: MultiMapping[str]) -> AnalysisFilter | None:
     def bound(name: str, most: int) -> int | None:
         return number(query, name, 0, low=0, high=most) if query.get(name) else None
 
-    thrown = choice(query, "thrown", ("yes", "no"))
+    blown_win = choice(query, "blown_win", ("yes", "no"))
     found = AnalysisFilter(
-        least_gaffes=bound("gaffes", MOST_GAFFES),
-        most_accuracy=bound("accuracy", 100),
-        least_turns=bound("turns", MOST_GAFFES),
-        is_thrown=thrown == "yes" if thrown else None,
+        min_blunders=bound("blunders", MAX_BLUNDERS),
+        max_accuracy=bound("max_accuracy", 100),
+        min_turning_points=bound("min_turning_points", MAX_BLUNDERS),
+        has_blown_win=blown_win == "yes" if blown_win else None,
     )
     return found or None
 
@@ -96,7 +109,7 @@ def _read(  # noqa: PLR0917 - what the query string holds, part by part
         family=chosen["family"] or None,
         variant=chosen["variant"] or None,
         winner=chosen["winner"] or None,
-        kind=chosen["kind"] or None,
+        termination_class=chosen["termination_class"] or None,
         versions=versions,
         since=days["since"],
         until=until + timedelta(days=1) if until else None,

@@ -33,7 +33,7 @@ TOPICS = {
     "limits": "BotLimits in numbers",
     "terminations": "How games end",
     "ratings": "Ratings",
-    "analysis": "Analysis: chances, gaffes, accuracy",
+    "analysis": "Analysis: chances, blunders, accuracy",
     "api": "API",
     "changelog": "Changelog",
 }

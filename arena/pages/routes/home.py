@@ -29,7 +29,7 @@ NEXT = 6
 def _ends(store: Store) -> dict[str, tuple[Any, GameRecord]]:
     """The latest result of every family with its record."""
     latest = [line for name in families() for line in store.games.latest(family=name, limit=1).items]
-    latest.sort(key=lambda line: -(line.committed or 0))
+    latest.sort(key=lambda line: -(line.commit_number or 0))
     return {line.id: (line, store.games.record(line.id)) for line in latest}
 
 

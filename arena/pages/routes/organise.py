@@ -82,7 +82,7 @@ async def _organiser(request: web.Request) -> Identity | web.Response:
 
 def settings_of(row: Tournament) -> dict[str, Any]:
     """What a tournament's document says beyond the defaults: with its start, without the schedule it is of."""
-    starts = {} if row.started else {"start_time": row.starts.isoformat()}
+    starts = {} if row.started_at else {"start_time": row.start_time.isoformat()}
     document = read({**row.settings, "schedule": None, **starts})
     return document.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
 
@@ -127,7 +127,7 @@ async def change(request: web.Request) -> web.Response:
 
 async def _tournament(request: web.Request) -> Tournament:
     row = await run(store_of(request).tournaments.get, number_in(request, "tournament", "tournament"))
-    if row.started is not None or row.state not in _SAVED:
+    if row.started_at is not None or row.state not in _SAVED:
         hint = f"make a new one like it at /tournaments/new?like={row.id}"
         raise Problem("conflict", f"this tournament is {row.state}: its settings stay as they are", hint=hint)
     return row

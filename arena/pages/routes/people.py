@@ -18,7 +18,7 @@ _BOTS = (
     column("", "Plays"),
     Column("versions", "Versions"),
     column("newest_state", "Newest"),
-    Column("created", "Since"),
+    Column("created_at", "Since"),
 )
 
 

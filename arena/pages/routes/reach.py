@@ -24,7 +24,7 @@ _FRAMED = "default-src 'self'; object-src 'none'; frame-ancestors *; base-uri 'n
 def _feed(request: web.Request, title: str, path: str, **filters: Any) -> web.Response:
     games = store_of(request).games.latest(limit=ITEMS, **filters).items
     base = request.app[CONTEXT].settings.public_url.rstrip("/")
-    given = {"title": title, "path": path, "base": base, "games": games, "at": games[0].finished if games else now()}
+    given = {"title": title, "path": path, "base": base, "games": games, "at": games[0].finished_at if games else now()}
     text = aiohttp_jinja2.get_env(request.app).get_template("feed.atom").render(given)
     response = web.Response(text=text, content_type="application/atom+xml", charset="utf-8")
     response.headers["Cache-Control"] = "public, max-age=60"

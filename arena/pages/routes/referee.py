@@ -17,7 +17,7 @@ from arena.http.identity import session_of
 from arena.pages import lists
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged
-from arena.pages.view import page, run, store_of, takes
+from arena.pages.view import moved, page, run, store_of, takes
 from arena.services.access import may_read_hosts, shown_owner
 from arena.store.base.models import Audit, now
 from arena.store.people.audit import QUARANTINED, THROTTLED, VERIFIED
@@ -113,7 +113,13 @@ def _sandbox(name: str) -> str:
         return str(error)
 
 
-@routes.get("/referees")
+@routes.get(r"/referees{suffix:(\.json)?}")
+async def redirect_old_page(request: web.Request) -> web.Response:
+    """Redirect the former address of this page."""
+    return moved(str(request.rel_url.with_path(f"/workers{request.match_info['suffix']}", keep_query=True)))
+
+
+@routes.get("/workers")
 @takes("workers", "games")
 async def show(request: web.Request) -> web.Response:
     """The referee's lease, its workers by what they play, the queue."""
@@ -143,7 +149,7 @@ async def show(request: web.Request) -> web.Response:
     lease = found["lease"]
     return page(
         request,
-        "referees.html",
+        "workers.html",
         keep="no-store",
         version=VERSION,
         python=platform.python_version(),

@@ -62,7 +62,7 @@ class Controls:
     @classmethod
     def of(cls, tournament: Tournament, entries: Sequence[EntryLine]) -> Controls:
         """Return those of a tournament with these entries."""
-        has_begun, state = tournament.started is not None, tournament.state
+        has_begun, state = tournament.started_at is not None, tournament.state
         takes_more = is_open(tournament.format) if has_begun else not is_closed(tournament.format)
         is_changing = state in (_GOING if has_begun else _WAITING)
         return cls(

@@ -62,8 +62,8 @@ _TOURNAMENTS = (
     column("state", "State"),
     Column("finished_games", "Games"),
     column("is_rated", "Rated"),
-    Column("starts", "Start"),
-    Column("finished", "End"),
+    Column("start_time", "Start"),
+    Column("finished_at", "End"),
 )
 _RECURRING = (
     column("name", "Name"),
@@ -105,7 +105,7 @@ _SCHEDULE = (
     Column("second", "Second", is_number=False, falls=False),
     Column("", "Opening", is_number=False),
     Column("state", "State", is_number=False, falls=False),
-    Column("started", "Start"),
+    Column("started_at", "Start"),
     Column("plies", "Plies"),
     Column("", "Duration"),
     Column("winner", "Result", falls=False),
@@ -140,9 +140,9 @@ async def index(request: web.Request) -> web.Response:
 
 def _eta(tournament: Tournament, at: datetime) -> float | None:
     """Seconds until the last game, by the pace so far; None where there is no saying."""
-    if tournament.state != "running" or not tournament.started or not tournament.finished_games:
+    if tournament.state != "running" or not tournament.started_at or not tournament.finished_games:
         return None
-    gone = (at - tournament.started).total_seconds()
+    gone = (at - tournament.started_at).total_seconds()
     left = tournament.planned_games - tournament.finished_games
     return gone / tournament.finished_games * left if left > 0 else None
 

@@ -1,4 +1,4 @@
-// What the judge thinks of the position on the board: asked by the form, the answer is read from its page until it is there.
+// What the engine thinks of the position on the board: asked by the form, the answer is read from its page until it is there.
 const panel = document.querySelector('[data-panel="analysis"]');
 const form = panel?.querySelector("form");
 const place = document.getElementById("answered");
@@ -18,7 +18,7 @@ async function ask(event) {
       if (mine !== asked) return; // it is about another position
       const section = found.getElementById("answer");
       if (!section) {
-        place.textContent = found.querySelector("main")?.textContent.trim() || "The judge could not be asked.";
+        place.textContent = found.querySelector("main")?.textContent.trim() || "The engine could not be asked.";
         return;
       }
       place.replaceChildren(document.adoptNode(section));

@@ -103,10 +103,10 @@ class Archive:
         with self._sessions.reading() as session:
             after = counter(session, FOLLOWED)
             query = (
-                select(col(Game.committed), col(Record.data))
+                select(col(Game.commit_number), col(Record.data))
                 .join(Record, col(Record.game_id) == col(Game.id))
-                .where(col(Game.committed) > after)
-                .order_by(col(Game.committed))
+                .where(col(Game.commit_number) > after)
+                .order_by(col(Game.commit_number))
                 .limit(limit)
             )
             return after, [(row[0] or 0, row[1]) for row in session.execute(query)]

@@ -51,8 +51,8 @@ class Search:
     winner: str | None = None
     source: str | None = None
     termination: str | None = None
-    shortest: int | None = None
-    longest: int | None = None
+    min_plies: int | None = None
+    max_plies: int | None = None
     since: int | None = None
     until: int | None = None
     moves: tuple[str, ...] = ()
@@ -147,7 +147,7 @@ class Matches:
         if search.winner:
             yield col(game.winner) == WINNERS.index(None if search.winner == "none" else search.winner)
         since = search.since if search.since is None and search.until is None else max(1, search.since or 0)
-        for bounded, low, high in ((game.plies, search.shortest, search.longest), (game.day, since, search.until)):
+        for bounded, low, high in ((game.plies, search.min_plies, search.max_plies), (game.day, since, search.until)):
             value = col(bounded) if is_free else self.unindexed(col(bounded))
             if low is not None:
                 yield value >= min(low, MAX_SERIAL)

@@ -79,7 +79,7 @@ class User(SQLModel, table=True):
     about: str = Field(default="", max_length=MAX_ABOUT)
     """What they say of themselves, and an address of theirs: shown to everybody."""
     link: str = Field(default="", max_length=MAX_LINK)
-    created: datetime = _created()
+    created_at: datetime = _created()
 
 
 class Token(SQLModel, table=True):
@@ -94,7 +94,7 @@ class Token(SQLModel, table=True):
     name: str = Field(max_length=80)
     digest: str = Field(unique=True, max_length=64)
     scopes: str = "read"
-    created: datetime = _created()
+    created_at: datetime = _created()
     expires: datetime | None = _time(nullable=True)
     last_used: datetime | None = _time(nullable=True)
     revoked: datetime | None = _time(nullable=True)
@@ -113,7 +113,7 @@ class Login(SQLModel, table=True):
     digest: str = Field(primary_key=True, max_length=64)
     user_id: int = Field(foreign_key="users.id", index=True)
     csrf: str = Field(max_length=64)
-    created: datetime = _created()
+    created_at: datetime = _created()
     expires: datetime = _time(index=True)
 
 
@@ -123,7 +123,7 @@ class Guess(SQLModel, table=True):
     __tablename__ = "guesses"
     key: str = Field(primary_key=True, max_length=64)
     count: float = 0.0
-    at: datetime = _time()
+    updated_at: datetime = _time()
 
 
 class KnownPlace(SQLModel, table=True):
@@ -149,7 +149,7 @@ class Bot(SQLModel, table=True):
     is_retired: bool = False
     plays_people: bool = Field(default=False)
     """Whether its owner lets people play against it."""
-    created: datetime = _created()
+    created_at: datetime = _created()
 
 
 class Version(SQLModel, table=True):
@@ -179,7 +179,7 @@ class Version(SQLModel, table=True):
     """Where it runs: empty in the sandbox of the arena, `remote` on its author's machine."""
     follows_id: int | None = Field(default=None, foreign_key="versions.id", index=True)
     """The version whose ratings this one starts from (its mu, with a wide sigma)."""
-    created: datetime = _created()
+    created_at: datetime = _created()
     checked: datetime | None = _time(nullable=True)
 
 
@@ -224,7 +224,7 @@ class Schedule(SQLModel, table=True):
     is_enabled: bool = True
     next_fire: datetime | None = _time(nullable=True, index=True)
     created_by: int = Field(foreign_key="users.id", index=True)
-    created: datetime = _created()
+    created_at: datetime = _created()
 
 
 class Tournament(SQLModel, table=True):
@@ -237,9 +237,9 @@ class Tournament(SQLModel, table=True):
     __tablename__ = "tournaments"
     __table_args__ = (
         UniqueConstraint("schedule_id", "fire_time"),
-        Index("ix_tournaments_starts", "starts", "id"),
-        Index("ix_tournaments_family_starts", "family", "starts", "id"),
-        Index("ix_tournaments_state_starts", "state", "starts", "id"),
+        Index("ix_tournaments_start_time", "start_time", "id"),
+        Index("ix_tournaments_family_start_time", "family", "start_time", "id"),
+        Index("ix_tournaments_state_start_time", "state", "start_time", "id"),
     )
     id: int | None = Field(default=None, primary_key=True)
     name: str = Field(max_length=120)
@@ -252,9 +252,9 @@ class Tournament(SQLModel, table=True):
     is_rated: bool = True
     state: str = Field(default="scheduled", max_length=16)
     problem: str = ""
-    starts: datetime = _time()
-    started: datetime | None = _time(nullable=True)
-    finished: datetime | None = _time(nullable=True, index=True)
+    start_time: datetime = _time()
+    started_at: datetime | None = _time(nullable=True)
+    finished_at: datetime | None = _time(nullable=True, index=True)
     planned_games: int = 0
     """Games that are over or still to be played: all but the cancelled ones."""
     finished_games: int = 0
@@ -264,7 +264,7 @@ class Tournament(SQLModel, table=True):
     schedule_id: int | None = Field(default=None, foreign_key="schedules.id", index=True)
     fire_time: datetime | None = _time(nullable=True)
     created_by: int = Field(foreign_key="users.id", index=True)
-    created: datetime = _created()
+    created_at: datetime = _created()
 
     @property
     def priority(self) -> int:
@@ -295,7 +295,7 @@ class Entry(SQLModel, table=True):
 class Game(SQLModel, table=True):
     """One planned game, and its result once there is one.
 
-    `id` is the content hash of its spec. `sequence` numbers the games of a tournament in planned order; `committed`
+    `id` is the content hash of its spec. `sequence` numbers the games of a tournament in planned order; `commit_number`
     numbers all results in the order of their commits (ratings are folded in it). `state`: `planned`, `queued`,
     `running`, `finished`, `void` (given up) or `cancelled`. `attempt` counts the times it was handed out,
     `lease_owner` names the coordinator that has it or brought its result, `worker` the one of a cluster that played it.
@@ -305,17 +305,17 @@ class Game(SQLModel, table=True):
     __tablename__ = "games"
     __table_args__ = (
         UniqueConstraint("tournament_id", "sequence"),
-        Index("ix_games_family_committed", "family", "committed"),
-        Index("ix_games_pool_committed", "pool", "committed"),
-        Index("ix_games_first_committed", "first_id", "committed"),
-        Index("ix_games_second_committed", "second_id", "committed"),
-        Index("ix_games_pairing_committed", "first_id", "second_id", "committed"),
-        Index("ix_games_kind_committed", "kind", "committed"),
-        Index("ix_games_variant_committed", "variant", "committed"),
-        Index("ix_games_winner_committed", "winner", "committed"),
-        Index("ix_games_finished_committed", "finished", "committed"),
+        Index("ix_games_family_commit_number", "family", "commit_number"),
+        Index("ix_games_pool_commit_number", "pool", "commit_number"),
+        Index("ix_games_first_commit_number", "first_id", "commit_number"),
+        Index("ix_games_second_commit_number", "second_id", "commit_number"),
+        Index("ix_games_pairing_commit_number", "first_id", "second_id", "commit_number"),
+        Index("ix_games_termination_class_commit_number", "termination_class", "commit_number"),
+        Index("ix_games_variant_commit_number", "variant", "commit_number"),
+        Index("ix_games_winner_commit_number", "winner", "commit_number"),
+        Index("ix_games_finished_at_commit_number", "finished_at", "commit_number"),
         Index("ix_games_tournament_state", "tournament_id", "state", "sequence"),
-        Index("ix_games_tournament_committed", "tournament_id", "committed"),
+        Index("ix_games_tournament_commit_number", "tournament_id", "commit_number"),
         Index("ix_games_state_lease_owner", "state", "lease_owner"),
     )
     id: str = Field(primary_key=True, max_length=32)
@@ -336,12 +336,12 @@ class Game(SQLModel, table=True):
     attempt: int = 0
     lease_owner: str = Field(default="", max_length=120)
     worker: str = Field(default="", max_length=120)
-    started: datetime | None = _time(nullable=True)
-    finished: datetime | None = _time(nullable=True)
-    committed: int | None = Field(default=None, unique=True)
+    started_at: datetime | None = _time(nullable=True)
+    finished_at: datetime | None = _time(nullable=True)
+    commit_number: int | None = Field(default=None, unique=True)
     winner: str | None = Field(default=None, max_length=8)
     termination: str | None = Field(default=None, max_length=32)
-    kind: str | None = Field(default=None, max_length=16)
+    termination_class: str | None = Field(default=None, max_length=16)
     detail: str = ""
     plies: int = 0
 
@@ -369,7 +369,7 @@ class PersonGame(SQLModel, table=True):
     side: str = Field(max_length=8)
     plies: list[Any] = _json(list)
     asked: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON, nullable=True))
-    created: datetime = _created()
+    created_at: datetime = _created()
 
 
 class Void(SQLModel, table=True):
@@ -382,7 +382,7 @@ class Void(SQLModel, table=True):
     termination: str = Field(max_length=32)
     detail: str = ""
     lease_owner: str = ""
-    at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+    voided_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
 
 
 class Rating(SQLModel, table=True):
@@ -411,11 +411,11 @@ class RatingChange(SQLModel, table=True):
     """What one game did to one rating: the line of a rating plot."""
 
     __tablename__ = "rating_changes"
-    __table_args__ = (Index("ix_rating_changes_version_pool_committed", "version_id", "pool", "committed"),)
+    __table_args__ = (Index("ix_rating_changes_version_pool_commit_number", "version_id", "pool", "commit_number"),)
     game_id: str = Field(primary_key=True, foreign_key="games.id", max_length=32)
     version_id: int = Field(primary_key=True, foreign_key="versions.id")
     pool: str = Field(max_length=200)
-    committed: int
+    commit_number: int
     mu_before: float
     sigma_before: float
     mu: float
@@ -442,7 +442,7 @@ class RebuiltChange(SQLModel, table=True):
     game_id: str = Field(primary_key=True, max_length=32)
     version_id: int = Field(primary_key=True)
     pool: str = Field(max_length=200)
-    committed: int
+    commit_number: int
     mu_before: float | None = None
     sigma_before: float | None = None
     mu: float | None = None
@@ -539,7 +539,8 @@ class ArchivePosition(SQLModel, table=True):
 
 
 class Analysis(SQLModel, table=True):
-    """A game as a judge saw it: figures to look for, and all of it as compressed JSON (`arena.analysis.work`).
+    """A game as an engine saw it: figures to look for, and all of it as compressed JSON
+    (`arena.analysis.game_analysis`).
 
     `game_id` is that of a game played here or of an imported one. `accuracy` is that of the side with the lower one.
     """
@@ -547,22 +548,22 @@ class Analysis(SQLModel, table=True):
     __tablename__ = "analyses"
     game_id: str = Field(primary_key=True, max_length=40)
     family: str = Field(max_length=32, index=True)
-    judge: str = Field(max_length=80)
+    engine: str = Field(max_length=80)
     nodes: int
-    fit: str = Field(max_length=40)
-    gaffes: int = Field(index=True)
-    first_gaffes: int
-    second_gaffes: int
+    win_model: str = Field(max_length=40)
+    blunders: int = Field(index=True)
+    first_blunders: int
+    second_blunders: int
     accuracy: float | None = Field(default=None, index=True)
     first_accuracy: float | None = None
     second_accuracy: float | None = None
-    turns: int = Field(index=True)
-    is_thrown: bool = Field(index=True)
-    at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+    turning_points: int = Field(index=True)
+    has_blown_win: bool = Field(index=True)
+    analysed_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
     data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
 
 
-class AnalysisRequest(SQLModel, table=True):
+class QueuedAnalysis(SQLModel, table=True):
     """Somebody wants a game analysed (`game_id`), or a position (`question`: its game so far), which gets an `answer`.
 
     That of a game is gone when it is done; one that failed keeps its `problem`, so that nobody tries it again unasked.
@@ -577,20 +578,20 @@ class AnalysisRequest(SQLModel, table=True):
     answer: dict[str, Any] = _json(dict)
     is_done: bool = False
     problem: str = ""
-    at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+    requested_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
 
 
-class Curve(SQLModel, table=True):
+class FittedWinModel(SQLModel, table=True):
     """How scores become chances in a family from some day on: the scale of a curve, and what it was made of."""
 
-    __tablename__ = "curves"
+    __tablename__ = "win_models"
     id: int | None = Field(default=None, primary_key=True)
     family: str = Field(max_length=32, index=True)
     scale: float
     games: int
     positions: int
     log_loss: float
-    created: datetime = _created()
+    created_at: datetime = _created()
 
 
 # -- how the arena is run ----------------------------------------------------------------------------------------------
@@ -618,7 +619,7 @@ class Audit(SQLModel, table=True):
 
     __tablename__ = "audit"
     id: int | None = Field(default=None, primary_key=True)
-    at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+    logged_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
     user_id: int | None = Field(default=None, foreign_key="users.id", index=True)
     action: str = Field(max_length=40)
     subject: str = Field(max_length=120, index=True)
@@ -635,4 +636,4 @@ class Answer(SQLModel, table=True):
     digest: str = Field(max_length=64)
     status: int
     body: dict[str, Any] = _json(dict)
-    created: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+    created_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)

@@ -32,7 +32,7 @@ class BotLine:
     owner: str
     description: str
     is_retired: bool
-    created: datetime
+    created_at: datetime
     families: tuple[str, ...] = ()
     versions: int = 0
     newest: int = 0
@@ -160,7 +160,7 @@ def _line(bot: Bot, owner: str, versions: Sequence[tuple[int, str, tuple[str, ..
         owner,
         bot.description,
         bot.is_retired,
-        bot.created,
+        bot.created_at,
         tuple(sorted(played)),
         len(versions),
         newest,

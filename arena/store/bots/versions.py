@@ -34,7 +34,7 @@ class VersionLine:
     problem: str
     bundle: str
     size_bytes: int
-    created: datetime
+    created_at: datetime
     checked: datetime | None
     place: str = ""
     families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -51,7 +51,7 @@ _LINE = (
     col(Version.problem),
     col(Version.bundle),
     col(Version.size_bytes),
-    col(Version.created),
+    col(Version.created_at),
     col(Version.checked),
     col(Version.place),
 )

@@ -18,13 +18,13 @@ from sqlmodel import col
 
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.errors import NotFoundError, QuotaError
-from arena.store.base.models import Analysis, AnalysisRequest, Curve, Game, now
+from arena.store.base.models import Analysis, FittedWinModel, Game, QueuedAnalysis, now
 
 LATEST = 1_000
 """So many of the latest results may be analysed without anybody asking."""
 MOST_WAITING = 1_000
 """No more is asked for while so much waits."""
-BY_ANALYSIS = ("gaffes", "accuracy", "first_accuracy", "second_accuracy", "turns")
+BY_ANALYSIS = ("blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points")
 """What lists of games are sorted by beside their own columns; games that were not analysed are left out then."""
 MOST_OF_USER = 10
 """Nor by one user while so much of theirs waits."""
@@ -32,23 +32,23 @@ MOST_OF_USER = 10
 
 @dataclass(frozen=True, slots=True)
 class AnalysisFigures:
-    """What lists show of an analysis. `accuracy` is that of the side with the lower one, `is_thrown`: somebody who
+    """What lists show of an analysis. `accuracy` is that of the side with the lower one, `has_blown_win`: somebody who
     stood as good as won did not win."""
 
     game_id: str
     family: str
-    judge: str
+    engine: str
     nodes: int
-    fit: str
-    gaffes: int
-    first_gaffes: int
-    second_gaffes: int
+    win_model: str
+    blunders: int
+    first_blunders: int
+    second_blunders: int
     accuracy: float | None
     first_accuracy: float | None
     second_accuracy: float | None
-    turns: int
-    is_thrown: bool
-    at: datetime
+    turning_points: int
+    has_blown_win: bool
+    analysed_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +65,12 @@ class AnalysisTask:
 class AnalysisFilter:
     """What is looked for by; None = anything. `accuracy` bounds are those of the side with the lower one."""
 
-    least_gaffes: int | None = None
-    most_gaffes: int | None = None
-    least_accuracy: float | None = None
-    most_accuracy: float | None = None
-    least_turns: int | None = None
-    is_thrown: bool | None = None
+    min_blunders: int | None = None
+    max_blunders: int | None = None
+    min_accuracy: float | None = None
+    max_accuracy: float | None = None
+    min_turning_points: int | None = None
+    has_blown_win: bool | None = None
 
     def __bool__(self) -> bool:
         return any(getattr(self, name) is not None for name in AnalysisFilter.__dataclass_fields__)
@@ -80,15 +80,15 @@ class AnalysisFilter:
         """Their SQL, about `analyses`."""
         found: list[ColumnElement[bool]] = []
         for least, most, name in (
-            (self.least_gaffes, self.most_gaffes, "gaffes"),
-            (self.least_accuracy, self.most_accuracy, "accuracy"),
-            (self.least_turns, None, "turns"),
+            (self.min_blunders, self.max_blunders, "blunders"),
+            (self.min_accuracy, self.max_accuracy, "accuracy"),
+            (self.min_turning_points, None, "turning_points"),
         ):
             column = col(getattr(Analysis, name))
             found += [column >= least] if least is not None else []
             found += [column <= most] if most is not None else []
-        if self.is_thrown is not None:
-            found.append(col(Analysis.is_thrown) == self.is_thrown)
+        if self.has_blown_win is not None:
+            found.append(col(Analysis.has_blown_win) == self.has_blown_win)
         return found
 
 
@@ -107,7 +107,7 @@ class Analyses:
         known = {name: getattr(figures, name) for name in AnalysisFigures.__dataclass_fields__}
         with self._sessions.writing() as session:
             session.merge(Analysis(**known, data=packed))
-            session.execute(delete(AnalysisRequest).where(col(AnalysisRequest.game_id) == figures.game_id))
+            session.execute(delete(QueuedAnalysis).where(col(QueuedAnalysis.game_id) == figures.game_id))
 
     def get(self, game_id: str) -> dict[str, Any] | None:
         """The whole analysis of a game, if there is one."""
@@ -140,33 +140,33 @@ class Analyses:
         """
         with self._sessions.writing() as session:
             if game_id is not None:
-                there = session.scalar(select(col(AnalysisRequest.id)).where(col(AnalysisRequest.game_id) == game_id))
+                there = session.scalar(select(col(QueuedAnalysis.id)).where(col(QueuedAnalysis.game_id) == game_id))
                 if there is not None:
-                    session.execute(update(AnalysisRequest).where(col(AnalysisRequest.id) == there).values(problem=""))
+                    session.execute(update(QueuedAnalysis).where(col(QueuedAnalysis.id) == there).values(problem=""))
                     return there
-            mine = _waiting().where(col(AnalysisRequest.user_id) == user_id)
+            mine = _waiting().where(col(QueuedAnalysis.user_id) == user_id)
             for waiting, most, whose in ((mine, MOST_OF_USER, "of yours "), (_waiting(), MOST_WAITING, "")):
                 if (session.scalar(waiting) or 0) >= most:
                     raise QuotaError(f"{most} analyses {whose}wait already", hint="ask again when some are done")
-            row = AnalysisRequest(user_id=user_id, game_id=game_id, question=dict(question or {}), nodes=nodes)
+            row = QueuedAnalysis(user_id=user_id, game_id=game_id, question=dict(question or {}), nodes=nodes)
             session.add(row)
             session.flush()
             assert row.id is not None
             return row.id
 
-    def request(self, number: int) -> AnalysisRequest:
+    def request(self, number: int) -> QueuedAnalysis:
         """One request for a position. Raises NotFoundError."""
         with self._sessions.reading() as session:
-            row = session.get(AnalysisRequest, number)
+            row = session.get(QueuedAnalysis, number)
             if row is None or row.game_id is not None:
                 raise NotFoundError("question", str(number))
             session.expunge(row)
             return row
 
-    def request_of(self, game_id: str) -> AnalysisRequest | None:
+    def request_of(self, game_id: str) -> QueuedAnalysis | None:
         """What somebody asked for about a game, while it waits or has failed."""
         with self._sessions.reading() as session:
-            row = session.scalar(select(AnalysisRequest).where(col(AnalysisRequest.game_id) == game_id))
+            row = session.scalar(select(QueuedAnalysis).where(col(QueuedAnalysis.game_id) == game_id))
             if row is not None:
                 session.expunge(row)
             return row
@@ -174,9 +174,9 @@ class Analyses:
     def next(self) -> AnalysisTask | None:
         """What was asked for and waits: positions first, they are quick; then the oldest."""
         query = (
-            select(AnalysisRequest)
+            select(QueuedAnalysis)
             .where(*_WAITS)
-            .order_by(col(AnalysisRequest.game_id).is_not(None), col(AnalysisRequest.id))
+            .order_by(col(QueuedAnalysis.game_id).is_not(None), col(QueuedAnalysis.id))
             .limit(1)
         )
         with self._sessions.reading() as session:
@@ -185,15 +185,15 @@ class Analyses:
 
     def next_unasked(self, nodes: int, since: datetime, most: int) -> AnalysisTask | None:
         """The latest result nobody has analysed, unless `most` games were analysed since a moment."""
-        done = select(func.count()).select_from(Analysis).where(col(Analysis.at) >= since)
-        last = select(func.max(col(Game.committed))).scalar_subquery()
+        done = select(func.count()).select_from(Analysis).where(col(Analysis.analysed_at) >= since)
+        last = select(func.max(col(Game.commit_number))).scalar_subquery()
         query = (
             select(col(Game.id))
             .outerjoin(Analysis, col(Analysis.game_id) == col(Game.id))
-            .outerjoin(AnalysisRequest, col(AnalysisRequest.game_id) == col(Game.id))
-            .where(col(Game.committed) > last - LATEST, col(Game.plies) > 0, col(Analysis.game_id).is_(None))
-            .where(col(AnalysisRequest.id).is_(None), col(Game.kind) != "void")
-            .order_by(col(Game.committed).desc())
+            .outerjoin(QueuedAnalysis, col(QueuedAnalysis.game_id) == col(Game.id))
+            .where(col(Game.commit_number) > last - LATEST, col(Game.plies) > 0, col(Analysis.game_id).is_(None))
+            .where(col(QueuedAnalysis.id).is_(None), col(Game.termination_class) != "void")
+            .order_by(col(Game.commit_number).desc())
             .limit(1)
         )
         with self._sessions.reading() as session:
@@ -203,11 +203,11 @@ class Analyses:
         return None if found is None else AnalysisTask(None, found, {}, nodes)
 
     def answer(self, request: int, answer: Mapping[str, Any]) -> None:
-        """A position was judged."""
+        """A position was analysed."""
         with self._sessions.writing() as session:
             session.execute(
-                update(AnalysisRequest)
-                .where(col(AnalysisRequest.id) == request)
+                update(QueuedAnalysis)
+                .where(col(QueuedAnalysis.id) == request)
                 .values(answer=dict(answer), is_done=True)
             )
 
@@ -216,36 +216,41 @@ class Analyses:
         problem = problem[:300] or "it failed"
         with self._sessions.writing() as session:
             if task.request is None:
-                session.add(AnalysisRequest(game_id=task.game_id, nodes=task.nodes, problem=problem))
+                session.add(QueuedAnalysis(game_id=task.game_id, nodes=task.nodes, problem=problem))
             else:
-                mine = col(AnalysisRequest.id) == task.request
-                session.execute(update(AnalysisRequest).where(mine).values(problem=problem))
+                mine = col(QueuedAnalysis.id) == task.request
+                session.execute(update(QueuedAnalysis).where(mine).values(problem=problem))
 
-    # -- curves --------------------------------------------------------------------------------------------------------
+    # -- win models ----------------------------------------------------------------------------------------------------
 
-    def add_curve(self, curve: Curve) -> int:
+    def add_win_model(self, win_model: FittedWinModel) -> int:
         """Chances follow from it from now on; its number."""
         with self._sessions.writing() as session:
-            session.add(curve)
+            session.add(win_model)
             session.flush()
-            assert curve.id is not None
-            return curve.id
+            assert win_model.id is not None
+            return win_model.id
 
-    def curve(self, family: str) -> Curve | None:
+    def win_model(self, family: str) -> FittedWinModel | None:
         """The latest curve that was fitted here for a family."""
         with self._sessions.reading() as session:
-            query = select(Curve).where(col(Curve.family) == family).order_by(col(Curve.id).desc()).limit(1)
+            query = (
+                select(FittedWinModel)
+                .where(col(FittedWinModel.family) == family)
+                .order_by(col(FittedWinModel.id).desc())
+                .limit(1)
+            )
             row = session.scalar(query)
             if row is not None:
                 session.expunge(row)
             return row
 
 
-_WAITS = (col(AnalysisRequest.problem) == "", col(AnalysisRequest.is_done).is_(False))
+_WAITS = (col(QueuedAnalysis.problem) == "", col(QueuedAnalysis.is_done).is_(False))
 
 
 def _waiting() -> Any:
-    return select(func.count()).select_from(AnalysisRequest).where(*_WAITS)
+    return select(func.count()).select_from(QueuedAnalysis).where(*_WAITS)
 
 
 def _unpacked(data: bytes) -> dict[str, Any]:

@@ -197,14 +197,14 @@ def _finished(record: GameRecord, number: int, lease_owner: str) -> dict[str, An
     return {
         "game": record.id,
         "state": "finished",
-        "committed": number,
+        "commit_number": number,
         "lease_owner": lease_owner,
         "worker": record.worker[:120],
-        "started": _instant(record.started),
-        "finished": _instant(record.finished),
+        "started_at": _instant(record.started),
+        "finished_at": _instant(record.finished),
         "winner": record.winner,
         "termination": record.termination.value,
-        "kind": record.kind.value,
+        "termination_class": record.kind.value,
         "detail": record.detail,
         "plies": len(record.moves),
     }

@@ -25,7 +25,7 @@ class GameFilter(TypedDict, total=False):
     family: str | None
     variant: str | None
     pool: str | None
-    kind: str | None
+    termination_class: str | None
     winner: str | None
     worker: str | None
     versions: Sequence[int] | None
@@ -37,14 +37,14 @@ class GameFilter(TypedDict, total=False):
 
 def conditions(games: GameFilter) -> list[Any]:
     """Their SQL, all but `versions`: results only."""
-    found: list[Any] = [col(Game.committed).is_not(None)]
-    for name in ("tournament_id", "family", "variant", "pool", "kind", "winner", "worker"):
+    found: list[Any] = [col(Game.commit_number).is_not(None)]
+    for name in ("tournament_id", "family", "variant", "pool", "termination_class", "winner", "worker"):
         if (value := games.get(name)) is not None:
             found.append(col(getattr(Game, name)) == value)
     if since := games.get("since"):
-        found.append(col(Game.finished) >= since)
+        found.append(col(Game.finished_at) >= since)
     if until := games.get("until"):
-        found.append(col(Game.finished) < until)
+        found.append(col(Game.finished_at) < until)
     if without := games.get("without"):
         found.append(col(Game.termination).not_in(without))
     if analysed := games.get("analysed"):

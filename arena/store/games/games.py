@@ -26,7 +26,7 @@ from referee.game.spec import GameSpec, spec_from_json
 
 @dataclass(frozen=True, slots=True)
 class GameLine:
-    """A game in a list; what it has no value for yet is None. `committed` orders results."""
+    """A game in a list; what it has no value for yet is None. `commit_number` orders results."""
 
     id: str
     tournament_id: int
@@ -44,12 +44,12 @@ class GameLine:
     state: str
     attempt: int
     lease_owner: str
-    started: datetime | None
-    finished: datetime | None
-    committed: int | None
+    started_at: datetime | None
+    finished_at: datetime | None
+    commit_number: int | None
     winner: str | None
     termination: str | None
-    kind: str | None
+    termination_class: str | None
     detail: str
     plies: int
 
@@ -155,21 +155,23 @@ class Games:
         versions = filters.get("versions")
         is_dated = versions is None and bool(filters.get("since") or filters.get("until"))
         if is_dated:
-            keys = (col(Game.finished), col(Game.committed))
+            keys = (col(Game.finished_at), col(Game.commit_number))
             if last := read_cursor(after, datetime, int):
                 narrow.append(tuple_(*keys) < tuple_(*last))
             query = select(*LINE).where(*narrow).order_by(*(key.desc() for key in keys))
         else:
             if last := read_cursor(after, int):
-                narrow.append(col(Game.committed) < last[0])
+                narrow.append(col(Game.commit_number) < last[0])
             query = select(*LINE).where(*narrow)
             if versions is not None:
                 query = _of_versions(versions, against, narrow, limit + 1)
-            query = query.order_by(col(Game.committed).desc())
+            query = query.order_by(col(Game.commit_number).desc())
         query = query.limit(limit + 1)
         with self._sessions.reading() as session:
             lines = [GameLine(*row) for row in fetch(session, query)]
-        return cut(lines, limit, lambda line: (line.finished, line.committed) if is_dated else (line.committed,))
+        return cut(
+            lines, limit, lambda line: (line.finished_at, line.commit_number) if is_dated else (line.commit_number,)
+        )
 
     def by_figure(
         self,
@@ -189,17 +191,17 @@ class Games:
         key = col(getattr(Analysis, figure))
         if last := read_cursor(after, float, int):
             beyond = key < last[0] if is_falling else key > last[0]
-            narrow.append(beyond | ((key == last[0]) & (col(Game.committed) < last[1])))
+            narrow.append(beyond | ((key == last[0]) & (col(Game.commit_number) < last[1])))
         query = (
             select(key, *LINE)
             .join(Analysis, col(Analysis.game_id) == col(Game.id))
             .where(*narrow, key.is_not(None))
-            .order_by(key.desc() if is_falling else key, col(Game.committed).desc())
+            .order_by(key.desc() if is_falling else key, col(Game.commit_number).desc())
             .limit(limit + 1)
         )
         with self._sessions.reading() as session:
             rows = [tuple(row) for row in fetch(session, query)]
-        found = cut(rows, limit, lambda row: (float(row[0]), GameLine(*row[1:]).committed))
+        found = cut(rows, limit, lambda row: (float(row[0]), GameLine(*row[1:]).commit_number))
         return Page([GameLine(*row[1:]) for row in found.items], found.next)
 
     def in_state(self, state: str, limit: int = DEFAULT_LIMIT) -> list[GameLine]:
@@ -224,7 +226,9 @@ def _of_versions(
         for version in dict.fromkeys(versions):
             for rival in [None] if against is None else dict.fromkeys(against):
                 side = [col(mine) == version] if rival is None else [col(mine) == version, col(theirs) == rival]
-                walk = select(col(Game.id)).where(*side, *conditions).order_by(col(Game.committed).desc()).limit(limit)
+                walk = (
+                    select(col(Game.id)).where(*side, *conditions).order_by(col(Game.commit_number).desc()).limit(limit)
+                )
                 walks.append(select(walk.subquery().c.id))
     if not walks:
         return select(*LINE).where(col(Game.id).is_(None))

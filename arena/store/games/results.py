@@ -65,15 +65,17 @@ class Tally:
     second: str
     family: str
     winner: str
-    kind: str
+    termination_class: str
     termination: str
     count: int
 
 
-_RESULT = tuple(table_of(Game).c[name] for name in Result._fields)
+_COLUMNS = tuple("termination_class" if name == "kind" else name for name in Result._fields)
+"""The columns of a `Result`, whose `kind` has the name that game records give it."""
+_RESULT = tuple(table_of(Game).c[name] for name in _COLUMNS)
 _STATE = Outline._fields.index("state")
 _BOTH = (*OUTLINE, *(one for one in _RESULT if one.name not in Outline._fields))
-_AS_RESULT = itemgetter(*([one.name for one in _BOTH].index(name) for name in Result._fields))
+_AS_RESULT = itemgetter(*([one.name for one in _BOTH].index(name) for name in _COLUMNS))
 """A row of `_BOTH` as one of `_RESULT`."""
 
 
@@ -115,8 +117,8 @@ class Results:
             mine = (col(Game.tournament_id) == tournament_id, col(Game.state) == "finished")
             query = query.where(*mine).order_by(col(Game.sequence)).limit(limit)
         else:
-            query = query.where(col(Game.pool) == pool, col(Game.committed).is_not(None))
-            query = query.order_by(col(Game.committed).desc()).limit(limit)
+            query = query.where(col(Game.pool) == pool, col(Game.commit_number).is_not(None))
+            query = query.order_by(col(Game.commit_number).desc()).limit(limit)
         with self._sessions.reading() as session:
             rows = fetch(session, query)
         found = _results(rows)
@@ -137,8 +139,8 @@ class Results:
         query = (
             select(col(Record.data))
             .join(Game, col(Record.game_id) == col(Game.id))
-            .where(col(Game.tournament_id) == tournament_id, col(Game.committed).is_not(None), mine)
-            .order_by(col(Game.committed).desc())
+            .where(col(Game.tournament_id) == tournament_id, col(Game.commit_number).is_not(None), mine)
+            .order_by(col(Game.commit_number).desc())
             .limit(count)
         )
         with self._sessions.reading() as session:
@@ -150,7 +152,9 @@ class Results:
         parts = []
         for mine, theirs in ((Game.first_id, Game.second_id), (Game.second_id, Game.first_id)):
             query = select(*keys, func.count()).where(
-                col(mine).in_(versions), col(Game.committed).is_not(None), col(Game.kind) != Kind.VOID.value
+                col(mine).in_(versions),
+                col(Game.commit_number).is_not(None),
+                col(Game.termination_class) != Kind.VOID.value,
             )
             if against is not None:
                 query = query.where(col(theirs).in_(against))
@@ -167,8 +171,8 @@ class Results:
         if then != undone:
             last, before = 0, {}
         query = (
-            select(col(Game.variant), col(Game.winner), func.count(), func.max(col(Game.committed)))
-            .where(col(Game.pool) == pool, col(Game.committed) > last)
+            select(col(Game.variant), col(Game.winner), func.count(), func.max(col(Game.commit_number)))
+            .where(col(Game.pool) == pool, col(Game.commit_number) > last)
             .group_by(col(Game.variant), col(Game.winner))
         )
         with self._sessions.reading() as session:
@@ -196,8 +200,8 @@ class Results:
         """The results of a tournament behind a commit number, in the order of their commits."""
         query = (
             select(*LINE)
-            .where(col(Game.tournament_id) == tournament_id, col(Game.committed) > after)
-            .order_by(col(Game.committed))
+            .where(col(Game.tournament_id) == tournament_id, col(Game.commit_number) > after)
+            .order_by(col(Game.commit_number))
             .limit(bounded(limit))
         )
         with self._sessions.reading() as session:
@@ -205,7 +209,7 @@ class Results:
 
     def last_commit_of(self, tournament_id: int) -> int:
         """The highest commit number of a tournament, 0 without results."""
-        query = select(func.max(col(Game.committed))).where(col(Game.tournament_id) == tournament_id)
+        query = select(func.max(col(Game.commit_number))).where(col(Game.tournament_id) == tournament_id)
         with self._sessions.reading() as session:
             return session.scalar(query) or 0
 
@@ -219,7 +223,7 @@ class Results:
 
         A stream: no transaction is open while the caller works on what it was given.
         """
-        for number, data in self._walk((col(Game.committed), col(Record.data)), after, filters):
+        for number, data in self._walk((col(Game.commit_number), col(Record.data)), after, filters):
             yield number, unpack_line(data)
 
     def with_records(self, *, after: int = 0) -> Iterator[tuple[GameLine, bytes]]:
@@ -231,7 +235,7 @@ class Results:
         self, *, after: int = 0, **filters: Unpack[GameFilter]
     ) -> Iterator[tuple[int, str, bytes, GameSpec]]:
         """(commit number, id, record as JSON, what was planned) of the same."""
-        columns = (col(Game.committed), col(Game.id), col(Record.data), col(Game.spec))
+        columns = (col(Game.commit_number), col(Game.id), col(Record.data), col(Game.spec))
         for number, game_id, data, spec in self._walk(columns, after, filters):
             yield number, game_id, unpack_line(data), spec_from_json(spec)
 
@@ -240,10 +244,10 @@ class Results:
         players = [] if versions is None else [col(Game.first_id).in_(versions) | col(Game.second_id).in_(versions)]
         while True:
             query = (
-                select(*columns, col(Game.committed))
+                select(*columns, col(Game.commit_number))
                 .join(Record, col(Record.game_id) == col(Game.id))
-                .where(*conditions(filters), *players, col(Game.committed) > after)
-                .order_by(col(Game.committed))
+                .where(*conditions(filters), *players, col(Game.commit_number) > after)
+                .order_by(col(Game.commit_number))
                 .limit(_BATCH)
             )
             with self._sessions.reading() as session:
@@ -263,4 +267,4 @@ def _results(rows: Sequence[Sequence[Any]]) -> list[Result]:
 
 def last_commit(session: Session) -> int:
     """The highest commit number, 0 without results."""
-    return session.scalar(select(func.max(col(Game.committed)))) or 0
+    return session.scalar(select(func.max(col(Game.commit_number)))) or 0

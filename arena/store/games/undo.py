@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.store.base.engine import Sessions
-from arena.store.base.models import Analysis, AnalysisRequest, Counter, Game, Record, Tournament, Void
+from arena.store.base.models import Analysis, Counter, Game, QueuedAnalysis, Record, Tournament, Void
 from arena.store.ratings.rebuild import rebuild
 from referee.rules.core import Termination
 
@@ -45,7 +45,7 @@ def undone(session: Session) -> int:
 
 def _take_out(session: Session, game_id: str, problem: str, lease_owner: str) -> bool:
     game = session.get(Game, game_id, with_for_update=True)
-    if game is None or game.committed is None:
+    if game is None or game.commit_number is None:
         return False
     tournament = session.get(Tournament, game.tournament_id, with_for_update=True)
     assert tournament is not None
@@ -58,17 +58,19 @@ def _take_out(session: Session, game_id: str, problem: str, lease_owner: str) ->
             lease_owner=lease_owner,
         )
     )
-    for model in (Record, Analysis, AnalysisRequest):
+    for model in (Record, Analysis, QueuedAnalysis):
         session.execute(delete(model).where(col(model.game_id) == game_id))
     game.state = "cancelled" if tournament.state == "cancelled" else "planned"
-    game.committed = game.winner = game.termination = game.kind = game.started = game.finished = None
+    game.commit_number = game.winner = game.termination = game.termination_class = game.started_at = (
+        game.finished_at
+    ) = None
     game.lease_owner = game.worker = game.detail = ""
     game.plies = 0
     tournament.finished_games -= 1
     if game.state == "cancelled":
         tournament.planned_games -= 1
     if tournament.state == "finished":
-        tournament.state, tournament.finished = "running", None
+        tournament.state, tournament.finished_at = "running", None
     return True
 
 

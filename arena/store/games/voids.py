@@ -31,7 +31,7 @@ class VoidLine:
     termination: str
     detail: str
     lease_owner: str
-    at: datetime
+    voided_at: datetime
 
 
 class Voids:
@@ -62,8 +62,12 @@ class Voids:
             )
             game.state, game.lease_owner = ("void", lease_owner) if give_up else ("planned", "")
             if give_up:
-                game.termination, game.kind, game.detail = record.termination.value, Kind.VOID.value, record.detail
-                game.finished, game.plies = now(), len(record.moves)
+                game.termination, game.termination_class, game.detail = (
+                    record.termination.value,
+                    Kind.VOID.value,
+                    record.detail,
+                )
+                game.finished_at, game.plies = now(), len(record.moves)
                 session.add(Record(game_id=record.id, data=pack(record)))
                 count_over(session, game.tournament_id)
         return True
@@ -83,7 +87,7 @@ class Voids:
                 col(Void.termination),
                 col(Void.detail),
                 col(Void.lease_owner),
-                col(Void.at),
+                col(Void.voided_at),
             )
             .join(Game, col(Game.id) == col(Void.game_id))
             .order_by(col(Void.id).desc())

@@ -29,7 +29,7 @@ class Answers:
         `status` 0 means that the first request is still at work. The caller compares `route` and `digest`.
         """
         with self._sessions.writing() as session:
-            session.execute(delete(Answer).where(col(Answer.created) < now() - ANSWERS_KEPT))
+            session.execute(delete(Answer).where(col(Answer.created_at) < now() - ANSWERS_KEPT))
         try:
             with self._sessions.writing() as session:
                 session.add(Answer(user_id=user_id, key=key, route=route, digest=digest, status=0))

@@ -9,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
 from arena.store.base.engine import Sessions
-from arena.store.base.models import AnalysisRequest, Answer, Audit, Counter, Guess, KnownPlace, Login, now
+from arena.store.base.models import Answer, Audit, Counter, Guess, KnownPlace, Login, QueuedAnalysis, now
 from arena.store.operations.answers import ANSWERS_KEPT
 from arena.store.people.login_attempts import GUESSES_KEPT
 from arena.store.people.trusted_devices import PLACES_KEPT
@@ -50,13 +50,13 @@ class DailyTasks:
         at = at or now()
         old = (
             delete(Login).where(col(Login.expires) <= at),
-            delete(Guess).where(col(Guess.at) < at - GUESSES_KEPT),
+            delete(Guess).where(col(Guess.updated_at) < at - GUESSES_KEPT),
             delete(KnownPlace).where(col(KnownPlace.seen) < at - PLACES_KEPT),
-            delete(Answer).where(col(Answer.created) < at - ANSWERS_KEPT),
-            delete(AnalysisRequest).where(
-                col(AnalysisRequest.game_id).is_(None), col(AnalysisRequest.at) < at - ANSWERS_KEPT
+            delete(Answer).where(col(Answer.created_at) < at - ANSWERS_KEPT),
+            delete(QueuedAnalysis).where(
+                col(QueuedAnalysis.game_id).is_(None), col(QueuedAnalysis.requested_at) < at - ANSWERS_KEPT
             ),
-            delete(Audit).where(col(Audit.action) == "login.refused", col(Audit.at) < at - REFUSED_KEPT),
+            delete(Audit).where(col(Audit.action) == "login.refused", col(Audit.logged_at) < at - REFUSED_KEPT),
         )
         with self._sessions.writing() as session:
             return sum(session.execute(query).rowcount for query in old)  # type: ignore[attr-defined]

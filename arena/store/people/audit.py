@@ -51,7 +51,7 @@ class AuditLog:
 
     def since(self, at: datetime, *actions: str) -> list[Audit]:
         """The lines of these actions since then, latest first, a page of them at most."""
-        query = select(Audit).where(col(Audit.at) >= at, col(Audit.action).in_(actions))
+        query = select(Audit).where(col(Audit.logged_at) >= at, col(Audit.action).in_(actions))
         query = query.order_by(col(Audit.id).desc()).limit(DEFAULT_LIMIT)
         with self._sessions.reading() as session:
             return list(session.scalars(query))

@@ -66,14 +66,14 @@ class Guesses:
         rows = select(Guess).where(col(Guess.key).in_(keys)).order_by(col(Guess.key)).with_for_update()
         with self._sessions.writing() as session:
             found = {row.key: row for row in session.scalars(rows)}
-            elapsed = {key: max(0.0, (at - row.at).total_seconds()) for key, row in found.items()}
+            elapsed = {key: max(0.0, (at - row.updated_at).total_seconds()) for key, row in found.items()}
             wait = max((keys[key].wait_s(row.count, elapsed[key]) for key, row in found.items()), default=0.0)
             if wait > 0:
                 return wait
             for key in sorted(keys):
-                row = found.get(key) or Guess(key=key, at=at)
+                row = found.get(key) or Guess(key=key, updated_at=at)
                 row.count = (keys[key].left(row.count, elapsed[key]) if key in found else 0.0) + 1
-                row.at = at
+                row.updated_at = at
                 session.add(row)
         return 0.0
 

@@ -52,14 +52,14 @@ class Notices:
 
     def read_until(self, user_id: int) -> datetime | None:
         """When a user last said that all was read."""
-        query = select(func.max(col(Audit.at))).where(col(Audit.subject) == _subject(user_id))
+        query = select(func.max(col(Audit.logged_at))).where(col(Audit.subject) == _subject(user_id))
         with self._sessions.reading() as session:
             return session.scalar(query)
 
     def mark_read(self, user_id: int, at: datetime | None = None) -> None:
         """All that happened until now is read."""
         with self._sessions.writing() as session:
-            session.add(Audit(at=at or now(), action="account.read", subject=_subject(user_id), user_id=user_id))
+            session.add(Audit(logged_at=at or now(), action="account.read", subject=_subject(user_id), user_id=user_id))
 
     def _checks(self, user_id: int, since: datetime | None) -> list[Notice]:
         query = (
@@ -83,7 +83,7 @@ class Notices:
         )
         query = (
             select(
-                col(Game.finished),
+                col(Game.finished_at),
                 col(Game.first),
                 col(Game.second),
                 col(Game.winner),
@@ -92,15 +92,15 @@ class Notices:
                 col(Game.detail),
             )
             .where(
-                col(Game.kind) == Kind.FORFEIT.value,
-                col(Game.committed).is_not(None),
+                col(Game.termination_class) == Kind.FORFEIT.value,
+                col(Game.commit_number).is_not(None),
                 col(Game.termination).not_in((Termination.RESIGNED.value, Termination.SUSPENDED.value)),
                 lost,
             )
-            .order_by(col(Game.committed).desc())
+            .order_by(col(Game.commit_number).desc())
             .limit(LIMIT)
         )
-        rows = self._rows(query, col(Game.finished), since)
+        rows = self._rows(query, col(Game.finished_at), since)
         return [
             Notice("fault", at, second if winner == "first" else first, key, what, detail)
             for at, first, second, winner, key, what, detail in rows
@@ -126,12 +126,12 @@ class Notices:
             .where(col(Bot.owner_id) == user_id)
         )
         query = (
-            select(col(Tournament.finished), col(Tournament.name), col(Tournament.id), col(Tournament.state))
-            .where(col(Tournament.finished).is_not(None), col(Tournament.id).in_(entered))
-            .order_by(col(Tournament.finished).desc())
+            select(col(Tournament.finished_at), col(Tournament.name), col(Tournament.id), col(Tournament.state))
+            .where(col(Tournament.finished_at).is_not(None), col(Tournament.id).in_(entered))
+            .order_by(col(Tournament.finished_at).desc())
             .limit(LIMIT)
         )
-        rows = self._rows(query, col(Tournament.finished), since)
+        rows = self._rows(query, col(Tournament.finished_at), since)
         return [Notice("tournament", at, name, str(key), state) for at, name, key, state in rows]
 
     def _rows(

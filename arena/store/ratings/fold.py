@@ -12,22 +12,22 @@ from referee.rules.core import Kind
 
 @dataclass(frozen=True, slots=True)
 class FoldedGame:
-    """What the fold must know of a game. `committed` is its commit number."""
+    """What the fold must know of a game. `commit_number` is its commit number."""
 
     game_id: str
-    committed: int
+    commit_number: int
     family: str
     pool: str
     first_id: int
     second_id: int
     winner: str | None
-    kind: str
+    termination_class: str
     is_rated: bool
 
     @property
     def counts(self) -> bool:
         """Whether it moves ratings: rated, not void, between two versions."""
-        return self.is_rated and self.kind != Kind.VOID.value and self.first_id != self.second_id
+        return self.is_rated and self.termination_class != Kind.VOID.value and self.first_id != self.second_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def fold(table: RatingTable, game: FoldedGame, update: trueskill.Update = truesk
     one, two = (_present_line(table, game.pool, version) for version in (game.first_id, game.second_id))
     points = {"first": 1.0, "second": 0.0}.get(game.winner or "", 0.5)
     first, second = update(one.rating, two.rating, points, load(game.family).draw_probability)
-    is_forfeit = game.kind == Kind.FORFEIT.value
+    is_forfeit = game.termination_class == Kind.FORFEIT.value
     changes = (
         _change(game, game.first_id, one, two, rating=first, has_forfeited=is_forfeit and points == 0),
         _change(game, game.second_id, two, one, rating=second, has_forfeited=is_forfeit and points == 1),
@@ -88,7 +88,7 @@ def _change(
     rating: trueskill.Rating,
     has_forfeited: bool,
 ) -> Change:
-    after = FoldedRating(rating, mine.forfeits + has_forfeited, mine.opposition + theirs.rating.mu, game.committed)
+    after = FoldedRating(rating, mine.forfeits + has_forfeited, mine.opposition + theirs.rating.mu, game.commit_number)
     return Change(version_id, mine, after)
 
 

@@ -90,9 +90,9 @@ class RatingHistory:
     def commit_at(self, pool: str, at: datetime) -> int:
         """The last commit number of a pool whose game had ended at a moment, 0 when none had."""
         query = (
-            select(col(Game.committed))
-            .where(col(Game.pool) == pool, col(Game.committed).is_not(None), col(Game.finished) <= at)
-            .order_by(col(Game.committed).desc())
+            select(col(Game.commit_number))
+            .where(col(Game.pool) == pool, col(Game.commit_number).is_not(None), col(Game.finished_at) <= at)
+            .order_by(col(Game.commit_number).desc())
             .limit(1)
         )
         with self._sessions.reading() as session:
@@ -120,12 +120,12 @@ class RatingHistory:
         keys = tuple(col(getattr(Game, name)) for name in _COUNTED)
         conditions = [
             col(Game.pool) == pool,
-            col(Game.committed).is_not(None),
+            col(Game.commit_number).is_not(None),
             col(Game.is_rated).is_(True),
-            col(Game.kind) != Kind.VOID.value,
+            col(Game.termination_class) != Kind.VOID.value,
         ]
         if until is not None:
-            conditions.append(col(Game.committed) <= until)
+            conditions.append(col(Game.commit_number) <= until)
         query = select(*keys, func.count()).where(*conditions).group_by(*keys)
         with self._sessions.reading() as session:
             rows = fetch(session, query)
@@ -173,16 +173,16 @@ class RatingHistory:
         return lines
 
 
-_COUNTED = ("tournament_id", "variant", "first_id", "second_id", "winner", "kind")
+_COUNTED = ("tournament_id", "variant", "first_id", "second_id", "winner", "termination_class")
 
 
 def _ratings(session: Session, pool: str, until: int, versions: list[int]) -> dict[int, Rating]:
     """mu and sigma of these versions after a commit number: one seek in the index per version."""
     found: dict[int, Rating] = {}
-    keys = (col(RatingChange.version_id), col(RatingChange.pool), col(RatingChange.committed))
+    keys = (col(RatingChange.version_id), col(RatingChange.pool), col(RatingChange.commit_number))
     for part in batched(versions):
         last = (
-            select(keys[0], keys[1], func.max(keys[2]).label("committed"))
+            select(keys[0], keys[1], func.max(keys[2]).label("commit_number"))
             .where(keys[0].in_(part), keys[1] == pool, keys[2] <= until)
             .group_by(keys[0], keys[1])
         )
@@ -202,7 +202,7 @@ def _opposition(session: Session, pool: str, until: int) -> dict[int, float]:
         .select_from(Game)
         .join(mine, col(mine.game_id) == col(Game.id))
         .join(theirs, (col(theirs.game_id) == col(Game.id)) & (col(theirs.version_id) != col(mine.version_id)))
-        .where(col(Game.pool) == pool, col(Game.committed) <= until)
+        .where(col(Game.pool) == pool, col(Game.commit_number) <= until)
         .group_by(col(mine.version_id))
     )
     return dict(fetch(session, query))

@@ -41,9 +41,9 @@ class PoolLine:
 class ChangeLine:
     """One point of a rating plot: the game and what it did. `points` is what the version scored."""
 
-    committed: int
+    commit_number: int
     game_id: str
-    finished: datetime | None
+    finished_at: datetime | None
     opponent: str
     points: float
     mu_before: float
@@ -150,7 +150,7 @@ class Ratings:
         query = (
             select(
                 RatingChange,
-                col(Game.finished),
+                col(Game.finished_at),
                 col(Game.first_id),
                 col(Game.first),
                 col(Game.second),
@@ -158,11 +158,11 @@ class Ratings:
             )
             .join(Game, col(Game.id) == col(RatingChange.game_id))
             .where(col(RatingChange.version_id) == version_id, col(RatingChange.pool) == pool)
-            .order_by(col(RatingChange.committed))
+            .order_by(col(RatingChange.commit_number))
             .limit(limit + 1)
         )
         if keys := read_cursor(after, int):
-            query = query.where(col(RatingChange.committed) > keys[0])
+            query = query.where(col(RatingChange.commit_number) > keys[0])
         with self._sessions.reading() as session:
             rows = fetch(session, query)
         lines = []
@@ -171,7 +171,7 @@ class Ratings:
             points = 0.5 if winner == "draw" else float((winner == "first") == is_first)
             lines.append(
                 ChangeLine(
-                    change.committed,
+                    change.commit_number,
                     change.game_id,
                     finished,
                     second if is_first else first,
@@ -182,7 +182,7 @@ class Ratings:
                     change.sigma,
                 )
             )
-        return cut(lines, limit, lambda line: (line.committed,))
+        return cut(lines, limit, lambda line: (line.commit_number,))
 
     def of_game(self, game_id: str) -> dict[int, RatingChange]:
         """What a game did to the ratings of its versions; nothing for games that move none."""
@@ -194,14 +194,14 @@ class Ratings:
         """mu - 3 sigma of every version before its first rated game of a tournament, and after its last one."""
         counted = (
             col(Game.tournament_id) == tournament_id,
-            col(Game.committed).is_not(None),
+            col(Game.commit_number).is_not(None),
             col(Game.is_rated),
-            col(Game.kind) != Kind.VOID.value,
+            col(Game.termination_class) != Kind.VOID.value,
             col(Game.first_id) != col(Game.second_id),
         )
         games = table_of(Game).c
         seats = [
-            select(games[side].label("version_id"), games.pool, games.committed.label("at")).where(*counted)
+            select(games[side].label("version_id"), games.pool, games.commit_number.label("at")).where(*counted)
             for side in ("first_id", "second_id")
         ]
         both = union_all(*seats).subquery()
@@ -215,7 +215,11 @@ class Ratings:
         first, last = table_of(RatingChange).alias("first"), table_of(RatingChange).alias("last")
         query = select(ends.c.version_id, first.c.mu_before, first.c.sigma_before, last.c.mu, last.c.sigma)
         for change, at in ((first, ends.c.first), (last, ends.c.last)):
-            mine = (change.c.version_id == ends.c.version_id, change.c.pool == ends.c.pool, change.c.committed == at)
+            mine = (
+                change.c.version_id == ends.c.version_id,
+                change.c.pool == ends.c.pool,
+                change.c.commit_number == at,
+            )
             query = query.join(change, and_(*mine))
         with self._sessions.reading() as session:
             return {

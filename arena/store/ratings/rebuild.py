@@ -31,13 +31,15 @@ _GAMES, _CHANGES, _REBUILT = (table_of(model) for model in (Game, RatingChange, 
 _CHANGE = tuple(_CHANGES.c)
 _NEXT = (
     select(*(_GAMES.c["id" if name == "game_id" else name] for name in FoldedGame.__dataclass_fields__))
-    .where(_GAMES.c.committed > bindparam("after"))
-    .order_by(_GAMES.c.committed)
+    .where(_GAMES.c.commit_number > bindparam("after"))
+    .order_by(_GAMES.c.commit_number)
     .limit(bindparam("portion"))
 )
-_PORTION = select(_GAMES.c.id).where(_GAMES.c.committed > bindparam("after"), _GAMES.c.committed <= bindparam("until"))
+_PORTION = select(_GAMES.c.id).where(
+    _GAMES.c.commit_number > bindparam("after"), _GAMES.c.commit_number <= bindparam("until")
+)
 
-_NO_RESULT = select(_GAMES.c.id).where(_GAMES.c.committed.is_(None))
+_NO_RESULT = select(_GAMES.c.id).where(_GAMES.c.commit_number.is_(None))
 
 _Key = tuple[str, int]
 _Row = tuple[Any, ...]
@@ -86,17 +88,17 @@ class _Lines:
         games = [FoldedGame(*row) for row in session.execute(_NEXT, {"after": self.last, "portion": PORTION})]
         if not games:
             return None
-        stored, wrong = self._stored(session, games[-1].committed), []
+        stored, wrong = self._stored(session, games[-1].commit_number), []
         for game in games:
             found = stored.get(game.game_id, {})
-            is_trusted = game.committed <= self._trusted
+            is_trusted = game.commit_number <= self._trusted
             changes = () if game.game_id in self._without else fold(self, game, _update(game, found, is_trusted))
             self.count += bool(changes)
             expected = {change.version_id: tuple(change_row(game, change).values()) for change in changes}
             if found != expected and not is_trusted:
                 versions = sorted(found.keys() | expected.keys())
                 wrong += [(found.get(version), expected.get(version)) for version in versions]
-        self.last = games[-1].committed
+        self.last = games[-1].commit_number
         self.seen += len(games)
         return [(old, new) for old, new in wrong if old != new]
 
@@ -181,7 +183,7 @@ def _begin(session: Session, without: frozenset[str]) -> _Lines:
     found = session.scalar(select(Rebuild).where(col(Rebuild.without) == digest).limit(1))
     if found is None:
         first = [
-            session.scalar(select(func.min(_GAMES.c.committed)).where(_GAMES.c.id.in_(part)))
+            session.scalar(select(func.min(_GAMES.c.commit_number)).where(_GAMES.c.id.in_(part)))
             for part in batched(without)
         ]
         last = min((number for number in first if number is not None), default=1) - 1
@@ -228,7 +230,7 @@ def _finish(session: Session, lines: _Lines) -> None:
 
 def _count(session: Session, until: int | None = None) -> int:
     """How many results there are, up to a commit number."""
-    mine = _GAMES.c.committed.is_not(None) if until is None else _GAMES.c.committed <= until
+    mine = _GAMES.c.commit_number.is_not(None) if until is None else _GAMES.c.commit_number <= until
     return session.scalar(select(func.count()).select_from(_GAMES).where(mine)) or 0
 
 

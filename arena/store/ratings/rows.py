@@ -45,7 +45,7 @@ def change_row(game: fold.FoldedGame, change: fold.Change) -> dict[str, Any]:
         "game_id": game.game_id,
         "version_id": change.version_id,
         "pool": game.pool,
-        "committed": game.committed,
+        "commit_number": game.commit_number,
         "mu_before": change.before.rating.mu,
         "sigma_before": change.before.rating.sigma,
         "mu": change.after.rating.mu,

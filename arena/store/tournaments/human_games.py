@@ -45,12 +45,12 @@ class PersonLine:
     side: str
     plies: Sequence[Any]
     asked: Mapping[str, Any] | None
-    created: datetime
+    created_at: datetime
 
 
 _LINE = (
     *(col(getattr(Game, name)) for name in ("id", "state", "attempt", "is_rated")),
-    *(col(getattr(PersonGame, name)) for name in ("user_id", "guest", "side", "plies", "asked", "created")),
+    *(col(getattr(PersonGame, name)) for name in ("user_id", "guest", "side", "plies", "asked", "created_at")),
 )
 
 
@@ -103,7 +103,7 @@ class People:
                     settings=dict(settings),
                     pool=pool,
                     state="open",
-                    starts=now(),
+                    start_time=now(),
                     created_by=owner or 0,
                 )
                 session.add(row)
@@ -177,7 +177,7 @@ class People:
             if game is None or game.state not in _OPEN:
                 raise ConflictError("the game is over", str(game and game.state))
             game.state, game.lease_owner = "running", owner
-            game.started = game.started or now()
+            game.started_at = game.started_at or now()
             game.attempt = max(1, game.attempt)
             return game.attempt
 
@@ -237,7 +237,7 @@ def _open(query: Select[Any], who: Mapping[str, Any]) -> Select[Any]:
     query = query.join(PersonGame, col(PersonGame.game_id) == col(Game.id)).where(col(Game.state).in_(_OPEN))
     for name, value in who.items():
         query = query.where(col(getattr(PersonGame, name)) == value)
-    return query.order_by(col(PersonGame.created), col(Game.id))
+    return query.order_by(col(PersonGame.created_at), col(Game.id))
 
 
 def _numbered(spec: GameSpec, number: int) -> GameSpec:

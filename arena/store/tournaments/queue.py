@@ -32,7 +32,7 @@ _HAND_OUT = (
 _START = (
     update(_GAMES)
     .where(_THESE, _GAMES.c.state == "queued")
-    .values(state="running", started=bindparam("at", type_=_GAMES.c.started.type))
+    .values(state="running", started_at=bindparam("at", type_=_GAMES.c.started_at.type))
 )
 
 
@@ -46,7 +46,7 @@ class Outline(NamedTuple):  # of ten thousand games a dataclass takes four times
     second_id: int
     state: str
     winner: str | None
-    committed: int | None
+    commit_number: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ class EntryLine:
     version_id: int
     name: str
     bot: str
-    number: int
+    version: int
     eligibility: str
     withdrawn: datetime | None
     suspended: str
@@ -52,12 +52,12 @@ class LiveTournament:
     id: int
     state: str
     format: str
-    starts: datetime
+    start_time: datetime
     priority: int
 
 
 _LIVE = (
-    *(col(getattr(Tournament, name)) for name in ("id", "state", "format", "starts")),
+    *(col(getattr(Tournament, name)) for name in ("id", "state", "format", "start_time")),
     func.coalesce(col(Tournament.settings)["priority"].as_integer(), 0),
 )
 
@@ -110,7 +110,7 @@ class Tournaments:
         organiser.
         """
         limit = bounded(limit)
-        keys = (col(Tournament.starts), col(Tournament.id))
+        keys = (col(Tournament.start_time), col(Tournament.id))
         query = select(Tournament).order_by(*(key.desc() for key in keys)).limit(limit + 1)
         wanted = {"state": state, "family": family, "schedule_id": schedule_id, "created_by": created_by}
         if state is None:
@@ -121,19 +121,19 @@ class Tournaments:
         if last := read_cursor(after, datetime, int):
             query = query.where(tuple_(*keys) < tuple_(*last))
         with self._sessions.reading() as session:
-            return cut(session.scalars(query).all(), limit, lambda found: (found.starts, found.id))
+            return cut(session.scalars(query).all(), limit, lambda found: (found.start_time, found.id))
 
     def in_states(self, *states: str) -> list[Tournament]:
         """All tournaments in these states, oldest start first."""
         query = select(Tournament).where(col(Tournament.state).in_(states))
         with self._sessions.reading() as session:
-            return sorted(session.scalars(query), key=lambda found: (found.starts, found.id or 0))
+            return sorted(session.scalars(query), key=lambda found: (found.start_time, found.id or 0))
 
     def due(self, at: datetime) -> list[Tournament]:
         """Scheduled tournaments whose time has come, earliest first."""
-        query = select(Tournament).where(col(Tournament.state) == "scheduled", col(Tournament.starts) <= at)
+        query = select(Tournament).where(col(Tournament.state) == "scheduled", col(Tournament.start_time) <= at)
         with self._sessions.reading() as session:
-            return list(session.scalars(query.order_by(col(Tournament.starts), col(Tournament.id))))
+            return list(session.scalars(query.order_by(col(Tournament.start_time), col(Tournament.id))))
 
     def live(self) -> list[LiveTournament]:
         """What the referee looks at again and again: tournaments that are, or are to be, played; earliest first."""
@@ -141,7 +141,7 @@ class Tournaments:
         with self._sessions.reading() as session:
             return [
                 LiveTournament(*row)
-                for row in fetch(session, query.order_by(col(Tournament.starts), col(Tournament.id)))
+                for row in fetch(session, query.order_by(col(Tournament.start_time), col(Tournament.id)))
             ]
 
     def counts(self) -> dict[str, int]:
@@ -233,7 +233,7 @@ class Tournaments:
     def move(self, tournament_id: int, state: str, *, only_from: Sequence[str] = (), problem: str = "") -> Tournament:
         """Bring a tournament into another state. Raises NotFoundError, and ConflictError naming its present state.
 
-        `only_from` narrows what `FOLLOWING` allows. The times `started` and `finished` are set on the way.
+        `only_from` narrows what `FOLLOWING` allows. The times `started_at` and `finished_at` are set on the way.
         """
         with self._sessions.writing() as session:
             tournament = session.get(Tournament, tournament_id, with_for_update=True)
@@ -245,13 +245,13 @@ class Tournaments:
             tournament.state = state
             tournament.problem = problem
             if state == "running":
-                tournament.started = tournament.started or now()
-                tournament.finished = None
+                tournament.started_at = tournament.started_at or now()
+                tournament.finished_at = None
             elif state in ("finished", "cancelled"):
-                tournament.finished = now()
+                tournament.finished_at = now()
         return tournament
 
-    def reschedule(self, tournament_id: int, starts: datetime) -> Tournament:
+    def reschedule(self, tournament_id: int, start_time: datetime) -> Tournament:
         """Another time for a scheduled tournament. Raises NotFoundError, ConflictError."""
         with self._sessions.writing() as session:
             tournament = session.get(Tournament, tournament_id, with_for_update=True)
@@ -261,7 +261,7 @@ class Tournaments:
                 raise ConflictError(
                     f"tournament {tournament_id} is {tournament.state}, not scheduled", tournament.state
                 )
-            tournament.starts = starts
+            tournament.start_time = start_time
         return tournament
 
     def keep_findings(self, tournament_id: int, findings: Mapping[str, object]) -> None:
@@ -300,7 +300,7 @@ class Tournaments:
         return tournament
 
 
-_CHOSEN = ("name", "family", "variant", "options", "format", "settings", "pool", "is_rated", "problem", "starts")
+_CHOSEN = ("name", "family", "variant", "options", "format", "settings", "pool", "is_rated", "problem", "start_time")
 """What a document says of a tournament."""
 
 
@@ -308,7 +308,7 @@ def _not_begun(session: Session, tournament_id: int) -> Tournament:
     tournament = session.get(Tournament, tournament_id, with_for_update=True)
     if tournament is None:
         raise NotFoundError("tournament", tournament_id)
-    if tournament.started is not None or tournament.state not in ("scheduled", "paused"):
+    if tournament.started_at is not None or tournament.state not in ("scheduled", "paused"):
         raise ConflictError(f"tournament {tournament_id} has begun: {tournament.state}", tournament.state)
     return tournament
 

@@ -8,17 +8,17 @@ from importlib.resources import files
 
 import pytest
 
-from arena.analysis.curve import Curve, shipped
-from arena.analysis.fit import TooFewError, fit
+from arena.analysis.fit import TooFewPositionsError, fit
+from arena.analysis.win_model import WinModel, shipped
 
 
 def test_a_fit_finds_the_scale_that_made_the_results() -> None:
     source = random.Random(1)
-    curve = Curve(300.0, "made up")
+    win_model = WinModel(300.0, "made up")
     seen = []
     for _ in range(20_000):
         score = source.randint(-900, 900)
-        seen.append((score, float(source.random() < (1 + curve.chance(score)) / 2)))
+        seen.append((score, float(source.random() < (1 + win_model.winning_chances(score)) / 2)))
     found = fit(seen)
     assert found.scale == pytest.approx(300, rel=0.05)
     assert found.positions == 20_000
@@ -26,7 +26,7 @@ def test_a_fit_finds_the_scale_that_made_the_results() -> None:
 
 
 def test_forced_wins_are_left_out_and_few_positions_make_no_curve() -> None:
-    with pytest.raises(TooFewError, match="150 positions"):
+    with pytest.raises(TooFewPositionsError, match="150 positions"):
         fit([(29_990, 1.0)] * 500 + [(100, 1.0)] * 150)
 
 
@@ -35,9 +35,9 @@ def test_draws_count_half() -> None:
 
 
 def test_every_curve_that_comes_with_the_arena_says_where_it_is_from() -> None:
-    data = tomllib.loads(files("arena.analysis").joinpath("curves.toml").read_text(encoding="utf-8"))
+    data = tomllib.loads(files("arena.analysis").joinpath("win_models.toml").read_text(encoding="utf-8"))
     for family, one in data["families"].items():
-        assert shipped(family) == Curve(one["scale"], f"shipped {data['version']}")
+        assert shipped(family) == WinModel(one["scale"], f"shipped {data['version']}")
         assert one["games"] >= 40
         assert one["positions"] >= 200
         assert one["log_loss"] < 0.6932

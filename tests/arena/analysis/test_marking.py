@@ -6,30 +6,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.analysis.curve import Curve
-from arena.analysis.marking import Judged, Mark, Scored, Summary, mark_moves, summarise
+from arena.analysis.marking import AnalysedMove, AnalysisSummary, EvaluatedPosition, Mark, mark_moves, summarise
+from arena.analysis.win_model import WinModel
 from referee.rules.core import SIDES, Side
 
-CURVE = Curve(100.0, "test")
+WIN_MODEL = WinModel(100.0, "test")
 WIN_IN_3 = 29_997
 
 
-def at(score: int | None = 0, side: Side = "first", **more: object) -> Scored:
-    return Scored(side, score, **{"best": "best", "choices": 20, **more})  # type: ignore[arg-type]
+def at(score: int | None = 0, side: Side = "first", **more: object) -> EvaluatedPosition:
+    return EvaluatedPosition(side, score, **{"best": "best", "choices": 20, **more})  # type: ignore[arg-type]
 
 
-def one(before: Scored, after: Scored, move: str = "played") -> Judged:
+def one(before: EvaluatedPosition, after: EvaluatedPosition, move: str = "played") -> AnalysedMove:
     """A move of `first`; `after` is told from the view of who is to move then."""
-    return mark_moves([before, after], [move], CURVE)[0]
+    return mark_moves([before, after], [move], WIN_MODEL)[0]
 
 
 def test_a_chance_is_a_logistic_curve_between_lost_and_won() -> None:
-    assert CURVE.chance(0) == 0
-    assert CURVE.chance(100) == pytest.approx(0.4621, abs=1e-4)
-    assert CURVE.chance(-100) == -CURVE.chance(100)
-    assert CURVE.chance(WIN_IN_3) == 1
-    assert CURVE.chance(-29_001) == -1
-    assert CURVE.chance(28_000) < 1 or CURVE.chance(28_000) == pytest.approx(1)
+    assert WIN_MODEL.winning_chances(0) == 0
+    assert WIN_MODEL.winning_chances(100) == pytest.approx(0.4621, abs=1e-4)
+    assert WIN_MODEL.winning_chances(-100) == -WIN_MODEL.winning_chances(100)
+    assert WIN_MODEL.winning_chances(WIN_IN_3) == 1
+    assert WIN_MODEL.winning_chances(-29_001) == -1
+    assert WIN_MODEL.winning_chances(28_000) < 1 or WIN_MODEL.winning_chances(28_000) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_chance_is_a_logistic_curve_between_lost_and_won() -> None:
 def test_what_a_move_loses_is_marked(later: int, mark: str) -> None:
     found = one(at(0), at(-later, "second"))
     assert found.mark == mark
-    assert found.loss == pytest.approx(-CURVE.chance(later), abs=1e-3)
+    assert found.loss == pytest.approx(-WIN_MODEL.winning_chances(later), abs=1e-3)
 
 
 def test_the_judges_choice_loses_nothing() -> None:
@@ -55,7 +55,7 @@ def test_a_move_better_than_the_judge_thought_loses_nothing() -> None:
     [
         ("a won position whose win on the spot is missed", at(29_999, wins_now=True), at(50, "second"), "??"),
         ("the same, though the position still looks won", at(29_999, wins_now=True), at(-900, "second"), "??"),
-        ("the same, also where the judge had not seen it", at(0, wins_now=True), at(0, "second"), "??"),
+        ("the same, also where the engine had not seen it", at(0, wins_now=True), at(0, "second"), "??"),
         ("a win on the spot for a forced win that is longer", at(29_999, wins_now=True), at(-WIN_IN_3, "second"), ""),
         ("a forced win for a longer one", at(WIN_IN_3), at(-29_980, "second"), ""),
         ("a forced win for a position as good as won", at(WIN_IN_3), at(-250, "second"), ""),
@@ -71,16 +71,16 @@ def test_a_move_better_than_the_judge_thought_loses_nothing() -> None:
         ("the move that wins", at(29_999, wins_now=True), at(None, "second", result=-1), ""),
     ],
 )
-def test_the_rules_of_sense(name: str, before: Scored, after: Scored, mark: str) -> None:
+def test_the_rules_of_sense(name: str, before: EvaluatedPosition, after: EvaluatedPosition, mark: str) -> None:
     assert one(before, after).mark == mark, name
 
 
 def test_a_position_without_a_choice_is_worth_what_comes_of_it() -> None:
-    """A shallow score of a forced reply must not make a gaffe of the move before it."""
+    """A shallow score of a forced reply must not make a blunder of the move before it."""
     scored = [at(0), at(400, "second", choices=1), at(0)]
-    first, second = mark_moves(scored, ["a", "b"], CURVE)
+    first, second = mark_moves(scored, ["a", "b"], WIN_MODEL)
     assert (first.mark, first.loss) == ("", 0)
-    assert (second.chance, second.mark) == (0, "")
+    assert (second.winning_chances, second.mark) == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -93,13 +93,15 @@ def test_a_position_without_a_choice_is_worth_what_comes_of_it() -> None:
         (at(None, "second"), ""),
     ],
 )
-def test_a_move_is_compared_with_the_judges_choice_where_that_was_looked_at(chosen: Scored, mark: str) -> None:
-    (found,) = mark_moves([at(0), at(0, "second")], ["played"], CURVE, instead={1: chosen})
+def test_a_move_is_compared_with_the_judges_choice_where_that_was_looked_at(
+    chosen: EvaluatedPosition, mark: str
+) -> None:
+    (found,) = mark_moves([at(0), at(0, "second")], ["played"], WIN_MODEL, instead={1: chosen})
     assert found.mark == mark
-    assert found.chance == 0
+    assert found.winning_chances == 0
 
 
-def searched(*scores: int, first: int = 1) -> Scored:
+def searched(*scores: int, first: int = 1) -> EvaluatedPosition:
     """A position of the second side, by its scores at each depth."""
     return at(scores[-1], "second", depths=tuple(enumerate(scores, first)))
 
@@ -116,18 +118,18 @@ def searched(*scores: int, first: int = 1) -> Scored:
     ],
 )
 def test_positions_are_compared_as_far_as_both_were_searched(
-    name: str, after: Scored, chosen: Scored, loss: float, mark: str
+    name: str, after: EvaluatedPosition, chosen: EvaluatedPosition, loss: float, mark: str
 ) -> None:
-    (found,) = mark_moves([at(0), after], ["played"], CURVE, instead={1: chosen})
+    (found,) = mark_moves([at(0), after], ["played"], WIN_MODEL, instead={1: chosen})
     assert (found.loss, found.mark) == (pytest.approx(loss, abs=1e-3), mark), name
 
 
 def test_a_choice_that_turns_out_lost_is_not_what_is_best() -> None:
-    """The move loses too, but to somebody who had something else it is a gaffe; where all was lost it is none."""
+    """The move loses too, but to somebody who had something else it is a blunder; where all was lost it is none."""
     lost = at(WIN_IN_3, "second")
-    (found,) = mark_moves([at(0), lost], ["played"], CURVE, instead={1: lost})
+    (found,) = mark_moves([at(0), lost], ["played"], WIN_MODEL, instead={1: lost})
     assert (found.loss, found.mark) == (1, "??")
-    (found,) = mark_moves([at(-WIN_IN_3), lost], ["played"], CURVE, instead={1: lost})
+    (found,) = mark_moves([at(-WIN_IN_3), lost], ["played"], WIN_MODEL, instead={1: lost})
     assert (found.loss, found.mark) == (0, "")
 
 
@@ -136,35 +138,35 @@ def test_a_side_may_move_twice() -> None:
     assert one(at(100), at(-100)).mark == "??"
 
 
-def test_moves_of_the_book_are_nobodys_gaffes() -> None:
+def test_moves_of_the_book_are_nobodys_blunders() -> None:
     scored = [at(0), at(500, "second"), at(0)]
-    judged = mark_moves(scored, ["a", "b"], CURVE, book={1})
-    assert [one.mark for one in judged] == ["", "??"]
-    assert summarise(judged, "second", book={1}).accuracy[0] is None
+    analysed = mark_moves(scored, ["a", "b"], WIN_MODEL, book={1})
+    assert [one.mark for one in analysed] == ["", "??"]
+    assert summarise(analysed, "second", book={1}).accuracy[0] is None
 
 
 def test_a_judge_that_says_nothing_leaves_no_marks() -> None:
     found = one(at(None), at(0, "second"))
-    assert (found.chance, found.loss, found.mark) == (None, None, "")
+    assert (found.winning_chances, found.loss, found.mark) == (None, None, "")
 
 
-def test_the_summary_of_a_game_thrown_away() -> None:
+def test_the_summary_of_a_game() -> None:
     scored = [at(250), at(20, "second"), at(-20), at(900, "second"), at(None, "first", result=-1)]
-    judged = mark_moves(scored, ["a", "best", "c", "best"], CURVE)
-    found = summarise(judged, "second")
-    assert found.gaffes == (2, 0)
-    assert found.turns == 1
-    assert found.thrown == (True, False)
+    analysed = mark_moves(scored, ["a", "best", "c", "best"], WIN_MODEL)
+    found = summarise(analysed, "second")
+    assert found.blunders == (2, 0)
+    assert found.turning_points == 1
+    assert found.blown_win == (True, False)
     assert found.accuracy[1] == 100
     assert found.accuracy[0] is not None
     assert found.accuracy[0] < 50
-    assert summarise(judged, "first").thrown == (False, True)
-    assert summarise(judged, None).thrown == (False, False)
-    assert summarise([], "draw") == Summary((0, 0), (None, None), 0, (False, False))
+    assert summarise(analysed, "first").blown_win == (False, True)
+    assert summarise(analysed, None).blown_win == (False, False)
+    assert summarise([], "draw") == AnalysisSummary((0, 0), (None, None), 0, (False, False))
 
 
 @pytest.mark.parametrize(
-    ("chance", "loss", "mark", "turns"),
+    ("chance", "loss", "mark", "turning_points"),
     [
         (0.5, 0.5, "??", 1),  # exactly won before, exactly even after
         (0.5, 0.375, "??", 0),
@@ -173,9 +175,11 @@ def test_the_summary_of_a_game_thrown_away() -> None:
         (0.5, 0.5, "", 0),
     ],
 )
-def test_a_win_that_becomes_even_at_best_is_a_turning_point(chance: float, loss: float, mark: Mark, turns: int) -> None:
-    judged = Judged(1, "first", "played", 0, chance, "best", loss, mark, "")
-    assert summarise([judged], "draw").turns == turns
+def test_a_win_that_becomes_even_at_best_is_a_turning_point(
+    chance: float, loss: float, mark: Mark, turning_points: int
+) -> None:
+    analysed = AnalysedMove(1, "first", "played", 0, chance, "best", loss, mark, "")
+    assert summarise([analysed], "draw").turning_points == turning_points
 
 
 _scores = st.one_of(st.integers(-2_000, 2_000), st.integers(29_900, 29_999), st.integers(-29_999, -29_900))
@@ -184,13 +188,13 @@ _scores = st.one_of(st.integers(-2_000, 2_000), st.integers(29_900, 29_999), st.
 @given(st.lists(_scores, min_size=2, max_size=12), st.floats(10, 2_000))
 def test_laws_of_marks(scores: list[int], scale: float) -> None:
     scored = [at(score, SIDES[place % 2]) for place, score in enumerate(scores)]
-    judged = mark_moves(scored, ["x"] * (len(scores) - 1), Curve(scale, "any"))
-    for found in judged:
-        assert found.chance is not None
+    analysed = mark_moves(scored, ["x"] * (len(scores) - 1), WinModel(scale, "any"))
+    for found in analysed:
+        assert found.winning_chances is not None
         assert found.loss is not None
-        assert -1 <= found.chance <= 1
+        assert -1 <= found.winning_chances <= 1
         assert 0 <= found.loss <= 2
         assert not found.mark or found.loss >= 0.0995
         assert found.mark != "??" or found.loss >= 0.2995
-    found_summary = summarise(judged, "draw")
-    assert sum(found_summary.gaffes) == sum(one.mark == "??" for one in judged)
+    found_summary = summarise(analysed, "draw")
+    assert sum(found_summary.blunders) == sum(one.mark == "??" for one in analysed)

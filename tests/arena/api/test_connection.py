@@ -86,16 +86,16 @@ def test_it_is_asked_once_a_run(server: Server, lobby: Lobby) -> None:
     ("query", "lines", "told"),
     [
         ("bot=bad&family=abalone", HANDSHAKE, "cannot play abalone: the bot plays loa only; announce: id family aba"),
-        ("bot=bad&family=loa", ("exit code 3",), "ended before it had said `ugiok`: exit code 3; see what `arena ch"),
-        ("bot=bad&family=loa", ("hello",), "did not answer `ugi` in 0.1 s; see"),
-        ("bot=bad&family=loa", ("hello",) * 40, "said 20 lines and no `ugiok`"),
+        ("bot=bad&family=loa", ("exit code 3",), "exited before `ugiok`: exit code 3; test the bot with `arena ch"),
+        ("bot=bad&family=loa", ("hello",), "did not answer `ugi` within 0.1 s; test"),
+        ("bot=bad&family=loa", ("hello",) * 40, "sent 20 lines without `ugiok`"),
     ],
 )
 def test_who_could_only_lose_does_not_come_in(
     query: str, lines: tuple[str, ...], told: str, server: Server, lobby: Lobby, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(introduction, "MOST_LINES", 20)
-    monkeypatch.setattr(introduction, "PATIENCE_S", 0.1 if "0.1 s" in told else 20)
+    monkeypatch.setattr(introduction, "MAX_LINES", 20)
+    monkeypatch.setattr(introduction, "HANDSHAKE_TIMEOUT_S", 0.1 if "0.1 s" in told else 20)
     heard = server.call(come(server, server.person("ada"), query, *lines))
     assert told in heard[-1]["problem"]
     assert all("bad" not in bot.name for bot in server.store.bots.page(limit=100).items)
@@ -104,7 +104,7 @@ def test_who_could_only_lose_does_not_come_in(
 def test_a_token_that_is_revoked_ends_the_connection(
     server: Server, lobby: Lobby, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "LOOK_S", 0.01)
+    monkeypatch.setattr(connection, "POLL_INTERVAL_S", 0.01)
     token = server.person("eve")
     spec = BotSpec("bot", ("/bin/sh", "-c", f"read line; printf '{KNOWN}\n'; read line"))
     url = f"{server.url}/api/v1/connect?bot=eves&family=loa&family=tablut"
@@ -120,7 +120,7 @@ def test_a_token_that_is_revoked_ends_the_connection(
         user = server.store.users.find("eve").id or 0
         (known,) = server.store.users.tokens(user)
         server.store.users.revoke(user, known.id or 0)
-        with pytest.raises(CommandError, match="token is not good any more") as error:
+        with pytest.raises(CommandError, match="token is no longer valid") as error:
             await staying
         assert error.value.code is Exit.REFUSED
 

@@ -17,7 +17,7 @@ from tests.arena.api.server import Server, settings_in
 QUERIES = {
     "/bots/{bot}/versions/{number}/changes": "?pool=loa",
     "/opponents": "?family=loa",
-    "/games": "?bot=greedy&family=loa&kind=rules&since=2026-01-01&until=2999-01-01&limit=3",
+    "/games": "?bot=greedy&family=loa&termination_class=rules&since=2026-01-01&until=2999-01-01&limit=3",
     "/bots": "?family=loa&owner=arena&limit=2",
     "/tournaments": "?state=finished&family=loa&limit=1",
 }
@@ -59,7 +59,7 @@ def test_every_route_that_reads_and_the_usual_writes(filled: Arena) -> None:
     old_game = f"{PREFIX}/archive?family=abalone&source=old"
     assert server.post(old_game, token=tokens["organiser"], data=b"1.a1b2 i5h5 2.a2b3 i6h6\n").status == 200
     question = {"family": "loa", "moves": "b1b3"}
-    assert server.post(f"{PREFIX}/questions", token=tokens["admin"], body=question).status == 201
+    assert server.post(f"{PREFIX}/analysis/positions", token=tokens["admin"], body=question).status == 201
     wish = {"family": "loa", "bot": "greedy", "side": "first"}
     begun = server.post(f"{PREFIX}/play", token=tokens["admin"], body=wish)
     assert begun.status == 201, begun.body
@@ -100,6 +100,6 @@ def test_every_route_that_reads_and_the_usual_writes(filled: Arena) -> None:
     pages = ("/", "/tournaments", f"/tournaments/{filled.finished}", "/games", "/bots")
     for page in (*pages, "/bots/greedy", "/bots/greedy/v/1", "/bots/greedy/vs/alphabeta", "/loa", "/loa/leaderboard"):
         assert server.get(page).status == 200, page
-    for page in ("/errors", "/referees", "/dumps", "/help", "/submit", "/login", "/readyz", "/healthz"):
+    for page in ("/errors", "/workers", "/dumps", "/help", "/submit", "/login", "/readyz", "/healthz"):
         assert server.get(page).status == 200, page
     assert server.get("/metrics", token=tokens["admin"]).status == 200

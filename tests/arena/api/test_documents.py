@@ -101,7 +101,7 @@ def test_the_page_names_every_topic_that_is_open(arena: Arena) -> None:
         "/tournaments/{finished}",
         "/games",
         "/games/{game}",
-        "/referees",
+        "/workers",
         "/errors",
         "/dumps",
         "/loa",

@@ -52,7 +52,7 @@ def is_problem(reply: Reply, *statuses: int) -> bool:
         "/games?after=AAAA",
         "/games?after=" + "A" * 401,
         "/games?limt=5",
-        "/games?kind=void%20",
+        "/games?termination_class=void%20",
         "/games?tournament=99999999999999999999",
         "/games?tournament=1;drop%20table",
         "/bots?retired=yes",

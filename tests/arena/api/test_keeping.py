@@ -141,7 +141,7 @@ def walk(arena: Arena, path: str, limit: int, between: object = None) -> list[st
         "/games",
         "/games?family=loa",
         "/games?bot=greedy",
-        "/games?kind=forfeit",
+        "/games?termination_class=forfeit",
         "/tournaments/1/games",
         "/leaderboards/loa",
         "/bots/greedy/games",

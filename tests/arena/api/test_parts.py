@@ -118,8 +118,8 @@ def ended() -> TournamentGameEnded:
         tournament=1,
         winner="first",
         termination="resign",
-        kind="rules",
-        committed=1,
+        termination_class="rules",
+        commit_number=1,
         state="finished",
     )
 

@@ -216,14 +216,16 @@ def test_schedules(arena: Arena) -> None:
 
 def test_games_by_filter(arena: Arena) -> None:
     everything = items(arena, "/games?limit=200")
-    assert [game["committed"] for game in everything] == sorted(
-        (int(str(game["committed"])) for game in everything), reverse=True
+    assert [game["commit_number"] for game in everything] == sorted(
+        (int(str(game["commit_number"])) for game in everything), reverse=True
     )
     assert len(items(arena, f"/games?tournament={arena.finished}")) == 12
     assert items(arena, "/games?family=tablut") == []
-    forfeits = items(arena, "/games?kind=forfeit")
+    forfeits = items(arena, "/games?termination_class=forfeit")
     assert forfeits
-    assert all(game["kind"] == "forfeit" and game["detail"] for game in forfeits), "no forfeit without a reason"
+    assert all(game["termination_class"] == "forfeit" and game["detail"] for game in forfeits), (
+        "no forfeit without a reason"
+    )
     assert len(items(arena, "/games?bot=alphabeta")) == 8
     assert arena.server.get(f"{PREFIX}/games?tournament=99999").status == 404
     assert arena.server.get(f"{PREFIX}/games?bot=nope").status == 404
@@ -282,11 +284,11 @@ def test_exports_round_trip_and_are_whole(arena: Arena) -> None:
         "pool=loa",
         "bot=greedy",
         "bot=zeta",
-        "kind=forfeit",
+        "termination_class=forfeit",
         "since=2026-01-01",
         "until=2026-01-01",
         "since=2026-01-01T00:00:00Z&until=2999-01-01",
-        "bot=greedy&kind=rules&tournament={finished}&since=2026-01-01T01:00:00%2B01:00",
+        "bot=greedy&termination_class=rules&tournament={finished}&since=2026-01-01T01:00:00%2B01:00",
     ],
 )
 def test_an_export_has_the_games_of_the_list(arena: Arena, query: str) -> None:
@@ -330,7 +332,7 @@ def test_limits_and_referee(arena: Arena) -> None:
     assert referee["is_alive"] is False
     assert referee["games"]["planned"] >= 1
     assert arena.store.leases.take("referee", "me", 60)
-    assert arena.server.get(f"{PREFIX}/referee", token=arena.tokens["organiser"]).json["holder"] == "me"
+    assert arena.server.get(f"{PREFIX}/referee", token=arena.tokens["organiser"]).json["lease_owner"] == "me"
     assert arena.server.get("/readyz").json["parts"]["referee"] == "ok"
     arena.store.leases.release("referee", "me")
 

@@ -76,8 +76,8 @@ def ended(game: str) -> GameEnded:
         tournament=1,
         winner="first",
         termination="resign",
-        kind="rules",
-        committed=1,
+        termination_class="rules",
+        commit_number=1,
         state="finished",
     )
 
@@ -219,8 +219,8 @@ def test_a_tournament_as_it_goes(arena: Arena) -> None:
                 tournament=number,
                 winner="first",
                 termination="resign",
-                kind="rules",
-                committed=1,
+                termination_class="rules",
+                commit_number=1,
                 state="finished",
             ),
         )

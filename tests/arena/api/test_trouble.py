@@ -80,7 +80,7 @@ def test_a_full_disk_under_everything(cramped: Arena, small_disk: Path) -> None:
     reply = server.post(path, token=token, data=SCRIPT + os.urandom(40_000))
     assert reply.status == 507, reply.body
     assert "the disk of the server is full" in reply.json["detail"]
-    assert "make room" in reply.json["hint"]
+    assert "free disk space" in reply.json["hint"]
     assert int(reply.headers["Retry-After"]) > 0
     assert reply.headers["Content-Type"] == "application/problem+json"
     # Committing: some may still find room in what the log of the database has already.
@@ -194,7 +194,7 @@ def test_a_damaged_database_is_called_that(tmp_path: Path, sqlite_template: Path
         assert "arena db restore" in reply.json["hint"]
         assert "Retry-After" not in reply.headers, "trying again does not help"
         assert server.get(f"{PREFIX}/bots/zeta").json["description"] == "a bot of the author"
-        assert b"database is damaged" in server.get("/referees").body
+        assert b"database is damaged" in server.get("/workers").body
 
 
 def test_a_postgresql_that_goes_away_and_comes_back(cluster: Cluster, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from arena.cli.exit import Exit
 from arena.store import Store
 from referee.rules import load
 from tests.arena.analysis.conftest import game_of
-from tests.arena.analysis.test_work import scripted
+from tests.arena.analysis.test_game_analysis import scripted
 from tests.arena.field import Field
 
 
@@ -24,12 +24,12 @@ def test_a_file_is_analysed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     words = ["analyse", str(file), "--nodes", "10", "--bot", bot, "--sandbox", "none"]
     assert main([*words, "--json"]) == Exit.DONE
     found = json.loads(capsys.readouterr().out)
-    assert {"game", "family", "nodes", "plies", "gaffes", "accuracy"} <= set(found)
+    assert {"game", "family", "nodes", "plies", "blunders", "accuracy"} <= set(found)
     assert [ply["mark"] for ply in found["plies"]] == ["", "", "??", "??"]
-    assert {"number", "side", "move", "score", "chance", "best", "loss", "mark"} <= set(found["plies"][0])
+    assert {"number", "side", "move", "score", "winning_chances", "best", "loss", "mark"} <= set(found["plies"][0])
     assert main(words) == Exit.DONE
     out = capsys.readouterr().out
-    assert "ada: 1 gaffes, accuracy" in out
+    assert "ada: 1 blunders, accuracy" in out
     assert main(["analyse", str(file), "--bot", "sample:nobody"]) == Exit.USAGE
     file.write_text("{}")
     assert main(["analyse", str(file)]) == Exit.USAGE
@@ -44,5 +44,5 @@ def test_what_is_in_the_database_is_kept(
     assert main(words) == Exit.DONE
     kept = sqlite_store.analyses.get(game.id)
     assert kept is not None
-    assert (kept["judge"], kept["nodes"], len(kept["plies"])) == ("scripted", 10, len(game.moves))
+    assert (kept["engine"], kept["nodes"], len(kept["plies"])) == ("scripted", 10, len(game.moves))
     assert main(["analyse", "nothing", "--data", str(tmp_path)]) == Exit.NOT_FOUND

@@ -137,7 +137,7 @@ def test_a_tournament_from_a_file(arena: Arena, cli: Any, tmp_path: Path) -> Non
     file.write_text(f'name = "Open"\nfamily = "loa"\nstarts = {LATER}\n[entries]\nbots = ["greedy", "random"]\n')
     token = ("--token", arena.tokens["organiser"])
     made = cli("tournament", "create", str(file), "--json", *token, is_json=True)
-    assert made["starts"].startswith(LATER.rstrip("Z")) or made["state"] == "scheduled"
+    assert made["start_time"].startswith(LATER.rstrip("Z")) or made["state"] == "scheduled"
     for verb, state in (("pause", "paused"), ("resume", "scheduled"), ("cancel", "cancelled")):
         assert cli("tournament", verb, str(made["id"]), "--json", *token, is_json=True)["state"] == state
     assert "cancelled" in cli("tournament", "pause", str(made["id"]), *token, code=Exit.FAILED)

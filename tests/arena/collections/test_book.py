@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.analysis.judge import score_of
+from arena.analysis.engine import score_of
 from arena.cli.run import run
 from arena.collections.book import BookError, end_of, make_book, write_book
 from referee.game.openings import Opening, file_openings
@@ -58,11 +58,11 @@ def test_a_book_of_every_family_is_level_different_stable_and_read_again(family:
 
 def test_the_strong_search_judges() -> None:
     with Roster(Sandbox("none")) as roster:
-        judge = partial(score_of, roster=roster, depth=2)
-        lines = make_book(LOA, plies=3, count=3, seed=1, margin=40, score_of=judge)
-        assert [judge(end_of(LOA, line.opening)) for line in lines] == [line.score for line in lines]
+        engine = partial(score_of, roster=roster, depth=2)
+        lines = make_book(LOA, plies=3, count=3, seed=1, margin=40, score_of=engine)
+        assert [engine(end_of(LOA, line.opening)) for line in lines] == [line.score for line in lines]
         lost = Position.start(LOA, "8/8/2wb4/8/2b2w2/8/8/b6w b - 36")
-        assert judge(lost) != 0
+        assert engine(lost) != 0
 
 
 def test_numbered_set_ups_are_a_book() -> None:

@@ -36,7 +36,7 @@ def content(dumps: Dumps) -> dict[str, tuple[int, str]]:
 def games(dumps: Dumps) -> list[dict[str, Any]]:
     """All games of all files in commit order."""
     found = [game for dump in dumps.index().files.values() for game in read(dumps.folder / dump.file)]
-    return sorted(found, key=lambda game: game["committed"])
+    return sorted(found, key=lambda game: game["commit_number"])
 
 
 def test_files_by_month_with_headings_and_checksums(field: Field, tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_files_by_month_with_headings_and_checksums(field: Field, tmp_path: Path
         assert len(found) == dump.games
         assert all(game["finished"].startswith(month) for game in found)
         assert all(read_record(text).logs == {} for text in lines[1:])
-    assert [game["committed"] for game in games(dumps)] == list(range(1, 21))
+    assert [game["commit_number"] for game in games(dumps)] == list(range(1, 21))
 
 
 def test_nothing_new_touches_nothing_and_what_is_new_is_appended(field: Field, tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_nothing_new_touches_nothing_and_what_is_new_is_appended(field: Field, t
     assert (dumps.folder / "2026-01.ndjson.zst").read_bytes().startswith(old)
     after = content(dumps)
     assert after["2026-03.ndjson.zst"] == before["2026-03.ndjson.zst"]
-    assert [game["committed"] for game in games(dumps)] == list(range(1, 9))
+    assert [game["commit_number"] for game in games(dumps)] == list(range(1, 9))
     assert dumps.check() == []
 
 
@@ -110,7 +110,7 @@ def test_cut_short_at_any_point_it_is_whole_the_next_time(
             dumps.update(field.store)
     assert dumps.index().through == 5
     assert dumps.update(field.store) == 7
-    assert [game["committed"] for game in games(dumps)] == list(range(1, 13))
+    assert [game["commit_number"] for game in games(dumps)] == list(range(1, 13))
     assert dumps.check() == []
     assert not list(dumps.folder.glob("*.new"))
 
@@ -133,7 +133,7 @@ def test_damage_is_found_and_mended(sqlite_store: Store, tmp_path: Path, harm: s
     assert len(dumps.check()) == 1
     months(field, 3, first_sequence=7)
     dumps.update(field.store)
-    assert [game["committed"] for game in games(dumps)] == list(range(1, 10))
+    assert [game["commit_number"] for game in games(dumps)] == list(range(1, 10))
     assert dumps.check() == []
 
 
@@ -181,7 +181,7 @@ class Recount:
             self.earlier.setdefault(one, tuple(game["follows"][side]))
         played = fold.FoldedGame(
             game["id"],
-            game["committed"],
+            game["commit_number"],
             game["family"],
             game["pool"],
             ids["first"],

@@ -171,7 +171,7 @@ class Stage:
         """Every game of a tournament has one result, commit numbers have no gap, ratings follow from the games."""
         outline = self.store.queue.outline(number)
         assert {game.state for game in outline} == {"finished"}
-        committed = [game.committed for game in outline]
+        committed = [game.commit_number for game in outline]
         assert len(set(committed)) == len(outline)
         records = list(self.store.results.records(tournament_id=number))
         assert sorted(commit for commit, _ in records) == sorted(committed)

@@ -8,8 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from arena.analysis.judge import Answers, Spot
-from arena.analysis.marking import Scored
+from arena.analysis.engine import Evaluations, PositionRef
+from arena.analysis.marking import EvaluatedPosition
 from arena.coordinator import analyst as module
 from arena.coordinator.analyst import MIN_IDLE_S, Analyst
 from arena.store import Store
@@ -20,7 +20,7 @@ from tests.arena.field import Field
 from tests.conftest import INTERPRETED
 
 DAY = now() - timedelta(hours=12)
-Ask = Callable[[GameRecord, Sequence[Spot], int], Answers]
+Ask = Callable[[GameRecord, Sequence[PositionRef], int], Evaluations]
 
 
 @pytest.fixture(autouse=True)
@@ -36,12 +36,14 @@ class Clock:
         return self.now
 
 
-def even(record: GameRecord, places: Sequence[Spot], nodes: int) -> Answers:
-    return Answers("fake", [Scored("first" if place % 2 else "second", 0, "best", "", 9) for place, _ in places])
+def even(record: GameRecord, places: Sequence[PositionRef], nodes: int) -> Evaluations:
+    return Evaluations(
+        "fake", [EvaluatedPosition("first" if place % 2 else "second", 0, "best", "", 9) for place, _ in places]
+    )
 
 
 class Stage:
-    """An analyst with a clock and a judge by hand."""
+    """An analyst with a clock and an engine by hand."""
 
     def __init__(self, store: Store, ask: Ask = even, budget: int = 10) -> None:
         self.clock = Clock()
@@ -76,7 +78,7 @@ def test_nothing_is_begun_while_a_game_is_out(sqlite_store: Store) -> None:
     sqlite_store.analyses.ask(None, 70, game_id=game.id)
     asked: list[int] = []
 
-    def ask(record: GameRecord, places: Sequence[Spot], nodes: int) -> Answers:
+    def ask(record: GameRecord, places: Sequence[PositionRef], nodes: int) -> Evaluations:
         asked.append(len(stage.out))
         return even(record, places, nodes)
 
@@ -124,7 +126,7 @@ def test_what_cannot_be_analysed_is_not_tried_for_ever(sqlite_store: Store, erro
     game = Field(sqlite_store).play(1)[0]
     sqlite_store.analyses.ask(None, 70, game_id=game.id)
 
-    def ask(record: GameRecord, places: Sequence[Spot], nodes: int) -> Answers:
+    def ask(record: GameRecord, places: Sequence[PositionRef], nodes: int) -> Evaluations:
         raise error
 
     stage = Stage(sqlite_store, ask)
@@ -140,7 +142,7 @@ def test_a_stop_between_positions_leaves_all_to_the_next_one(sqlite_store: Store
     game = Field(sqlite_store).play(1)[0]
     sqlite_store.analyses.ask(None, 70, game_id=game.id)
 
-    def ask(record: GameRecord, places: Sequence[Spot], nodes: int) -> Answers:
+    def ask(record: GameRecord, places: Sequence[PositionRef], nodes: int) -> Evaluations:
         stage.stop.set()
         raise error
 
@@ -156,7 +158,7 @@ def test_a_position_is_answered(sqlite_store: Store) -> None:
     Stage(sqlite_store).look()
     found = sqlite_store.analyses.request(number)
     assert found.is_done
-    assert (found.answer["best"], found.answer["chance"], found.answer["nodes"]) == ("best", 0.0, 70)
+    assert (found.answer["best"], found.answer["winning_chances"], found.answer["nodes"]) == ("best", 0.0, 70)
     broken = sqlite_store.analyses.ask(None, 70, question={"record": "{}"})
     Stage(sqlite_store).look()
     assert "not a game record" in sqlite_store.analyses.request(broken).problem
@@ -168,7 +170,7 @@ def test_the_judge_is_asked_in_a_process(sqlite_store: Store, monkeypatch: pytes
     record = Field(sqlite_store).play(1)[0]
     stage = Stage(sqlite_store)
     answers = stage.analyst._ask_aside(record, [(0, ""), (len(record.moves), "")], 40)
-    assert answers.judge == "alphabeta"
+    assert answers.engine == "alphabeta"
     assert len(answers.scored) == 2
     assert answers.scored[0].score is not None
     stage.analyst.process.close()

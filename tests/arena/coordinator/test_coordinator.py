@@ -54,7 +54,7 @@ def test_every_format_is_played_to_its_end(stage: Stage, format: str) -> None:
     stage.play(number)
     stage.check_exactly_once(number)
     found = stage.tournament(number)
-    assert (found.state, found.finished is not None) == ("finished", True)
+    assert (found.state, found.finished_at is not None) == ("finished", True)
     expected = {"round-robin": 24, "gauntlet": 6, "swiss": 12, "ladder": 40, "sprt": 30}
     assert len(stage.store.queue.outline(number)) == expected.get(format, found.planned_games)
     if format == "gauntlet":
@@ -213,7 +213,7 @@ def test_a_void_game_is_played_again_and_given_up_in_the_end_charged_to_nobody(
     assert tries == {sequence: most if sequence in (5, 8) else 1 for sequence in range(1, 13)}
     games = {game.sequence: game for game in stage.store.games.of_tournament(number).items}
     lost = games.pop(5)
-    assert (lost.state, lost.winner, lost.kind, lost.committed) == ("void", None, "void", None)
+    assert (lost.state, lost.winner, lost.termination_class, lost.commit_number) == ("void", None, "void", None)
     assert {game.state for game in games.values()} == {"finished"}
     assert [void.attempt for void in stage.store.voids.of(lost.id)] == [*range(1, most + 1)]
     assert stage.store.ratings.of_game(lost.id) == {}

@@ -81,20 +81,20 @@ def test_host_names_are_for_organisers(arena: Arena, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(context.live, "workers", news)
     monkeypatch.setattr(context.live, "workers_at", time.time())
     for token in (None, arena.tokens["author"]):
-        holder = server.get(f"{PREFIX}/referee", token=token).json["holder"]
+        holder = server.get(f"{PREFIX}/referee", token=token).json["lease_owner"]
         assert holder.startswith("referee-")
-    shown = server.get("/referees").body.decode()
+    shown = server.get("/workers").body.decode()
     assert "host.example" not in shown
     assert holder in shown
     assert "worker 1" in shown
-    assert server.get(f"{PREFIX}/referee", token=arena.tokens["organiser"]).json["holder"] == "host.example:17:0"
+    assert server.get(f"{PREFIX}/referee", token=arena.tokens["organiser"]).json["lease_owner"] == "host.example:17:0"
     monkeypatch.setattr(context.arena, "settings", context.settings.model_copy(update={"public_hosts": True}))
-    assert "host.example-4" in server.get("/referees").body.decode()
+    assert "host.example-4" in server.get("/workers").body.decode()
 
 
 def test_who_was_shut_out_stands_on_the_page_of_the_referees(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     server, audit = arena.server, arena.store.audit
-    assert "Shut out" not in server.get("/referees").body.decode()
+    assert "Shut out" not in server.get("/workers").body.decode()
     for action, worker, problem in (
         (QUARANTINED, "host.example-1", "ply 3: not legal"),
         (QUARANTINED, "host.example-2", "ply 4: not legal"),
@@ -102,7 +102,7 @@ def test_who_was_shut_out_stands_on_the_page_of_the_referees(arena: Arena, monke
         (THROTTLED, "host.example-3", "bots search at 60 % of their speed elsewhere"),
     ):
         audit.note(action, f"worker:{worker}", worker=worker, problem=problem)
-    shown = server.get("/referees").body.decode()
+    shown = server.get("/workers").body.decode()
     assert "host.example" not in shown
     rows = re.findall(r"a worker</bdi>.*?</tr>", shown, re.DOTALL)
     for row, (problem, results) in zip(
@@ -114,7 +114,7 @@ def test_who_was_shut_out_stands_on_the_page_of_the_referees(arena: Arena, monke
         assert results in row
     public = server.context.settings.model_copy(update={"public_hosts": True})
     monkeypatch.setattr(server.context.arena, "settings", public)
-    assert "host.example-3" in server.get("/referees").body.decode()
+    assert "host.example-3" in server.get("/workers").body.decode()
 
 
 def test_voids_name_no_machine_but_to_organisers(arena: Arena) -> None:

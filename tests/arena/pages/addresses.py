@@ -17,7 +17,7 @@ from tests.arena.pages.conftest import Site
 DATA = ("/api/", "/static/", "/healthz", "/readyz", "/metrics")
 MORE = (
     "/tournaments/2?sort=-score&games=-plies&state=finished",
-    "/games?kind=forfeit",
+    "/games?termination_class=forfeit",
     "/games?family=loa&variant=standard&winner=first&since=2020-01-01&until=2030-01-01",
     "/bots?retired=1",
     "/bots/dan?by=game",

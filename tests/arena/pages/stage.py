@@ -11,11 +11,11 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlmodel import col
 
-from arena.analysis.curve import shipped
-from arena.analysis.judge import Answers, Spot
-from arena.analysis.keeping import keep
-from arena.analysis.marking import Scored
-from arena.analysis.work import analyse
+from arena.analysis.engine import Evaluations, PositionRef
+from arena.analysis.game_analysis import analyse
+from arena.analysis.marking import EvaluatedPosition
+from arena.analysis.storage import save
+from arena.analysis.win_model import shipped
 from arena.collections.following import follow
 from arena.config import Settings
 from arena.services import Arena, analysis
@@ -266,7 +266,7 @@ def _tournament(
             variant=ruleset.variant.name,
             format="round-robin",
             pool=family,
-            starts=START,
+            start_time=START,
             created_by=user,
             settings={
                 "time_control": "60+0.5",
@@ -354,7 +354,7 @@ def begin(stage: Stage, family: str, event: str = "live") -> PlannedGame:
     versions = {bot.name: store.versions.find(bot.name.split()[0], 1).id or 0 for bot in (spec.first, spec.second)}
     row = store.tournaments.add(
         Tournament(
-            **like.model_dump(include={"family", "variant", "format", "pool", "starts", "created_by", "settings"}),
+            **like.model_dump(include={"family", "variant", "format", "pool", "start_time", "created_by", "settings"}),
             name="Live",
         ),
         [(version, "fit") for version in versions.values()],
@@ -368,26 +368,30 @@ def begin(stage: Stage, family: str, event: str = "live") -> PlannedGame:
 
 
 def _asked(stage: Stage) -> int:
-    """A position somebody asked the judge about, and its answer."""
+    """A position somebody asked the engine about, and its answer."""
     arena = Arena(stage.store, Settings())
     user = stage.store.users.add("quinn")
     line = analysis.read_question(analysis.Question("loa", moves="b1b3"))
-    found = analysis.ask_position(arena, line, Identity(user.id or 0, user.name, "author", ("read",)))
-    answer = {"family": "loa", "side": "second", "judge": "alphabeta", "nodes": 200_000, "fit": "shipped 1"}
+    found = analysis.evaluate_position(arena, line, Identity(user.id or 0, user.name, "author", ("read",)))
+    answer = {"family": "loa", "side": "second", "engine": "alphabeta", "nodes": 200_000, "win_model": "shipped 1"}
     stage.store.analyses.answer(
-        found.id or 0, {**answer, "score": -12, "chance": -0.05, "best": "a2c2", "line": ["a2c2", "b3b5"]}
+        found.id or 0, {**answer, "score": -12, "winning_chances": -0.05, "best": "a2c2", "line": ["a2c2", "b3b5"]}
     )
     return found.id or 0
 
 
 def _analysed(stage: Stage) -> None:
-    """A finished game with its analysis: the judge changes its mind at every ply."""
+    """A finished game with its analysis: the engine changes its mind at every ply."""
     record = stage.store.games.record(stage.finished["loa"])
 
-    def ask(places: Sequence[Spot], nodes: int) -> Answers:
+    def ask(places: Sequence[PositionRef], nodes: int) -> Evaluations:
         sides = ("first", "second")
-        return Answers(
-            "fake", [Scored(sides[(one + bool(move)) % 2], 40 * (one % 7) - 90, "a1a2", "", 9) for one, move in places]
+        return Evaluations(
+            "fake",
+            [
+                EvaluatedPosition(sides[(one + bool(move)) % 2], 40 * (one % 7) - 90, "a1a2", "", 9)
+                for one, move in places
+            ],
         )
 
-    keep(stage.store, analyse(record, ask, nodes=20_000, curve=shipped("loa")))
+    save(stage.store, analyse(record, ask, nodes=20_000, win_model=shipped("loa")))

@@ -10,11 +10,11 @@ from urllib.parse import urlencode
 
 import pytest
 
-from arena.analysis.curve import Curve
-from arena.analysis.judge import Answers, Spot
-from arena.analysis.keeping import keep
-from arena.analysis.marking import Scored
-from arena.analysis.work import analyse
+from arena.analysis.engine import Evaluations, PositionRef
+from arena.analysis.game_analysis import analyse
+from arena.analysis.marking import EvaluatedPosition
+from arena.analysis.storage import save
+from arena.analysis.win_model import WinModel
 from arena.collections import following
 from referee.game.record import GameRecord
 from tests.arena.api.server import Server
@@ -24,20 +24,20 @@ from tests.arena.pages.test_archive import logged_in
 
 @pytest.fixture(scope="module")
 def games(server: Server) -> list[GameRecord]:
-    """Three games, the second with a gaffe of first at ply 1."""
+    """Three games, the second with a blunder of first at ply 1."""
     found = Field(server.store).play(3)
     following.follow(server.store)
     record = found[1]
 
-    def ask(places: Sequence[Spot], nodes: int) -> Answers:
+    def ask(places: Sequence[PositionRef], nodes: int) -> Evaluations:
         sides, scores = ("first", "second"), (250, 300, -300)
         found = []
         for one, move in places:
             score = scores[min(one, 2 - one % 2)]
-            found.append(Scored(sides[(one + bool(move)) % 2], -score if move else score, "e5e6", "", 9))
-        return Answers("fake", found)
+            found.append(EvaluatedPosition(sides[(one + bool(move)) % 2], -score if move else score, "e5e6", "", 9))
+        return Evaluations("fake", found)
 
-    keep(server.store, analyse(record, ask, nodes=20_000, curve=Curve(100.0, "test")))
+    save(server.store, analyse(record, ask, nodes=20_000, win_model=WinModel(100.0, "test")))
     return found
 
 
@@ -47,38 +47,38 @@ def words(page: str) -> str:
 
 def test_a_game_shows_marks_chances_and_figures(server: Server, games: list[GameRecord]) -> None:
     page = server.get(f"/games/{games[1].id}").body.decode()
-    assert re.search(r'<span class="mark"\s+title="lost 1.75 of the chance; the judge chose e5e6">\?\?</span>', page)
+    assert re.search(r'<span class="mark"\s+title="lost 1.75 of the chance; the engine chose e5e6">\?\?</span>', page)
     shown = words(page)
-    assert "Chance by the judge" in shown
-    assert "accuracy 3.0, 1 gaffe" in shown
-    assert "fake, unit 20,000 nodes, curve test" in shown
-    assert "Nobody has asked the judge" in words(server.get(f"/games/{games[0].id}").body.decode())
+    assert "Chance by the engine" in shown
+    assert "accuracy 3.0, 1 blunder" in shown
+    assert "fake, unit 20,000 nodes, win model test" in shown
+    assert "Nobody has asked the engine" in words(server.get(f"/games/{games[0].id}").body.decode())
 
 
 def test_lists_are_narrowed_and_sorted(server: Server, games: list[GameRecord]) -> None:
     def listed(path: str) -> list[str]:
         return [one["id"] for one in server.get(path).json["items"]]
 
-    assert listed("/api/v1/games?gaffes=1") == [games[1].id]
+    assert listed("/api/v1/games?blunders=1") == [games[1].id]
     assert listed("/api/v1/games?sort=accuracy&order=rising") == [games[1].id]
     assert listed("/api/v1/games?sort=first_accuracy") == [games[1].id]
     assert listed("/api/v1/archive?sort=second_accuracy") == [games[1].id]
-    assert listed("/api/v1/archive?gaffes=1&sort=gaffes") == [games[1].id]
-    assert listed("/api/v1/archive?gaffes=9") == []
-    for path in ("/games?gaffes=1", "/games?by=accuracy", "/games?by=second_accuracy", "/games?accuracy=99"):
+    assert listed("/api/v1/archive?blunders=1&sort=blunders") == [games[1].id]
+    assert listed("/api/v1/archive?blunders=9") == []
+    for path in ("/games?blunders=1", "/games?by=accuracy", "/games?by=second_accuracy", "/games?max_accuracy=99"):
         page = server.get(path).body.decode()
         assert re.findall(r'href="/games/([0-9a-f]+)"', page) == [games[1].id], path
         assert "??</small>" in page
-    assert server.get("/games?gaffes=many").status == 400
-    page = server.get("/archive?gaffes=1").body.decode()
+    assert server.get("/games?blunders=many").status == 400
+    page = server.get("/archive?blunders=1").body.decode()
     assert "<strong>1</strong> game match" in page
-    assert server.get("/archive?thrown=perhaps").status == 400
+    assert server.get("/archive?blown_win=perhaps").status == 400
 
 
 def test_a_month_has_its_game(server: Server, games: list[GameRecord]) -> None:
     day = games[1].finished[:7]
-    page = words(server.get(f"/archive/month?month={day}&by=gaffes").body.decode())
-    assert "1 gaffe, 1 turning point" in page
+    page = words(server.get(f"/archive/month?month={day}&by=blunders").body.decode())
+    assert "1 blunder, 1 turning point" in page
     assert "No analysed game" in words(server.get("/archive/month?month=1999-12").body.decode())
     assert "1999-11 · 2000-01" in words(server.get("/archive/month?month=1999-12").body.decode())
     assert server.get("/archive/month?month=1999-13").status == 400
@@ -86,7 +86,7 @@ def test_a_month_has_its_game(server: Server, games: list[GameRecord]) -> None:
 
 def test_the_analysis_as_data(server: Server, games: list[GameRecord]) -> None:
     found = server.get(f"/api/v1/games/{games[1].id}/analysis").json
-    assert (found["state"], found["gaffes"], found["plies"][0]["mark"]) == ("done", {"first": 1, "second": 0}, "??")
+    assert (found["state"], found["blunders"], found["plies"][0]["mark"]) == ("done", {"first": 1, "second": 0}, "??")
     assert server.get(f"/api/v1/games/{games[0].id}/analysis").json["state"] == "none"
     assert server.get(f"/api/v1/games/{'0' * 16}/analysis").status == 404
 
@@ -120,8 +120,8 @@ def test_who_is_logged_in_asks(server: Server, games: list[GameRecord]) -> None:
     number = int(place.rsplit("/", 1)[1])
     question = json.loads(server.store.analyses.request(number).question["record"])
     assert question["moves"] == ["b1b3"]
-    answer = {"family": "loa", "side": "second", "judge": "fake", "nodes": 200_000, "fit": "test"}
-    more = {"score": 30, "chance": 0.15, "best": "a2c2", "line": ["a2c2", "b3b5", "nonsense"]}
+    answer = {"family": "loa", "side": "second", "engine": "fake", "nodes": 200_000, "win_model": "test"}
+    more = {"score": 30, "winning_chances": 0.15, "best": "a2c2", "line": ["a2c2", "b3b5", "nonsense"]}
     server.store.analyses.answer(number, {**answer, **more})
     page = server.get(place, headers={"Cookie": cookie}).body.decode()
     assert 'data-state="done"' in page

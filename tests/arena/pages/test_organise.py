@@ -110,7 +110,7 @@ def test_a_tournament_is_created_and_changed(server: Server, olga: str) -> None:
     assert reply.status == 303, words(reply)
     number = int(reply.headers["Location"].removeprefix("/tournaments/"))
     row = server.store.tournaments.get(number)
-    assert (row.name, row.format, row.is_rated, f"{row.starts:%Y-%m-%dT%H:%M}") == ("Cup", "knockout", True, starts)
+    assert (row.name, row.format, row.is_rated, f"{row.start_time:%Y-%m-%dT%H:%M}") == ("Cup", "knockout", True, starts)
     assert [line.bot for line in server.store.tournaments.entries(number)] == ["ada", "bob", "cleo"]
     shown = server.get(f"/tournaments/{number}/edit", headers={"Cookie": olga}).body.decode()
     assert re.search(r'type="datetime-local" value="(.+?)"', shown)[1] == starts  # type: ignore[index]

@@ -103,7 +103,7 @@ def test_on_phones_what_is_found_comes_before_the_form(site: Site, page: Any) ->
 def test_every_page_is_visited_for_every_family(site: Site) -> None:
     """The addresses were found: all that is written in the specification is among them, for all families."""
     found = set(pages(site))
-    fixed = {"/", "/tournaments", "/games", "/bots", "/errors", "/referees", "/submit", "/login", "/help", "/dumps"}
+    fixed = {"/", "/tournaments", "/games", "/bots", "/errors", "/workers", "/submit", "/login", "/help", "/dumps"}
     of_family = {f"/{name}{rest}" for name in families() for rest in ("", "/leaderboard")}
     replays = {f"/games/{one}" for one in site.stage.finished.values()}
     assert fixed | of_family | replays | {"/bots/ada", "/bots/ada/v/1", "/bots/ada/vs/bob"} <= found
@@ -432,6 +432,8 @@ MOVED = (
     ("/LOA", "/loa"),
     ("/Loa/leaderboard?sort=mu", "/loa/leaderboard?sort=mu"),
     ("/bots/ADA", "/bots/ada"),
+    ("/referees?games=-plies", "/workers?games=-plies"),
+    ("/referees.json", "/workers.json"),
     ("/bots/ada@1", "/bots/ada/v/1"),
     ("/bots/ada%20v1?by=game", "/bots/ada/v/1?by=game"),
     ("//example.org/", "/example.org"),
@@ -482,7 +484,7 @@ def test_resignations_are_no_errors(site: Site) -> None:
     text = fetch(site, "/errors")[1]
     assert "resigned" not in text
     assert "stalled" in text
-    assert "resigned" in fetch(site, "/games?kind=forfeit")[1]
+    assert "resigned" in fetch(site, "/games?termination_class=forfeit")[1]
 
 
 def test_the_list_of_games_is_narrowed(site: Site) -> None:
@@ -511,12 +513,12 @@ def test_workers_and_their_load(site: Site, monkeypatch: pytest.MonkeyPatch) -> 
         WorkerPayload("idler", slots=2, busy=0, sandbox="bwrap", version="1", speed=123_456_789),
         WorkerPayload("stranger", slots=8, busy=0, sandbox="none", version="0", is_fit=False),
     )
-    assert "idler" not in fetch(site, "/referees")[1]
+    assert "idler" not in fetch(site, "/workers")[1]
     site.server.context.arena.bus.publish(RefereeWorkers(workers=workers, load=1.5, cores=4))
     deadline = time.monotonic() + 60
     while live.workers is None:
         assert time.monotonic() < deadline
-    text = fetch(site, "/referees")[1]
+    text = fetch(site, "/workers")[1]
     assert "3 of 6" in text
     numbers = "".join(rf'<td data-label="\w+" class="n">{number}</td>' for number in (2, 0, 2))
     assert re.search(rf"idler</bdi><br><small>1</small></th>\s*{numbers}", text)

@@ -165,5 +165,7 @@ def test_the_latest_games_say_how_long_the_next_ones_will_be(arena: Arena, field
         row = session.get_one(Tournament, field.tournament_id)
         row.settings = {**row.settings, "time_control": "10+0.5"}
     lines = arena.store.games.latest(limit=4).items
-    took = fmean((line.finished - line.started).total_seconds() for line in lines if line.finished and line.started)
+    took = fmean(
+        (line.finished_at - line.started_at).total_seconds() for line in lines if line.finished_at and line.started_at
+    )
     assert tournament.preview(arena, document, by).extent.usual(1) == pytest.approx(6 * took)

@@ -48,8 +48,10 @@ PAGES: dict[str, Page] = {
     "latest games": lambda store, field: store.games.latest(after=HALF),
     "latest of a family": lambda store, field: store.games.latest(family="loa", after=HALF),
     "latest of a pool": lambda store, field: store.games.latest(pool="loa", after=HALF),
-    "latest forfeits": lambda store, field: store.games.latest(kind="forfeit"),
-    "latest faults": lambda store, field: store.games.latest(kind="forfeit", without=["resigned"], after=HALF),
+    "latest forfeits": lambda store, field: store.games.latest(termination_class="forfeit"),
+    "latest faults": lambda store, field: store.games.latest(
+        termination_class="forfeit", without=["resigned"], after=HALF
+    ),
     "latest of a variant": lambda store, field: store.games.latest(variant="standard", after=HALF),
     "latest that were drawn": lambda store, field: store.games.latest(winner="draw", after=HALF),
     "latest of some days": lambda store, field: store.games.latest(since=START, after=write_cursor(now(), 50)),
@@ -185,7 +187,7 @@ def test_queries_do_not_follow_rows(sqlite_store: Store) -> None:
     for number in range(20):
         field.versions.append(field.version(f"bot{number}"))
     for days in range(10):
-        field.add_tournament(starts=START + timedelta(days=days))
+        field.add_tournament(start_time=START + timedelta(days=days))
     field.play(90, first_sequence=11)
     assert {name: count(sqlite_store, field, page) for name, page in PAGES.items()} == few
 

@@ -47,7 +47,15 @@ def addresses(server: Server, arena: Arena) -> list[str]:
         if path.endswith("/stream"):
             path = path.replace("{game}", arena.games[0])  # over already: it ends by itself
         found.append(re.sub(r"\{(\w+)[^}]*\}", lambda match: things.get(match[1], "x"), path))
-    queries = ["sort=-games", "after=", "state=finished", "family=loa", "kind=forfeit", "bot=random", "retired=1"]
+    queries = [
+        "sort=-games",
+        "after=",
+        "state=finished",
+        "family=loa",
+        "termination_class=forfeit",
+        "bot=random",
+        "retired=1",
+    ]
     lists = ["/games", "/bots", "/tournaments", "/loa/leaderboard", f"/tournaments/{arena.finished}"]
     found += [f"{path}?{query}" for path in lists for query in queries]
     found += [f"{PREFIX}{path}?{query}" for path in lists[:3] for query in queries]
@@ -101,8 +109,8 @@ def is_whole(line: str, names: dict[str, str]) -> bool:
     ("line", "expected"),
     [
         ("SCAN games", True),
-        ("SCAN games USING INDEX ix_games_committed", False),
-        ("SEARCH games USING INDEX ix_games_committed (committed>?)", False),
+        ("SCAN games USING INDEX ix_games_commit_number", False),
+        ("SEARCH games USING INDEX ix_games_commit_number (commit_number>?)", False),
         ("SCAN users", False),
         ("SCAN g", True),
     ],

@@ -38,7 +38,7 @@ def games_of(found: Document, *meetings: PlannedMatch) -> list[GameSpec]:
         variant=found.ruleset.variant.name,
         format=found.format,
         pool="pool",
-        starts=datetime.now(UTC),
+        start_time=datetime.now(UTC),
         created_by=1,
     )
     book = openings.draw(found, openings.size(found, len(NAMES)))

@@ -238,7 +238,7 @@ def cup(field: Field, settings: dict[str, Any]) -> Tournament:
         variant="standard",
         format=settings["format"],
         pool="loa",
-        starts=START,
+        start_time=START,
         created_by=field.user_id,
         settings=settings,
     )

@@ -65,7 +65,7 @@ def _once(stage: Stage, planned: set[str], records: list[dict[str, Any]]) -> Che
     if len(planned) != stage.contest.games:
         problems.append(f"{len(planned)} games were planned instead of {stage.contest.games}")
     problems += [f"{line.id} is {line.state}" for line in lines if line.state != "finished"]
-    commits = sorted(line.committed or 0 for line in lines)
+    commits = sorted(line.commit_number or 0 for line in lines)
     if commits != list(range(1, len(lines) + 1)):
         problems.append("the commit numbers are not 1, 2, 3, …")
     return Check("every planned game has exactly one result", tuple(problems), f"{len(records)} games")

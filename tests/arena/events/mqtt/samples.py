@@ -33,7 +33,13 @@ OTHER = "fedcba9876543210"
 PROCESS = "arena-host-1-abc"
 PLY = PlyPayload("a1a2", 1.5)
 ENDED = TournamentGameEnded(
-    game=GAME, tournament=3, winner="first", termination="resign", kind="rules", committed=7, state="finished"
+    game=GAME,
+    tournament=3,
+    winner="first",
+    termination="resign",
+    termination_class="rules",
+    commit_number=7,
+    state="finished",
 )
 RESULT = ENDED.of_game()
 assert isinstance(RESULT, GameEnded)
@@ -48,7 +54,7 @@ SAMPLES: dict[type[BroadcastEvent], BroadcastEvent] = {
         ENDED,
         TournamentPlanned(tournament=3, planned=10),
         EntrySuspended(tournament=3, version=5, name="mute v1", reason="it did not get ready 5 times in a row"),
-        RatingsChanged(pool="tablut/bell+king_max_step=4", game=GAME, committed=7),
+        RatingsChanged(pool="tablut/bell+king_max_step=4", game=GAME, commit_number=7),
         VersionChanged(version=5, state="checking"),
         VersionStep(version=5, line="loa: handshake: ok"),
         RefereeChanged(state="acting", lease_owner="host:1:abc"),

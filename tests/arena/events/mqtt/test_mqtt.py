@@ -42,7 +42,14 @@ from tests.arena.events.mqtt.samples import ENDED, GAME, OTHER, ended, ply
 PATIENCE_S = 60
 MARK = "tests/that-is-all"
 PLY = {"move": "a1a2", "ms": 1.5, "score": None}
-OUTCOME = {"tournament": 3, "winner": "first", "termination": "resign", "kind": "rules", "detail": "", "committed": 7}
+OUTCOME = {
+    "tournament": 3,
+    "winner": "first",
+    "termination": "resign",
+    "termination_class": "rules",
+    "detail": "",
+    "commit_number": 7,
+}
 SAID = {"v": 1, "from": "other", "attempt": 1, "plies": [PLY]}
 RESULT = {"v": 1, **OUTCOME, "state": "finished"}
 Opened = tuple[MqttBus, Metrics]
@@ -169,7 +176,7 @@ def test_news_of_one_process_is_heard_in_the_other_and_late_joiners_get_the_whol
                         ended(),
                         ENDED,
                         TournamentChanged(tournament=3, state="finished"),
-                        RatingsChanged(pool="loa", game=GAME, committed=7),
+                        RatingsChanged(pool="loa", game=GAME, commit_number=7),
                     }
                     for event in said:
                         referee.publish(event)

@@ -35,7 +35,14 @@ def test_what_is_written_is_read(kind: type[BroadcastEvent]) -> None:
     assert type(heard.event) is kind
 
 
-OUTCOME = {"tournament": 3, "winner": "first", "termination": "resign", "kind": "rules", "detail": "", "committed": 7}
+OUTCOME = {
+    "tournament": 3,
+    "winner": "first",
+    "termination": "resign",
+    "termination_class": "rules",
+    "detail": "",
+    "commit_number": 7,
+}
 PLY = {"move": "a1a2", "ms": 1.5, "score": None}
 REASON = "it did not get ready 5 times in a row"
 WORKER = {"name": "one", "slots": 2, "busy": 1, "version": "", "sandbox": "", "is_fit": True, "problem": "", "speed": 0}
@@ -52,11 +59,11 @@ WORKER = {"name": "one", "slots": 2, "busy": 1, "version": "", "sandbox": "", "i
         ("tournaments/3/games", {**OUTCOME, "game": GAME, "state": "finished"}),
         ("tournaments/3/rounds", {"planned": 10}),
         ("tournaments/3/suspended", {"version": 5, "name": "mute v1", "reason": REASON}),
-        ("ratings/tablut%2Fbell%2Bking_max_step%3D4", {"game": GAME, "committed": 7}),
+        ("ratings/tablut%2Fbell%2Bking_max_step%3D4", {"game": GAME, "commit_number": 7}),
         ("versions/5/state", {"state": "checking"}),
         ("versions/5/step", {"line": "loa: handshake: ok"}),
-        (f"referees/{PROCESS}/status", {"state": "acting", "holder": "host:1:abc"}),
-        (f"referees/{PROCESS}/workers", {"holder": "host:1:abc", "workers": [WORKER], "cores": 2, "load": None}),
+        (f"referees/{PROCESS}/status", {"state": "acting", "lease_owner": "host:1:abc"}),
+        (f"referees/{PROCESS}/workers", {"lease_owner": "host:1:abc", "workers": [WORKER], "cores": 2, "load": None}),
         ("coordinator/wakeup", {"tournament": 3}),
         ("coordinator/snapshots", {}),
     ],

@@ -85,7 +85,7 @@ def brute_force(games: list[ArchivedGame], rng: random.Random) -> Iterator[tuple
     yield Search(termination="resigned"), lambda game: game.termination == "resigned"
     yield Search(source=one.source), lambda game: game.source == one.source
     yield Search(number="3"), lambda game: game.number == "3" or int(game.id, 16) == 2
-    yield Search(shortest=4, longest=6), lambda game: 4 <= game.plies <= 6
+    yield Search(min_plies=4, max_plies=6), lambda game: 4 <= game.plies <= 6
     yield Search(since=20030000, until=20030731), lambda game: game.day in (20030000, 20030731)
     yield Search(moves=moves), lambda game: game.moves[: len(moves)] == moves
     yield Search(key=key), lambda game: key in keys_of(game.ruleset(), game.states()).tolist()
@@ -336,4 +336,4 @@ def test_a_game_that_the_rules_do_not_understand_is_found_by_what_else_it_has(st
     record = replace(record_of(planned), moves=("z9z9", "a2c2"))
     assert store.results.commit(record) is not None
     assert follow(store) == 1
-    assert store.archive.count(Search(family="loa", longest=2)) == 1
+    assert store.archive.count(Search(family="loa", max_plies=2)) == 1

@@ -11,16 +11,23 @@ from sqlalchemy import text
 from arena.collections import following
 from arena.store import QuotaError, Store
 from arena.store.archive.search import Search
-from arena.store.base.models import Curve, now
+from arena.store.base.models import FittedWinModel, now
 from arena.store.games.analyses import MOST_OF_USER, AnalysisFigures, AnalysisFilter, AnalysisTask
 from tests.arena.field import Field
 
 
-def figures(game_id: str, gaffes: int = 1, **more: Any) -> AnalysisFigures:
+def figures(game_id: str, blunders: int = 1, **more: Any) -> AnalysisFigures:
     known: dict[str, Any] = {
-        **{"game_id": game_id, "family": "loa", "judge": "alphabeta", "nodes": 100, "fit": "test", "gaffes": gaffes},
-        **{"first_gaffes": gaffes, "second_gaffes": 0, "accuracy": 80.0, "first_accuracy": 80.0},
-        **{"second_accuracy": 99.0, "turns": 0, "is_thrown": False, "at": now()},
+        **{
+            "game_id": game_id,
+            "family": "loa",
+            "engine": "alphabeta",
+            "nodes": 100,
+            "win_model": "test",
+            "blunders": blunders,
+        },
+        **{"first_blunders": blunders, "second_blunders": 0, "accuracy": 80.0, "first_accuracy": 80.0},
+        **{"second_accuracy": 99.0, "turning_points": 0, "has_blown_win": False, "analysed_at": now()},
     }
     return AnalysisFigures(**{**known, **more})
 
@@ -30,7 +37,7 @@ def test_an_analysis_is_kept_in_place_of_the_former_one(store: Store) -> None:
     store.analyses.put(figures("g1", 1), {"plies": [1]})
     store.analyses.put(figures("g1", 4), {"plies": [2]})
     assert store.analyses.get("g1") == {"plies": [2]}
-    assert store.analyses.figures(["g1", "g2"])["g1"].gaffes == 4
+    assert store.analyses.figures(["g1", "g2"])["g1"].blunders == 4
     assert store.analyses.next() is None
     assert store.analyses.get("g2") is None
 
@@ -93,35 +100,38 @@ def test_an_analysis_goes_with_its_result(store: Store) -> None:
 
 
 def test_the_latest_curve_of_a_family_holds(sqlite_store: Store) -> None:
-    assert sqlite_store.analyses.curve("loa") is None
+    assert sqlite_store.analyses.win_model("loa") is None
     for scale in (100.0, 200.0):
-        row = Curve(family="loa", scale=scale, games=1, positions=300, log_loss=0.5)
-        number = sqlite_store.analyses.add_curve(row)
-    found = sqlite_store.analyses.curve("loa")
+        row = FittedWinModel(family="loa", scale=scale, games=1, positions=300, log_loss=0.5)
+        number = sqlite_store.analyses.add_win_model(row)
+    found = sqlite_store.analyses.win_model("loa")
     assert found is not None
     assert (found.id, found.scale) == (number, 200.0)
 
 
 def test_games_are_found_and_sorted_by_what_their_analyses_say(store: Store) -> None:
     games = Field(store).play(4)
-    for game, gaffes, accuracy, thrown in zip(games, (3, 0, 3), (50.0, None, 90.0), (True, False, False), strict=False):
+    for game, blunders, accuracy, thrown in zip(
+        games, (3, 0, 3), (50.0, None, 90.0), (True, False, False), strict=False
+    ):
         sides = {"first_accuracy": 95.0, "second_accuracy": accuracy}
         store.analyses.put(
-            figures(game.id, gaffes, accuracy=accuracy, is_thrown=thrown, turns=gaffes // 2, **sides), {}
+            figures(game.id, blunders, accuracy=accuracy, has_blown_win=thrown, turning_points=blunders // 2, **sides),
+            {},
         )
     one, two, three, _ = (game.id for game in games)
 
     def found(**words: Any) -> list[str]:
         return [line.id for line in store.games.latest(analysed=AnalysisFilter(**words)).items]
 
-    assert found(least_gaffes=1) == [three, one]
-    assert found(most_gaffes=0) == [two]
-    assert found(most_accuracy=60) == [one]
-    assert found(least_accuracy=60, least_turns=1) == [three]
-    assert found(is_thrown=False) == [three, two]
-    page = store.games.by_figure("gaffes", limit=2)
+    assert found(min_blunders=1) == [three, one]
+    assert found(max_blunders=0) == [two]
+    assert found(max_accuracy=60) == [one]
+    assert found(min_accuracy=60, min_turning_points=1) == [three]
+    assert found(has_blown_win=False) == [three, two]
+    page = store.games.by_figure("blunders", limit=2)
     assert [line.id for line in page.items] == [three, one]
-    assert [line.id for line in store.games.by_figure("gaffes", limit=2, after=page.next).items] == [two]
+    assert [line.id for line in store.games.by_figure("blunders", limit=2, after=page.next).items] == [two]
     assert [line.id for line in store.games.by_figure("accuracy", is_falling=False).items] == [one, three]
     assert [line.id for line in store.games.by_figure("second_accuracy").items] == [three, one]
     assert [line.id for line in store.games.by_figure("first_accuracy").items] == [three, two, one]
@@ -131,8 +141,8 @@ def test_games_are_found_and_sorted_by_what_their_analyses_say(store: Store) -> 
 def test_the_archive_is_searched_by_them_too(sqlite_store: Store) -> None:
     games = Field(sqlite_store).play(3)
     following.follow(sqlite_store)
-    for game, gaffes in zip(games, (1, 5), strict=False):
-        sqlite_store.analyses.put(figures(game.id, gaffes, is_thrown=gaffes == 5), {})
+    for game, blunders in zip(games, (1, 5), strict=False):
+        sqlite_store.analyses.put(figures(game.id, blunders, has_blown_win=blunders == 5), {})
     archive = sqlite_store.archive
 
     def found(sort: str = "number", **words: Any) -> list[int]:
@@ -140,16 +150,16 @@ def test_the_archive_is_searched_by_them_too(sqlite_store: Store) -> None:
         return [line.serial for line in archive.search(search, sort=sort, is_falling=True).games]
 
     assert found() == [3, 2, 1]
-    assert found(least_gaffes=1) == [2, 1]
-    assert found(is_thrown=True) == [2]
-    assert found("gaffes") == [2, 1]
-    assert archive.search(Search(), sort="gaffes", limit=1).next == 1
-    assert [line.serial for line in archive.search(Search(), sort="gaffes", after=1).games] == [2]
+    assert found(min_blunders=1) == [2, 1]
+    assert found(has_blown_win=True) == [2]
+    assert found("blunders") == [2, 1]
+    assert archive.search(Search(), sort="blunders", limit=1).next == 1
+    assert [line.serial for line in archive.search(Search(), sort="blunders", after=1).games] == [2]
 
 
 def test_the_plans_of_lists_by_figures_use_their_indexes(sqlite_store: Store) -> None:
     with sqlite_store.reading() as session:
-        for name in ("gaffes", "accuracy", "turns", "is_thrown"):
+        for name in ("blunders", "accuracy", "turning_points", "has_blown_win"):
             plan = session.execute(
                 text(f"EXPLAIN QUERY PLAN SELECT game_id FROM analyses WHERE {name} >= 1 ORDER BY {name}")
             ).all()

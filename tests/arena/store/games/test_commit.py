@@ -26,7 +26,7 @@ def test_a_result_is_there_at_once_and_whole(store: Store, field: Field) -> None
     assert done is not None
     assert (done.number, done.pool, len(done.changes)) == (1, "loa", 2)
     line = store.games.get(game.id)
-    assert (line.state, line.committed, line.winner, line.plies, line.lease_owner) == (
+    assert (line.state, line.commit_number, line.winner, line.plies, line.lease_owner) == (
         "finished",
         1,
         "first",
@@ -69,10 +69,13 @@ def test_many_writers_at_once(store: Store, field: Field) -> None:
 
 def _content(store: Store) -> list[object]:
     """All that results leave in the database."""
-    columns = "id, state, committed, winner, termination, kind, plies, lease_owner, worker, started, finished"
+    columns = (
+        "id, state, commit_number, winner, termination, termination_class, plies, lease_owner, worker, "
+        "started_at, finished_at"
+    )
     queries = (
         f"SELECT {columns} FROM games ORDER BY id",
-        "SELECT * FROM rating_changes ORDER BY committed, version_id",
+        "SELECT * FROM rating_changes ORDER BY commit_number, version_id",
         "SELECT * FROM ratings ORDER BY pool, version_id",
         "SELECT game_id, data FROM records ORDER BY game_id",
         "SELECT id, planned_games, finished_games FROM tournaments",
@@ -203,7 +206,12 @@ def test_voids_are_noted_and_played_again(store: Store, field: Field) -> None:
     store.queue.hand_out([game.id], "worker 2")
     assert store.voids.add(void_of(game), "worker 2", give_up=True)
     line = store.games.get(game.id)
-    assert (line.state, line.kind, line.termination, line.committed) == ("void", "void", "worker-lost", None)
+    assert (line.state, line.termination_class, line.termination, line.commit_number) == (
+        "void",
+        "void",
+        "worker-lost",
+        None,
+    )
     assert store.tournaments.get(field.tournament_id).finished_games == 1
     assert [void.attempt for void in store.voids.of(game.id)] == [1, 2]
     assert [line.game_id for line in store.voids.page(limit=1).items] == [game.id]

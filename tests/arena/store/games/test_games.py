@@ -121,7 +121,7 @@ def test_latest_games(store: Store, field: Field) -> None:
     assert [line.id for line in store.games.latest(versions=[ada], against=[bob]).items] == both
     assert store.games.latest(versions=[]).items == []
     forfeits = [record.id for record in reversed(records) if record.kind.value == "forfeit"]
-    assert [line.id for line in store.games.latest(kind="forfeit").items] == forfeits
+    assert [line.id for line in store.games.latest(termination_class="forfeit").items] == forfeits
 
 
 def test_results_make_the_same_tables_as_records(store: Store, field: Field) -> None:

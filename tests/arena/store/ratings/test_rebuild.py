@@ -13,7 +13,10 @@ from arena.store.ratings import rebuild
 from referee.ratings import trueskill
 from tests.arena.field import Field
 
-QUERIES = ("SELECT * FROM rating_changes ORDER BY committed, version_id", "SELECT * FROM ratings ORDER BY version_id")
+QUERIES = (
+    "SELECT * FROM rating_changes ORDER BY commit_number, version_id",
+    "SELECT * FROM ratings ORDER BY version_id",
+)
 
 
 class KilledError(Exception):
@@ -39,7 +42,7 @@ def falsify(store: Store) -> None:
     with store.writing() as session:
         session.execute(text("UPDATE rating_changes SET mu = mu + 1"))
         session.execute(text("UPDATE ratings SET mu = mu + 1"))
-        session.execute(text("DELETE FROM rating_changes WHERE committed IN (3, 20)"))
+        session.execute(text("DELETE FROM rating_changes WHERE commit_number IN (3, 20)"))
 
 
 def kill_at(games: int) -> Callable[[int, int], None]:

@@ -13,10 +13,10 @@ from tests.arena.field import START, Field
 
 def test_states_follow_one_another(store: Store, field: Field) -> None:
     number = field.tournament_id
-    assert field.tournament.started is not None
+    assert field.tournament.started_at is not None
     for state in ("paused", "running", "draining", "paused", "running", "finished"):
         assert store.tournaments.move(number, state).state == state
-    assert store.tournaments.get(number).finished is not None
+    assert store.tournaments.get(number).finished_at is not None
     with pytest.raises(ConflictError, match="is finished; it cannot become paused") as caught:
         store.tournaments.move(number, "paused")
     assert caught.value.state == "finished"
@@ -46,8 +46,8 @@ def test_entries(store: Store, field: Field) -> None:
 
 def test_lists_are_latest_first(store: Store, field: Field) -> None:
     for days in range(1, 6):
-        field.add_tournament("tablut" if days % 2 else "loa", starts=START + timedelta(days=days))
-    field.add_tournament(starts=START + timedelta(days=5))  # the same time: the later one first
+        field.add_tournament("tablut" if days % 2 else "loa", start_time=START + timedelta(days=days))
+    field.add_tournament(start_time=START + timedelta(days=5))  # the same time: the later one first
     found, after = [], None
     while True:
         page = store.tournaments.page(limit=2, after=after)
@@ -55,7 +55,7 @@ def test_lists_are_latest_first(store: Store, field: Field) -> None:
         after = page.next
         if after is None:
             break
-    keys = [(tournament.starts, tournament.id or 0) for tournament in found]
+    keys = [(tournament.start_time, tournament.id or 0) for tournament in found]
     assert keys == sorted(keys, reverse=True)
     assert len(found) == 7
     assert len(store.tournaments.page(family="tablut").items) == 3
@@ -73,7 +73,7 @@ def test_due(store: Store, field: Field) -> None:
                 variant="standard",
                 format="swiss",
                 pool="loa",
-                starts=START + timedelta(minutes=minutes),
+                start_time=START + timedelta(minutes=minutes),
                 created_by=field.user_id,
             ),
             [],
@@ -82,7 +82,7 @@ def test_due(store: Store, field: Field) -> None:
     for minutes in (5, 1, 10):
         add(minutes)
     due = store.tournaments.due(START + timedelta(minutes=5))
-    assert [tournament.starts.minute for tournament in due] == [1, 5]
+    assert [tournament.start_time.minute for tournament in due] == [1, 5]
 
 
 def test_a_schedule_fires_once(store: Store, field: Field) -> None:
@@ -106,7 +106,7 @@ def test_a_schedule_fires_once(store: Store, field: Field) -> None:
                 variant="standard",
                 format="swiss",
                 pool="loa",
-                starts=START,
+                start_time=START,
                 created_by=field.user_id,
                 schedule_id=schedule.id,
                 fire_time=START,

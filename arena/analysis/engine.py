@@ -1,7 +1,7 @@
-"""A bot asked what it thinks of the positions of one game: any bot that gives scores, over the protocol.
+"""Runs a bot as an analysis engine: any bot that reports scores over the protocol.
 
-Every position is asked about with all that led to it, so that repetitions count, and with a budget of nodes: what
-comes of it is then a function of the game, the bot and the budget. Refuses to know what the scores mean.
+Each position is sent with all moves that led to it, so that repetitions count, and searched with a fixed number of
+nodes. The result therefore depends only on the game, the bot and the nodes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from arena.analysis.marking import Scored
+from arena.analysis.marking import EvaluatedPosition
 from arena.errors import ArenaError
 from protocol.errors import ProtocolError
 from protocol.messages import Info
@@ -32,55 +32,57 @@ from referee.play.roster import Roster
 from referee.rules.core import Outcome, ParseError, UnknownNameError
 from referee.rules.position import Position
 
-STRONGEST = "alphabeta"
-"""The sample that judges unless another bot is asked for."""
-Spot = tuple[int, str]
-"""A position of a game: after so many plies, and then a move in place of the one played (empty: none)."""
+ANALYSIS_ENGINE = "alphabeta"
+"""The sample bot that analyses by default."""
+PositionRef = tuple[int, str]
+"""A position of a game: after this many plies, then after a move instead of the one played (empty: none)."""
 LIMITS = BotLimits(start_ms=60_000, move_ms=600_000)
-"""A judge has no clock: what a position may take is said in nodes."""
+"""Limits of an engine. It has no clock: nodes bound its searches."""
 
 
-class JudgeError(ArenaError):
-    """The judge cannot be asked; the message says why."""
+class EngineError(ArenaError):
+    """The engine cannot analyse; the message has the reason."""
 
 
 class NotAGameError(ArenaError):
-    """What is to be analysed is no game by its family's rules."""
+    """The game to analyse violates the rules of its family."""
 
     kind = "bad-request"
 
 
-def sample_judge(family: str) -> BotSpec:
-    """The sample that judges: without contempt, an even game is even for both sides."""
-    command = (sys.executable, "-m", SAMPLES[STRONGEST], "--family", family)
-    return BotSpec(STRONGEST, command, options=(("Contempt", "0"),))
+def sample_engine(family: str) -> BotSpec:
+    """Return the sample bot that analyses, without contempt, so that an even game is even for both sides."""
+    command = (sys.executable, "-m", SAMPLES[ANALYSIS_ENGINE], "--family", family)
+    return BotSpec(ANALYSIS_ENGINE, command, options=(("Contempt", "0"),))
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
-    """What a judge of that name said of some positions, in the order they were asked about."""
+class Evaluations:
+    """Evaluations by the named engine, in the order of the requested positions."""
 
-    judge: str
-    scored: list[Scored]
+    engine: str
+    scored: list[EvaluatedPosition]
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A position of the game: the line that shows it to the bot, and how the game stands there."""
+    """A position of the game: the protocol line that sets it up, the position, and the outcome of the game if it is
+    over.
+    """
 
     question: bytes
     position: Position
     outcome: Outcome | None
 
     def after(self, move: str) -> _Place:
-        """The place behind a legal move."""
+        """Return the position after a legal move."""
         position = self.position.play(move)
         separator = b" " if b" moves " in self.question else b" moves "
         return _Place(self.question + separator + move.encode(), position, position.outcome)
 
 
-class Judge:
-    """A bot that sits before one game up to `moves`. `with Judge(…)` seats it and gives it back."""
+class AnalysisEngine:
+    """A bot that analyses one game up to `moves`. The context manager takes it from the roster and returns it."""
 
     def __init__(self, spec: BotSpec, roster: Roster, game: GameRecord | GameSpec, moves: Sequence[str]) -> None:
         self._spec, self._roster, self._game, self._moves = spec, roster, game, moves
@@ -89,11 +91,11 @@ class Judge:
 
     @property
     def name(self) -> str:
-        """What the judge calls itself, or is called."""
+        """The name the bot announced, otherwise the name in its spec."""
         said = self._seat.session.name if isinstance(self._seat, LocalBot) else ""
         return said or self._spec.name
 
-    def __enter__(self) -> Judge:
+    def __enter__(self) -> AnalysisEngine:
         course = _course(self._game, self._spec)
         (self._seat,) = self._roster.seat([self._spec], LIMITS)
         try:
@@ -103,7 +105,7 @@ class Judge:
             self._seat.ready()
             self._places = _places(player, course, self._moves)
         except BaseException as error:
-            raise self._given_up(error) from None
+            raise self._discard(error) from None
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -111,12 +113,12 @@ class Judge:
             self._roster.release([self._seat])
             self._seat = None
 
-    def ask(self, spot: Spot, nodes: int, *, depth: int = 0) -> Scored:
-        """A position with what the bot says of it, by so many nodes or to a `depth`. Raises JudgeError, Stopped.
+    def evaluate(self, spot: PositionRef, nodes: int, *, depth: int = 0) -> EvaluatedPosition:
+        """Evaluate a position with this number of nodes, or to a `depth`. Raises EngineError, Stopped.
 
-        It is not asked where the game is over, nor within the game where there is one legal move.
+        The bot is not asked where the game is over, nor within the game where only one move is legal.
         """
-        assert self._seat is not None, "a judge is asked within its context"
+        assert self._seat is not None, "use the engine as a context manager"
         place, move = spot
         one = self._places[place].after(move) if move else self._places[place]
         scored = _scored(one)
@@ -127,45 +129,45 @@ class Judge:
             effort = b"depth %d" % depth if depth else b"nodes %d" % nodes
             thought = self._seat.think(one.question + b"\ngo " + effort + b"\n", None)
         except BaseException as error:
-            raise self._given_up(error) from None
+            raise self._discard(error) from None
         info = thought.info
         score = centipawns(info) if info else None
         line = kept(info.pv) if info else ""
         best = _canonical(one.position, thought.move or "")
         return replace(scored, score=score, best=best, line=line, depths=_depths(thought.lines))
 
-    def ask_all(self, spots: Sequence[Spot], nodes: int) -> Answers:
-        """The same for several."""
-        return Answers(self.name, [self.ask(spot, nodes) for spot in spots])
+    def evaluate_all(self, spots: Sequence[PositionRef], nodes: int) -> Evaluations:
+        """Evaluate several positions."""
+        return Evaluations(self.name, [self.evaluate(spot, nodes) for spot in spots])
 
-    def _given_up(self, error: BaseException) -> BaseException:
-        """The bot is ended; the error to be raised."""
+    def _discard(self, error: BaseException) -> BaseException:
+        """Terminate the bot and return the error to raise."""
         if self._seat is not None:
             self._roster.discard([self._seat])
             self._seat = None
         if isinstance(error, BotError):
-            return JudgeError(f"bot {self._spec.name!r} cannot judge: {error.termination}, {error.detail}")
+            return EngineError(f"bot {self._spec.name!r} cannot analyse: {error.termination}, {error.detail}")
         if isinstance(error, SandboxError):
-            return JudgeError(f"bot {self._spec.name!r} cannot be started: {error}")
+            return EngineError(f"bot {self._spec.name!r} cannot be started: {error}")
         return error
 
 
 def score_of(position: Position, roster: Roster, *, depth: int) -> int:
-    """Hundredths for the side to move by the sample that judges, whatever led to the position; 30,000 - n: a win in n.
+    """Return the score in centipawns for the side to move, by the sample engine; 30,000 - n is a win in n plies.
 
-    Raises JudgeError, Stopped.
+    The position has no history. Raises EngineError, Stopped.
     """
     ruleset = position.ruleset
-    spec = sample_judge(ruleset.rules.family)
+    spec = sample_engine(ruleset.rules.family)
     game = GameSpec(
         ruleset.rules.family, ruleset.variant.name, spec, spec, options=ruleset.overrides, position=str(position)
     )
-    with Judge(spec, roster, game, ()) as judge:
-        return judge.ask((0, ""), 0, depth=depth).score or 0
+    with AnalysisEngine(spec, roster, game, ()) as engine:
+        return engine.evaluate((0, ""), 0, depth=depth).score or 0
 
 
-def _course(game: GameRecord | GameSpec, judge: BotSpec) -> GameHistory:
-    spec = GameSpec(game.family, game.variant, judge, judge, options=game.options, position=game.position or None)
+def _course(game: GameRecord | GameSpec, engine: BotSpec) -> GameHistory:
+    spec = GameSpec(game.family, game.variant, engine, engine, options=game.options, position=game.position or None)
     try:
         return GameHistory(spec)
     except (UnknownNameError, ParseError) as error:
@@ -174,7 +176,7 @@ def _course(game: GameRecord | GameSpec, judge: BotSpec) -> GameHistory:
 
 
 def _places(player: Player, course: GameHistory, moves: Sequence[str]) -> list[_Place]:
-    """All positions of the game, the start first. Raises NotAGameError."""
+    """Return all positions of the game, the start first. Raises NotAGameError."""
 
     def place() -> _Place:
         return _Place(player.position, course.line.position(), course.line.outcome)
@@ -191,7 +193,7 @@ def _places(player: Player, course: GameHistory, moves: Sequence[str]) -> list[_
 
 
 def _canonical(position: Position, move: str) -> str:
-    """A move as a bot wrote it in canonical text; empty for what is none here."""
+    """Return a bot's move in canonical notation; empty for an illegal move."""
     try:
         return position.ruleset.rules.notation.write_move(position.read(move))
     except ValueError:
@@ -199,7 +201,7 @@ def _canonical(position: Position, move: str) -> str:
 
 
 def _depths(lines: Sequence[bytes]) -> tuple[tuple[int, int], ...]:
-    """Depths of a search and its score after each, from what a bot wrote of it."""
+    """Return the depths of a search with the score after each, from the bot's `info` lines."""
     found: dict[int, int] = {}
     for line in lines:
         with contextlib.suppress(ProtocolError):
@@ -209,26 +211,25 @@ def _depths(lines: Sequence[bytes]) -> tuple[tuple[int, int], ...]:
     return tuple(sorted(found.items()))
 
 
-def _scored(place: _Place) -> Scored:
-    """What the rules say of a position."""
+def _scored(place: _Place) -> EvaluatedPosition:
+    """Score a position by the rules alone: outcome, number of legal moves, win in one."""
     position, side = place.position, place.position.side
     if place.outcome is not None:
-        return Scored(side, result={side: 1, "draw": 0}.get(place.outcome.winner, -1))
-    # Without its history: what repetition makes of a move is left to the judge.
+        return EvaluatedPosition(side, result={side: 1, "draw": 0}.get(place.outcome.winner, -1))
+    # `Position` has no history, so repetitions are left to the engine.
     ends = (position.play(code).outcome for code in position.moves)
     wins = any(end is not None and end.winner == side for end in ends)
-    return Scored(side, choices=len(position.moves), wins_now=wins)
+    return EvaluatedPosition(side, choices=len(position.moves), wins_now=wins)
 
 
-def ask_aside(record: bytes, spots: Sequence[Spot], nodes: int, most_plies: int) -> Answers:
-    """A job of a slot (`referee.play.slot`): the sample that judges is asked about a game, at the lowest priority
-    there is.
+def evaluate_in_background(record: bytes, spots: Sequence[PositionRef], nodes: int, max_plies: int) -> Evaluations:
+    """Evaluate positions by the sample engine at the lowest CPU priority, as a job of a slot (`referee.play.slot`).
 
-    Raises JudgeError, NotAGameError, Stopped.
+    Raises EngineError, NotAGameError, Stopped.
     """
     os.setpriority(os.PRIO_PROCESS, 0, 19)
-    with contextlib.suppress(OSError):  # bots that play come first, whatever else runs
+    with contextlib.suppress(OSError):  # playing bots have priority over this process
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     game = read_record(record)
-    with Judge(sample_judge(game.family), slot.roster(), game, game.moves[:most_plies]) as judge:
-        return judge.ask_all(spots, nodes)
+    with AnalysisEngine(sample_engine(game.family), slot.roster(), game, game.moves[:max_plies]) as engine:
+        return engine.evaluate_all(spots, nodes)

@@ -1,23 +1,19 @@
-"""Analyses and the arena's database: games read from it, analyses kept in it, the curve its own games have given.
-
-Refuses to know who asks and when.
-"""
+"""Storage of analyses and win models in the arena's database."""
 
 from __future__ import annotations
 
-from arena.analysis.curve import Curve, shipped
-from arena.analysis.fit import Fit, fit
-from arena.analysis.work import GameAnalysis
+from arena.analysis.fit import WinModelFit, fit
+from arena.analysis.game_analysis import AnalysedGame
+from arena.analysis.win_model import WinModel, shipped
 from arena.collections.conversion import to_record
 from arena.store import NotFoundError, Store
-from arena.store.base.models import Curve as CurveRow
-from arena.store.base.models import now
+from arena.store.base.models import FittedWinModel, now
 from arena.store.games.analyses import AnalysisFigures
 from referee.game.record import GameRecord
 
 
 def read_game(store: Store, name: str) -> GameRecord:
-    """A game by its id, or by its number in the archive. Raises NotFoundError."""
+    """Return the record of a game by its ID, or by its number in the archive. Raises NotFoundError."""
     if name.isascii() and name.isdecimal() and len(name) < 10:
         return to_record(store.archive.get(int(name)))
     try:
@@ -29,39 +25,39 @@ def read_game(store: Store, name: str) -> GameRecord:
         return to_record(store.archive.get(serial))
 
 
-def curve_of(store: Store, family: str) -> Curve:
-    """The latest curve made from the arena's own games, else the one it came with."""
-    found = store.analyses.curve(family)
-    return Curve(found.scale, f"own {found.id}") if found else shipped(family)
+def win_model_of(store: Store, family: str) -> WinModel:
+    """Return the latest win model fitted to the arena's own games, otherwise the shipped one."""
+    found = store.analyses.win_model(family)
+    return WinModel(found.scale, f"own {found.id}") if found else shipped(family)
 
 
-def keep(store: Store, found: GameAnalysis) -> None:
-    """Put an analysis into the database, in place of a former one of the game."""
+def save(store: Store, found: AnalysedGame) -> None:
+    """Store an analysis. It replaces an earlier one of the game."""
     summary = found.summary
     known = [one for one in summary.accuracy if one is not None]
     figures = AnalysisFigures(
         game_id=found.game,
         family=found.family,
-        judge=found.judge[:80],
+        engine=found.engine[:80],
         nodes=found.nodes,
-        fit=found.fit,
-        gaffes=sum(summary.gaffes),
-        first_gaffes=summary.gaffes[0],
-        second_gaffes=summary.gaffes[1],
+        win_model=found.win_model,
+        blunders=sum(summary.blunders),
+        first_blunders=summary.blunders[0],
+        second_blunders=summary.blunders[1],
         accuracy=min(known, default=None),
         first_accuracy=summary.accuracy[0],
         second_accuracy=summary.accuracy[1],
-        turns=summary.turns,
-        is_thrown=any(summary.thrown),
-        at=now(),
+        turning_points=summary.turning_points,
+        has_blown_win=any(summary.blown_win),
+        analysed_at=now(),
     )
     store.analyses.put(figures, found.as_json())
 
 
-def fit_curve(store: Store, family: str) -> tuple[Fit, int]:
-    """Fit a family's curve anew from all its analysed games with a result, and use it from now on; its number.
+def fit_win_model(store: Store, family: str) -> tuple[WinModelFit, int]:
+    """Fit the win model of a family to its analysed games with a result. Return the fit and its number.
 
-    Raises TooFewError.
+    The new model is used from now on. Raises TooFewPositionsError.
     """
     seen: list[tuple[int, float]] = []
     games = 0
@@ -75,8 +71,10 @@ def fit_curve(store: Store, family: str) -> tuple[Fit, int]:
                 points = 0.5 if winner == "draw" else float(winner == ply["side"])
                 seen.append((ply["score"], points))
     found = fit(seen)
-    row = CurveRow(family=family, scale=found.scale, games=games, positions=found.positions, log_loss=found.log_loss)
-    return found, store.analyses.add_curve(row)
+    row = FittedWinModel(
+        family=family, scale=found.scale, games=games, positions=found.positions, log_loss=found.log_loss
+    )
+    return found, store.analyses.add_win_model(row)
 
 
 def _winner(store: Store, game_id: str) -> str | None:

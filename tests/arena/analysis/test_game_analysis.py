@@ -1,4 +1,4 @@
-"""A whole game analysed: which positions are asked about how often, and by a scripted judge over the protocol."""
+"""A whole game analysed: which positions are asked about how often, and by a scripted engine over the protocol."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.analysis.budget import at_first, in_doubt
-from arena.analysis.curve import Curve
-from arena.analysis.judge import Judge, JudgeError, NotAGameError
-from arena.analysis.work import GameAnalysis, analyse, ask_position, marks_of
+from arena.analysis.budget import first_pass_nodes, second_pass_nodes
+from arena.analysis.engine import AnalysisEngine, EngineError, NotAGameError
+from arena.analysis.game_analysis import AnalysedGame, analyse, evaluate_position, marks_of
+from arena.analysis.win_model import WinModel
 from referee.game.record import GameRecord
 from referee.game.spec import BotSpec
 from referee.play.roster import Roster
@@ -21,8 +21,8 @@ from referee.rules.position import Position
 from referee.sandbox import open_sandbox
 from tests.arena.analysis.conftest import game_of
 
-CURVE = Curve(100.0, "test")
-JUDGE = """
+WIN_MODEL = WinModel(100.0, "test")
+ENGINE = """
 import sys
 for line in sys.stdin:
     words = line.split()
@@ -50,24 +50,24 @@ def roster() -> Iterator[Roster]:
 
 
 def scripted(folder: Path, scores: str, best: str = "'none'") -> BotSpec:
-    file = folder / "judge.py"
-    file.write_text(JUDGE.replace("SCORES", scores).replace("BEST", best))
+    file = folder / "engine.py"
+    file.write_text(ENGINE.replace("SCORES", scores).replace("BEST", best))
     return BotSpec("scripted", (sys.executable, "-I", str(file)))
 
 
-def analysed(record: GameRecord, spec: BotSpec, roster: Roster) -> GameAnalysis:
-    with Judge(spec, roster, record, record.moves) as judge:
-        return analyse(record, judge.ask_all, nodes=10, curve=CURVE)
+def analysed(record: GameRecord, spec: BotSpec, roster: Roster) -> AnalysedGame:
+    with AnalysisEngine(spec, roster, record, record.moves) as engine:
+        return analyse(record, engine.evaluate_all, nodes=10, win_model=WIN_MODEL)
 
 
 def test_every_position_is_asked_about_and_doubts_are_asked_again(tmp_path: Path, roster: Roster) -> None:
     record = game_of(load("loa").settle(), 4)
-    # Ply 3 seems to be a gaffe; a deeper look finds it sound.
+    # Ply 3 seems to be a blunder; a deeper look finds it sound.
     spec = scripted(tmp_path, "100 if plies == 3 and words[2] == '80' else 0")
     found = analysed(record, spec, roster)
     assert [one.mark for one in found.plies] == [""] * 4
     assert [one.score for one in found.plies] == [0, 0, 0, 0]
-    assert (found.judge, found.nodes, found.fit) == ("scripted", 10, "test")
+    assert (found.engine, found.nodes, found.win_model) == ("scripted", 10, "test")
 
 
 def test_what_stays_lost_is_marked_and_packed(tmp_path: Path, roster: Roster) -> None:
@@ -75,13 +75,13 @@ def test_what_stays_lost_is_marked_and_packed(tmp_path: Path, roster: Roster) ->
     found = analysed(record, scripted(tmp_path, "400 if plies == 3 else 0"), roster)
     data = found.as_json()
     assert marks_of(data) == {3: "??", 4: "??"}
-    assert data["gaffes"] == {"first": 1, "second": 1}
+    assert data["blunders"] == {"first": 1, "second": 1}
     assert data["plies"][2] == {
         "number": 3,
         "side": Position.start(load("loa").settle()).side,
         "move": record.moves[2],
         "score": 0,
-        "chance": 0.0,
+        "winning_chances": 0.0,
         "best": "",
         "loss": pytest.approx(0.964, abs=1e-3),
         "mark": "??",
@@ -101,7 +101,7 @@ def test_a_move_is_compared_with_what_the_judge_would_have_played(tmp_path: Path
 
 
 def test_a_choice_that_looks_unlike_the_position_before_it_is_looked_at_again(tmp_path: Path, roster: Roster) -> None:
-    """At first the choice looks as bad as the move: neither loses by the other, but the judge contradicts itself."""
+    """At first the choice looks as bad as the move: neither loses by the other, but the engine contradicts itself."""
     record = game_of(load("loa").settle(), 1)
     best = next(text for text in Position.start(load("loa").settle()).texts if text != record.moves[0])
     spec = scripted(tmp_path, f"0 if plies == 0 or (move == {best!r} and words[2] == '1000') else 200", repr(best))
@@ -123,20 +123,20 @@ def test_the_depths_of_a_search_are_heard(tmp_path: Path, roster: Roster) -> Non
     told = ("depth 1 score cp 7", "depth 2 score cp 90", "depth 2 score cp 8", "score cp 3", "depth 3 score win 4")
     words = "".join(f"info {line}\n" for line in (*told, "depth 4 nodes 5"))
     spec = scripted(tmp_path, f"sys.stdout.write({words!r}) and None")
-    with Judge(spec, roster, game_of(load("loa").settle(), 1), ()) as judge:
-        found = judge.ask((0, ""), 10)
+    with AnalysisEngine(spec, roster, game_of(load("loa").settle(), 1), ()) as engine:
+        found = engine.evaluate((0, ""), 10)
     assert found.depths == ((1, 7), (2, 8), (3, 29_996))
 
 
-@pytest.mark.parametrize(("score", "is_gaffe"), [(29, False), (31, True), (108, True), (111, False)])
-def test_what_seems_to_lose_about_as_much_as_a_gaffe_is_in_doubt(
-    tmp_path: Path, roster: Roster, score: int, is_gaffe: bool
+@pytest.mark.parametrize(("score", "is_blunder"), [(29, False), (31, True), (108, True), (111, False)])
+def test_what_seems_to_lose_about_as_much_as_a_blunder_is_in_doubt(
+    tmp_path: Path, roster: Roster, score: int, is_blunder: bool
 ) -> None:
     """From 0.15 to 0.5: less is none, more is one, whatever a deeper look finds; here it finds that all is lost."""
     record = game_of(load("loa").settle(), 1)
     spec = scripted(tmp_path, f"0 if plies == 0 else 500 if words[2] == '1000' else {score}")
     (found,) = analysed(record, spec, roster).plies
-    assert (found.loss is not None and found.loss > 0.9) is is_gaffe
+    assert (found.loss is not None and found.loss > 0.9) is is_blunder
 
 
 @pytest.mark.parametrize(
@@ -144,15 +144,15 @@ def test_what_seems_to_lose_about_as_much_as_a_gaffe_is_in_doubt(
     [(100, 800, 10_000), (500_000, 4_000_000, 8_000_000), (2_000_000, 8_000_000, 8_000_000), (9_000_000,) * 3],
 )
 def test_how_much_is_searched(nodes: int, first: int, doubt: int) -> None:
-    assert (at_first(nodes), in_doubt(nodes)) == (first, doubt)
+    assert (first_pass_nodes(nodes), second_pass_nodes(nodes)) == (first, doubt)
 
 
 def test_one_position(tmp_path: Path, roster: Roster) -> None:
     record = game_of(load("loa").settle(), 2)
-    with Judge(scripted(tmp_path, "plies * 50"), roster, record, record.moves) as judge:
-        found = ask_position(record, judge.ask_all, nodes=7, curve=CURVE)
+    with AnalysisEngine(scripted(tmp_path, "plies * 50"), roster, record, record.moves) as engine:
+        found = evaluate_position(record, engine.evaluate_all, nodes=7, win_model=WIN_MODEL)
     assert (found["score"], found["best"], found["line"], found["nodes"]) == (100, "", ["a", "b"], 7)
-    assert found["chance"] == pytest.approx(0.462, abs=1e-3)
+    assert found["winning_chances"] == pytest.approx(0.462, abs=1e-3)
 
 
 def test_a_judge_without_scores_marks_nothing(tmp_path: Path, roster: Roster) -> None:
@@ -164,7 +164,7 @@ def test_what_is_no_game_and_who_is_no_judge(tmp_path: Path, roster: Roster) -> 
     record = game_of(load("loa").settle(), 2)
     with pytest.raises(NotAGameError, match="ply 2"):
         analysed(replace(record, moves=(record.moves[0], "a1a1")), scripted(tmp_path, "0"), roster)
-    with pytest.raises(JudgeError, match="'mute' cannot judge"):
+    with pytest.raises(EngineError, match="'mute' cannot analyse"):
         analysed(record, BotSpec("mute", (sys.executable, "-I", "-c", "pass")), roster)
     with pytest.raises(NotAGameError, match="nowhere"):
         analysed(replace(record, variant="nowhere"), scripted(tmp_path, "0"), roster)

@@ -1,0 +1,163 @@
+"""Analyses whole games: evaluates all positions, marks the moves, and searches borderline moves again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from arena.analysis.budget import BORDERLINE_LOSS, MAX_PLIES, MAX_SWING, first_pass_nodes, second_pass_nodes
+from arena.analysis.engine import Evaluations, PositionRef
+from arena.analysis.marking import AnalysedMove, AnalysisSummary, EvaluatedPosition, mark_moves, summarise, swing
+from arena.analysis.win_model import WinModel
+from referee.game.record import GameRecord
+from referee.rules.core import SIDES
+
+Evaluate = Callable[[Sequence[PositionRef], int], Evaluations]
+"""Evaluates positions of a game with this number of nodes each."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysedGame:
+    """The analysis of a game; `win_model` names the model that converted scores to winning chances."""
+
+    game: str
+    family: str
+    engine: str
+    nodes: int
+    win_model: str
+    plies: list[AnalysedMove]
+    summary: AnalysisSummary
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data; chances and losses are from the mover's view."""
+        summary = self.summary
+        return {
+            "game": self.game,
+            "family": self.family,
+            "engine": self.engine,
+            "nodes": self.nodes,
+            "win_model": self.win_model,
+            "plies": [asdict(one) for one in self.plies],
+            "blunders": dict(zip(SIDES, summary.blunders, strict=True)),
+            "accuracy": dict(zip(SIDES, summary.accuracy, strict=True)),
+            "turning_points": summary.turning_points,
+            "blown_win": dict(zip(SIDES, summary.blown_win, strict=True)),
+        }
+
+
+def analyse(record: GameRecord, evaluate: Evaluate, *, nodes: int, win_model: WinModel) -> AnalysedGame:
+    """Analyse a game. `nodes` are multiplied by `arena.analysis.budget`. Raises what `evaluate` raises."""
+    moves = record.moves[:MAX_PLIES]
+    book = {number for number, ply in enumerate(record.plies, 1) if ply.book}
+    evaluations = _GameEvaluations(evaluate, moves, book)
+    evaluations.evaluate(first_pass_nodes(nodes))
+    if borderline := evaluations.borderline(win_model):
+        evaluations.evaluate(second_pass_nodes(nodes), borderline)
+    analysed = evaluations.analysed(win_model)
+    return AnalysedGame(
+        record.id,
+        record.family,
+        evaluations.engine,
+        nodes,
+        win_model.version,
+        analysed,
+        summarise(analysed, record.winner, book),
+    )
+
+
+class _GameEvaluations:
+    """Evaluations of a game so far: its positions, and the positions after the engine's choices."""
+
+    def __init__(self, evaluate: Evaluate, moves: Sequence[str], book: Container[int]) -> None:
+        self._evaluate_positions, self._moves, self._book = evaluate, moves, book
+        self._scored: dict[int, EvaluatedPosition] = {}
+        self._instead: dict[int, EvaluatedPosition] = {}
+        self.engine = ""
+
+    def evaluate(self, nodes: int, numbers: Sequence[int] = ()) -> None:
+        """Evaluate the positions before and after these plies (by default all) and after the engine's choices."""
+        numbers = numbers or range(1, len(self._moves) + 1)
+        places = sorted({place for number in numbers for place in (number - 1, number)}) or [0]
+        found = self._evaluate_positions([(place, "") for place in places], nodes)
+        self.engine = found.engine
+        self._scored.update(zip(places, found.scored, strict=True))
+        self._compare(numbers, nodes)
+
+    def _compare(self, numbers: Sequence[int], nodes: int) -> None:
+        """Evaluate the positions after the engine's choices at these plies, where they differ from the moves played."""
+        for number in numbers:
+            self._instead.pop(number, None)
+        chosen = [number for number in numbers if self._differs(number)]
+        if chosen:
+            found = self._evaluate_positions([(number - 1, self._scored[number - 1].best) for number in chosen], nodes)
+            self._instead.update(zip(chosen, found.scored, strict=True))
+
+    def _differs(self, number: int) -> bool:
+        at = self._scored[number - 1]
+        return at.score is not None and at.best not in ("", self._moves[number - 1]) and number not in self._book
+
+    def borderline(self, win_model: WinModel) -> list[int]:
+        """Return the plies that a longer search may mark differently.
+
+        Either their loss is close to that of a blunder, or the engine's choice leads to a different evaluation.
+        """
+        least, most = BORDERLINE_LOSS
+        return [
+            one.number
+            for one in self.analysed(win_model)
+            if one.loss is not None and (least <= one.loss <= most or self._swing(one.number, win_model) >= MAX_SWING)
+        ]
+
+    def _swing(self, number: int, win_model: WinModel) -> float:
+        at, played = self._scored[number - 1], self._scored[number]
+        chosen = played if at.best == self._moves[number - 1] else self._instead.get(number)
+        return 0.0 if number in self._book else swing(at, chosen, win_model)
+
+    def analysed(self, win_model: WinModel) -> list[AnalysedMove]:
+        """Return the moves by the present evaluations."""
+        scored = [self._scored[place] for place in range(len(self._moves) + 1)]
+        return mark_moves(scored, self._moves, win_model, self._book, self._instead)
+
+
+def analyse_last_move(
+    record: GameRecord, evaluate: Evaluate, *, nodes: int, win_model: WinModel, is_plain: bool = False
+) -> AnalysedMove:
+    """Analyse only the last move of a game; with `is_plain` by a single search of `nodes`. Raises what `evaluate`
+    raises.
+    """
+    before = len(record.moves) - 1
+
+    def evaluate_there(spots: Sequence[PositionRef], nodes: int) -> Evaluations:
+        return evaluate([(before + place, move) for place, move in spots], nodes)
+
+    evaluations = _GameEvaluations(evaluate_there, record.moves[-1:], ())
+    evaluations.evaluate(nodes if is_plain else first_pass_nodes(nodes))
+    if not is_plain and evaluations.borderline(win_model):
+        evaluations.evaluate(second_pass_nodes(nodes))
+    return evaluations.analysed(win_model)[0]
+
+
+def evaluate_position(record: GameRecord, evaluate: Evaluate, *, nodes: int, win_model: WinModel) -> dict[str, Any]:
+    """Evaluate the last position of a game, from the view of the side to move. Raises what `evaluate` raises."""
+    evaluations = evaluate([(len(record.moves), "")], nodes)
+    found = evaluations.scored[0]
+    chance = float(found.result) if found.result is not None else None
+    if chance is None and found.score is not None:
+        chance = round(win_model.winning_chances(found.score), 3)
+    return {
+        "family": record.family,
+        "side": found.side,
+        "engine": evaluations.engine,
+        "nodes": nodes,
+        "win_model": win_model.version,
+        "score": found.score,
+        "winning_chances": chance,
+        "best": found.best,
+        "line": found.line.split(),
+    }
+
+
+def marks_of(data: Mapping[str, Any]) -> dict[int, str]:
+    """Return the marks of an analysis (see `AnalysedGame.as_json`) by ply."""
+    return {ply["number"]: ply["mark"] for ply in data["plies"] if ply["mark"]}
