@@ -1,7 +1,4 @@
-"""The bot's end of the conversation: what it may say when, and what the referee has told it.
-
-Refuses to know any process, any clock and any game.
-"""
+"""The bot's end of a UGI session: which messages are allowed in which state, and the options the referee has set."""
 
 from __future__ import annotations
 
@@ -32,10 +29,10 @@ from protocol.turn import State, Stray, encoded, refused
 
 
 class BotSession:
-    """The bot's end. `options` are the options it announced, `values` what the referee set them to.
+    """State machine of the bot's end. `options` are the options it announced, `values` the values the referee set.
 
-    Forgiving where the language is: `isready` may come at any time after `ugi`, a `stop` that crosses the `bestmove`
-    comes back as `Stray`, a `position` holds for any number of `go`.
+    It is lenient where the protocol is: `isready` is valid at any time after `ugi`, a `stop` that crosses the
+    `bestmove` is returned as `Stray`, and one `position` is valid for any number of `go`.
     """
 
     __slots__ = ("_owed", "_positioned", "options", "query", "state", "values")
@@ -49,7 +46,10 @@ class BotSession:
         self._owed = 0
 
     def receive(self, line: bytes | str) -> RefereeMessage | Stray:
-        """What the referee said. Raises OutOfTurn, BadLine, or BadOption for an option that was never announced."""
+        """Parse a line from the referee and advance the state.
+
+        Raises OutOfTurn, BadLine, or BadOption for an option that the bot never announced.
+        """
         message = parse_referee_line(line)
         if isinstance(message, Unknown | Quit):
             if isinstance(message, Quit):
@@ -59,7 +59,7 @@ class BotSession:
             raise refused(message, self.state, "nothing follows quit")
         if isinstance(message, Ugi):
             if self.state is not State.STARTED:
-                return Stray(message, "ugi was said before")
+                return Stray(message, "ugi was sent before")
             self.state = State.HANDSHAKE
             return message
         if self.state in (State.STARTED, State.HANDSHAKE):
@@ -99,7 +99,7 @@ class BotSession:
         self.values[option.name] = option.check(message.value or "")
 
     def send(self, message: BotMessage) -> bytes:
-        """The bytes to write, and the state after them. Raises OutOfTurn, or BadLine for a text with line ends."""
+        """Encode a message to write and advance the state. Raises OutOfTurn, or BadLine for a text with line breaks."""
         data = encoded(str(message))
         match message:
             case BestMove():
@@ -125,9 +125,9 @@ class BotSession:
                 self.query = None
             case _:
                 if self.state in (State.STARTED, State.CLOSED):
-                    raise refused(message, self.state, "say nothing before ugi and after quit")
+                    raise refused(message, self.state, "send nothing before ugi and after quit")
         return data
 
     def _only(self, message: BotMessage, state: State) -> None:
         if self.state is not state:
-            raise refused(message, self.state, f"it belongs to the state {state.value}")
+            raise refused(message, self.state, f"it is only allowed in the state {state.value}")

@@ -1,8 +1,8 @@
-"""The referee's end of the conversation with a bot, from `ugi` to `quit`.
+"""The referee's end of a UGI session with a bot, from `ugi` to `quit`.
 
-It is strict about what it says itself and forgiving about what a bot says: a message that the state does not allow is
-handed over as `Stray` and counted. Only a `bestmove` nobody asked for raises, because from then on answers can no
-longer be matched to questions. Refuses to know any process, any clock and any game.
+It is strict about the referee's messages and lenient about the bot's: a message that the state does not allow is
+returned as `Stray` and counted. Only an unsolicited `bestmove` raises, because later answers could no longer be matched
+to their requests.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ MAX_OPTIONS = 1000
 MAX_FAMILIES = 64
 MAX_NAME = 200
 MAX_ANOMALIES = 100
-"""How many anomalies are kept; all are counted."""
+"""Number of anomalies that are kept; all are counted."""
 ANOMALY_CHARACTERS = 300
 
 _BARE_NO_MOVES = frozenset({"------", "wtf"})
-"""What real engines write in place of the whole line `bestmove` when they have no move."""
+"""Lines that real engines write instead of `bestmove` when they have no move."""
 
 _QUERY_ANSWERS = {
     "gameover": frozenset({"true", "false"}),
@@ -66,20 +66,20 @@ _REFEREE_SAYS: dict[type[Message], tuple[State, State]] = {
     Go: (State.IDLE, State.THINKING),
     Stop: (State.THINKING, State.THINKING),
 }
-"""What the referee may say: the state it belongs to, and the one after it. `quit` may be said in any."""
+"""States before and after each message of the referee. `quit` is allowed in every state."""
 
 _BOT_ANSWERS: dict[type[Message], tuple[State, str]] = {
     UgiOk: (State.HANDSHAKE, "ugiok without ugi"),
     ReadyOk: (State.READYING, "readyok without isready"),
 }
-"""The answers that end a state, and what each is in any other one."""
+"""Answers that end a state, and the error text for each of them in any other state."""
 
 
 class RefereeSession:
-    """The referee's end of the conversation with one bot.
+    """State machine of the referee's end of a session with one bot.
 
-    `capabilities` is what is known of the bot beforehand; `learned` adds what it announced.
-    `query` is the open query, or None.
+    `capabilities` are those known before the session; `learned` adds what the bot announced. `query` is the open query
+    or None.
     """
 
     __slots__ = (
@@ -108,7 +108,7 @@ class RefereeSession:
         self._positioned = False
 
     def learned(self) -> Capabilities:
-        """What is known of the bot, with what it announced in its handshake put in its place."""
+        """Return the stored capabilities, overridden by what the bot announced in the handshake."""
         known = self.capabilities
         clocks = self.options.get(CLOCKS_OPTION)
         return replace(
@@ -121,12 +121,12 @@ class RefereeSession:
             options=tuple(self.options.values()),
         )
 
-    # What the referee says ---------------------------------------------------------------------------------------
+    # Messages of the referee -------------------------------------------------------------------------------------
 
     def send(self, message: RefereeMessage) -> bytes:
-        """The bytes to write, and the state after them. Raises OutOfTurn, or BadLine for a text with line ends.
+        """Encode a message to write and advance the state. Raises OutOfTurn, or BadLine for a text with line breaks.
 
-        Every `go` needs a `position` of its own: some engines play the move they answer, some forget.
+        Every `go` needs a `position` of its own: some engines play the move they answer, some forget the position.
         """
         if isinstance(message, SetOption) and self.capabilities.setoption == "bare":
             data = encoded(message.bare())
@@ -134,20 +134,20 @@ class RefereeSession:
             data = encoded(str(message))
         if isinstance(message, Quit):
             if self.state is State.CLOSED:
-                raise refused(message, self.state, "quit is said once")
+                raise refused(message, self.state, "quit is sent only once")
             self.state = State.CLOSED
         else:
             self._advance(message)
-        # Whatever is said next gives up waiting for the answer to a query.
+        # The next message of the referee ends the wait for the answer to a query.
         self.query = message.what if isinstance(message, Query) else None
         return data
 
     def _advance(self, message: RefereeMessage) -> None:
         if type(message) not in _REFEREE_SAYS:
-            raise refused(message, self.state, "the referee says nothing the language does not know")
+            raise refused(message, self.state, "the referee sends only messages of the protocol")
         needed, after = _REFEREE_SAYS[type(message)]
         if self.state is not needed:
-            raise refused(message, self.state, f"it belongs to the state {needed.value}")
+            raise refused(message, self.state, f"it is only allowed in the state {needed.value}")
         if isinstance(message, Go) and not self._positioned:
             raise refused(message, self.state, "send a position before every go")
         if isinstance(message, SetPosition | Go | NewGame):
@@ -155,35 +155,38 @@ class RefereeSession:
         self.state = after
 
     def ask(self) -> None:
-        """The short way of `send` for a `position` and a `go` that the caller writes itself, in one piece.
+        """Advance the state for a `position` and a `go` that the caller writes itself; faster than two calls of `send`.
 
         Raises OutOfTurn.
         """
         if self.state is not State.IDLE:
-            raise refused(Go(), self.state, f"it belongs to the state {State.IDLE.value}")
+            raise refused(Go(), self.state, f"it is only allowed in the state {State.IDLE.value}")
         self.state = State.THINKING
         self._positioned = False
         self.query = None
 
     def ask_and_answer(self) -> None:
-        """The short way of `ask` and `answered` for a move that came at once. Raises OutOfTurn."""
+        """Advance the state for a whole turn whose answer came at once; faster than `ask` and `answered`. Raises
+        OutOfTurn.
+        """
         if self.state is not State.IDLE:
             self.ask()
         self._positioned = False
         self.query = None
 
     def answered(self) -> None:
-        """The short way of `receive` for a `bestmove` that the caller reads itself. Raises OutOfTurn."""
+        """Advance the state for a `bestmove` that the caller reads itself; faster than `receive`. Raises OutOfTurn."""
         if self.state is not State.THINKING:
-            raise refused(Go(), self.state, f"it belongs to the state {State.THINKING.value}")
+            raise refused(Go(), self.state, f"it is only allowed in the state {State.THINKING.value}")
         self.state = State.IDLE
 
-    # What the bot says -------------------------------------------------------------------------------------------
+    # Messages of the bot -----------------------------------------------------------------------------------------
 
     def receive(self, line: bytes) -> BotMessage | Stray:
-        """What the bot said. Raises OutOfTurn for a `bestmove` while not thinking, and nothing else.
+        """Parse a line of the bot and advance the state. Raises OutOfTurn for a `bestmove` without `go`, and nothing
+        else.
 
-        A malformed line of a known verb, and a message the state does not allow, come back as `Stray`.
+        A malformed line of a known verb and a message that the state does not allow are returned as `Stray`.
         """
         try:
             message = parse_bot_line(line)
@@ -220,7 +223,7 @@ class RefereeSession:
 
     def _unknown(self, message: Unknown) -> BotMessage:
         if self.query is not None and message.text:
-            # Some engines answer a query with the bare value; where the values are known, nothing else passes for one.
+            # Some engines answer a query with the bare value. Known queries accept only their known values.
             value = message.text.lower()
             answers = _QUERY_ANSWERS.get(self.query)
             if answers is None or value in answers:
@@ -251,7 +254,7 @@ class RefereeSession:
         if self.state is not State.HANDSHAKE:
             return self._stray(message, "an option outside the handshake")
         if option.name in self.options:
-            return self._stray(message, "an option announced twice: the first holds")
+            return self._stray(message, "an option announced twice: the first is used")
         if len(self.options) >= MAX_OPTIONS:
             return self._stray(message, f"more than {MAX_OPTIONS} options")
         self.options[option.name] = option

@@ -337,7 +337,7 @@ def test_the_end_and_after(bot):
 
 
 def test_a_second_ugi_is_stray(bot):
-    assert bot.receive("ugi") == Stray(Ugi(), "ugi was said before")
+    assert bot.receive("ugi") == Stray(Ugi(), "ugi was sent before")
 
 
 @given(st.lists(st.sampled_from([str(message) for message in ALL] + ["hello", "go x", ""])))
