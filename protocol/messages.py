@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from protocol.options import EMPTY, OptionDecl
 
 Offer: TypeAlias = Literal["draw", "resign"]
-Result3: TypeAlias = Literal["p1win", "p2win", "draw"]
+ResultWord: TypeAlias = Literal["p1win", "p2win", "draw"]
 ScoreKind: TypeAlias = Literal["cp", "win"]
 
 NO_MOVES = frozenset({"------", "(none)", "none", "null", "wtf"})
@@ -155,7 +155,7 @@ class IsReady:
 
 
 @dataclass(frozen=True, slots=True)
-class NewGame:
+class UgiNewGame:
     """`uginewgame`: the messages after it belong to another game."""
 
     def __str__(self) -> str:
@@ -225,7 +225,7 @@ class Quit:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class UgiQuery:
     """`query gameover|p1turn|result`: the bot must answer `response X`."""
 
     what: str
@@ -235,10 +235,10 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class UgiResult:
     """`result p1win|p2win|draw <termination>`: how the game ended."""
 
-    winner: Result3
+    winner: ResultWord
     termination: str = ""
 
     def __str__(self) -> str:
@@ -247,6 +247,6 @@ class Result:
 
 BotMessage: TypeAlias = Id | Declared | UgiOk | ReadyOk | Info | BestMove | Response | Unknown
 RefereeMessage: TypeAlias = (
-    Ugi | SetOption | IsReady | NewGame | SetPosition | Go | Stop | Quit | Query | Result | Unknown
+    Ugi | SetOption | IsReady | UgiNewGame | SetPosition | Go | Stop | Quit | UgiQuery | UgiResult | Unknown
 )
 Message: TypeAlias = BotMessage | RefereeMessage

@@ -18,26 +18,26 @@ from protocol.messages import (
     Id,
     Info,
     IsReady,
-    NewGame,
-    Query,
     Quit,
     ReadyOk,
     RefereeMessage,
     Response,
-    Result,
-    Result3,
+    ResultWord,
     ScoreKind,
     SetOption,
     SetPosition,
     Stop,
     Ugi,
+    UgiNewGame,
     UgiOk,
+    UgiQuery,
+    UgiResult,
     Unknown,
 )
 from protocol.options import EMPTY, parse_option, whole
 
 _UGI, _UGI_OK, _READY_OK, _IS_READY = Ugi(), UgiOk(), ReadyOk(), IsReady()
-_NEW_GAME, _STOP, _QUIT = NewGame(), Stop(), Quit()
+_NEW_GAME, _STOP, _QUIT = UgiNewGame(), Stop(), Quit()
 
 
 # Lines of a bot --------------------------------------------------------------------------------------------------
@@ -212,17 +212,17 @@ def _go(rest: str, line: str) -> Go:
     return Go(infinite=infinite, **found)
 
 
-def _query(rest: str, line: str) -> Query:
+def _query(rest: str, line: str) -> UgiQuery:
     if not rest:
         raise BadLine("query without a subject", line=line, hint="write: query gameover, query p1turn or query result")
-    return Query(rest)
+    return UgiQuery(rest)
 
 
-def _result(rest: str, line: str) -> Result:
+def _result(rest: str, line: str) -> UgiResult:
     winner, _, termination = rest.partition(" ")
     if winner not in ("p1win", "p2win", "draw"):
         raise BadLine("result without a winner", line=line, hint="write: result p1win|p2win|draw <termination>")
-    return Result(cast(Result3, winner), termination.strip())
+    return UgiResult(cast(ResultWord, winner), termination.strip())
 
 
 _REFEREE: dict[str, Callable[[str, str], RefereeMessage]] = {

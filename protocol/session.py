@@ -20,23 +20,23 @@ from protocol.messages import (
     Id,
     IsReady,
     Message,
-    NewGame,
-    Query,
     Quit,
     ReadyOk,
     RefereeMessage,
     Response,
-    Result,
     SetOption,
     SetPosition,
     Stop,
     Ugi,
+    UgiNewGame,
     UgiOk,
+    UgiQuery,
+    UgiResult,
     Unknown,
 )
 from protocol.options import OptionDecl
 from protocol.parser import parse_bot_line
-from protocol.turn import State, Stray, encoded, refused
+from protocol.turn import SessionState, Stray, encoded, refused
 
 MAX_OPTIONS = 1000
 MAX_FAMILIES = 64
@@ -55,28 +55,28 @@ _QUERY_ANSWERS = {
 }
 
 
-_REFEREE_SAYS: dict[type[Message], tuple[State, State]] = {
-    Ugi: (State.STARTED, State.HANDSHAKE),
-    IsReady: (State.IDLE, State.READYING),
-    NewGame: (State.IDLE, State.IDLE),
-    SetOption: (State.IDLE, State.IDLE),
-    SetPosition: (State.IDLE, State.IDLE),
-    Query: (State.IDLE, State.IDLE),
-    Result: (State.IDLE, State.IDLE),
-    Go: (State.IDLE, State.THINKING),
-    Stop: (State.THINKING, State.THINKING),
+_REFEREE_SAYS: dict[type[Message], tuple[SessionState, SessionState]] = {
+    Ugi: (SessionState.STARTED, SessionState.HANDSHAKE),
+    IsReady: (SessionState.IDLE, SessionState.READYING),
+    UgiNewGame: (SessionState.IDLE, SessionState.IDLE),
+    SetOption: (SessionState.IDLE, SessionState.IDLE),
+    SetPosition: (SessionState.IDLE, SessionState.IDLE),
+    UgiQuery: (SessionState.IDLE, SessionState.IDLE),
+    UgiResult: (SessionState.IDLE, SessionState.IDLE),
+    Go: (SessionState.IDLE, SessionState.THINKING),
+    Stop: (SessionState.THINKING, SessionState.THINKING),
 }
 """States before and after each message of the referee. `quit` is allowed in every state."""
 
-_BOT_ANSWERS: dict[type[Message], tuple[State, str]] = {
-    UgiOk: (State.HANDSHAKE, "ugiok without ugi"),
-    ReadyOk: (State.READYING, "readyok without isready"),
+_BOT_ANSWERS: dict[type[Message], tuple[SessionState, str]] = {
+    UgiOk: (SessionState.HANDSHAKE, "ugiok without ugi"),
+    ReadyOk: (SessionState.READYING, "readyok without isready"),
 }
 """Answers that end a state, and the error text for each of them in any other state."""
 
 
 class RefereeSession:
-    """State machine of the referee's end of a session with one bot.
+    """SessionState machine of the referee's end of a session with one bot.
 
     `capabilities` are those known before the session; `learned` adds what the bot announced. `query` is the open query
     or None.
@@ -97,13 +97,13 @@ class RefereeSession:
 
     def __init__(self, capabilities: Capabilities | None = None) -> None:
         self.capabilities = capabilities or Capabilities.default()
-        self.state = State.STARTED
+        self.state = SessionState.STARTED
         self.name = ""
         self.author = ""
         self.families: tuple[str, ...] = ()
         self.options: dict[str, OptionDecl] = {}
         self.query: str | None = None
-        self.anomalies: deque[tuple[State, str]] = deque(maxlen=MAX_ANOMALIES)
+        self.anomalies: deque[tuple[SessionState, str]] = deque(maxlen=MAX_ANOMALIES)
         self.anomaly_count = 0
         self._positioned = False
 
@@ -133,13 +133,13 @@ class RefereeSession:
         else:
             data = encoded(str(message))
         if isinstance(message, Quit):
-            if self.state is State.CLOSED:
+            if self.state is SessionState.CLOSED:
                 raise refused(message, self.state, "quit is sent only once")
-            self.state = State.CLOSED
+            self.state = SessionState.CLOSED
         else:
             self._advance(message)
         # The next message of the referee ends the wait for the answer to a query.
-        self.query = message.what if isinstance(message, Query) else None
+        self.query = message.what if isinstance(message, UgiQuery) else None
         return data
 
     def _advance(self, message: RefereeMessage) -> None:
@@ -150,7 +150,7 @@ class RefereeSession:
             raise refused(message, self.state, f"it is only allowed in the state {needed.value}")
         if isinstance(message, Go) and not self._positioned:
             raise refused(message, self.state, "send a position before every go")
-        if isinstance(message, SetPosition | Go | NewGame):
+        if isinstance(message, SetPosition | Go | UgiNewGame):
             self._positioned = isinstance(message, SetPosition)
         self.state = after
 
@@ -159,9 +159,9 @@ class RefereeSession:
 
         Raises OutOfTurn.
         """
-        if self.state is not State.IDLE:
-            raise refused(Go(), self.state, f"it is only allowed in the state {State.IDLE.value}")
-        self.state = State.THINKING
+        if self.state is not SessionState.IDLE:
+            raise refused(Go(), self.state, f"it is only allowed in the state {SessionState.IDLE.value}")
+        self.state = SessionState.THINKING
         self._positioned = False
         self.query = None
 
@@ -169,16 +169,16 @@ class RefereeSession:
         """Advance the state for a whole turn whose answer came at once; faster than `ask` and `answered`. Raises
         OutOfTurn.
         """
-        if self.state is not State.IDLE:
+        if self.state is not SessionState.IDLE:
             self.ask()
         self._positioned = False
         self.query = None
 
     def answered(self) -> None:
         """Advance the state for a `bestmove` that the caller reads itself; faster than `receive`. Raises OutOfTurn."""
-        if self.state is not State.THINKING:
-            raise refused(Go(), self.state, f"it is only allowed in the state {State.THINKING.value}")
-        self.state = State.IDLE
+        if self.state is not SessionState.THINKING:
+            raise refused(Go(), self.state, f"it is only allowed in the state {SessionState.THINKING.value}")
+        self.state = SessionState.IDLE
 
     # Messages of the bot -----------------------------------------------------------------------------------------
 
@@ -194,17 +194,17 @@ class RefereeSession:
             return self._stray(Unknown(line.decode("utf-8", "replace").strip()), str(error))
         match message:
             case BestMove():
-                if self.state is not State.THINKING:
+                if self.state is not SessionState.THINKING:
                     self._note(str(message))
                     raise refused(message, self.state, "answer every go with exactly one bestmove")
-                self.state = State.IDLE
+                self.state = SessionState.IDLE
             case Unknown():
                 return self._unknown(message)
             case ReadyOk() | UgiOk():
                 needed, reason = _BOT_ANSWERS[type(message)]
                 if self.state is not needed:
                     return self._stray(message, reason)
-                self.state = State.IDLE
+                self.state = SessionState.IDLE
             case Response():
                 if self.query is None:
                     return self._stray(message, "response without query")
@@ -229,14 +229,14 @@ class RefereeSession:
             if answers is None or value in answers:
                 self.query = None
                 return Response(message.text if answers is None else value)
-        elif self.state is State.THINKING and message.text in _BARE_NO_MOVES:
-            self.state = State.IDLE
+        elif self.state is SessionState.THINKING and message.text in _BARE_NO_MOVES:
+            self.state = SessionState.IDLE
             return BestMove(None)
         return message
 
     def _id(self, message: Id) -> Id | Stray:
         value = message.value[:MAX_NAME]
-        if self.state is not State.HANDSHAKE:
+        if self.state is not SessionState.HANDSHAKE:
             known = {"name": (self.name,), "author": (self.author,), "family": self.families}.get(message.field, ())
             return message if value in known else self._stray(message, "an id outside the handshake")
         if message.field == "name":
@@ -251,7 +251,7 @@ class RefereeSession:
 
     def _declared(self, message: Declared) -> Declared | Stray:
         option = message.option
-        if self.state is not State.HANDSHAKE:
+        if self.state is not SessionState.HANDSHAKE:
             return self._stray(message, "an option outside the handshake")
         if option.name in self.options:
             return self._stray(message, "an option announced twice: the first is used")

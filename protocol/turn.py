@@ -14,8 +14,8 @@ from protocol.errors import BadLine, OutOfTurn
 from protocol.messages import Message
 
 
-class State(enum.Enum):
-    """State of a session."""
+class SessionState(enum.Enum):
+    """SessionState of a session."""
 
     STARTED = "started"
     HANDSHAKE = "handshake"
@@ -43,7 +43,7 @@ def encoded(line: str) -> bytes:
     return line.encode() + b"\n"
 
 
-def refused(message: Message, state: State, hint: str) -> OutOfTurn:
+def refused(message: Message, state: SessionState, hint: str) -> OutOfTurn:
     """Return the error for a message that the state does not allow; `hint` says what to do instead."""
     verb = str(message).partition(" ")[0]
     return OutOfTurn(f"{verb!r} is not allowed while {state.value}", line=str(message), hint=hint, state=state.value)

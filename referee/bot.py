@@ -32,20 +32,20 @@ from protocol.messages import (
     Info,
     IsReady,
     Message,
-    NewGame,
-    Query,
     Quit,
     ReadyOk,
     RefereeMessage,
     Response,
-    Result,
     Ugi,
+    UgiNewGame,
     UgiOk,
+    UgiQuery,
+    UgiResult,
 )
 from protocol.options import OptionDecl
 from protocol.parser import parse_bot_line
 from protocol.session import RefereeSession
-from protocol.turn import State, Stray
+from protocol.turn import SessionState, Stray
 from referee.failure import BotError, SandboxError
 from referee.lag import LOOK_NS, MOST_TURN_NS, QueueMeter
 from referee.overshoot import UNKNOWN_MS, Overshoot
@@ -114,7 +114,7 @@ class Bot:
     @property
     def has_shaken_hands(self) -> bool:
         """Whether `ugiok` has come."""
-        return self.session.state not in (State.STARTED, State.HANDSHAKE)
+        return self.session.state not in (SessionState.STARTED, SessionState.HANDSHAKE)
 
     @property
     def options(self) -> Mapping[str, OptionDecl]:
@@ -139,7 +139,7 @@ class Bot:
     @property
     def is_reusable(self) -> bool:
         """Whether it may play another game: sound, running, and not asking for a fresh start (`UGI_Reuse`)."""
-        is_idle = self.session.state is State.IDLE
+        is_idle = self.session.state is SessionState.IDLE
         if not (is_idle and self.process.is_sound and self.process.is_running and self.capabilities.newgame):
             return False
         option = self.session.options.get("UGI_Reuse")
@@ -213,7 +213,7 @@ class Bot:
 
     def greet(self) -> None:
         """Begin to shake hands, where that has not begun; it is not waited for. Raises BotError."""
-        if self.session.state is State.STARTED:
+        if self.session.state is SessionState.STARTED:
             self.wire.write(self.session.send(Ugi()))
 
     def handshake(self) -> None:
@@ -240,7 +240,7 @@ class Bot:
 
     def ready(self) -> None:
         """`isready` … `readyok`, once only to a bot that takes no more. Raises BotError (`stalled`)."""
-        if self.session.state is not State.READYING:
+        if self.session.state is not SessionState.READYING:
             if not (question := self._ready_question()):
                 return
             self.wire.write(question)
@@ -258,13 +258,13 @@ class Bot:
         self.wire.output_bytes = 0
         if self.process.queue:
             self.process.queue.start()
-        news = self.session.send(NewGame()) if self.capabilities.newgame else b""
+        news = self.session.send(UgiNewGame()) if self.capabilities.newgame else b""
         if lines := news + self._ready_question():
             self.wire.write(lines)
 
     def query(self, position: bytes, what: str, deadline_ms: int) -> tuple[str, bool]:
         """The answer to `query`, and whether it came bare. Raises BotError (`stalled`)."""
-        self.wire.write(position + self.session.send(Query(what)))
+        self.wire.write(position + self.session.send(UgiQuery(what)))
         deadline_ns = self.wire.start_clock() + deadline_ms * _MS
         for line in self._lines(deadline_ns, "`query`"):
             message = self._receive(line, "`query`")
@@ -272,7 +272,7 @@ class Bot:
                 return message.value, not line.startswith(b"response")
         raise self.process.failed(Termination.STALLED, f"no answer to `query {what}` in {deadline_ms / 1000:g} s")
 
-    def announce(self, result: Result) -> None:
+    def announce(self, result: UgiResult) -> None:
         """Tell a bot that asked for it how the game ended; failures no longer matter."""
         if self.process.is_sound and self.capabilities.result:
             try:

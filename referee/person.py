@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from protocol.capabilities import Capabilities
-from protocol.messages import RefereeMessage, Result
+from protocol.messages import RefereeMessage, UgiResult
 from protocol.options import OptionDecl
 from referee.failure import BotError, Stopped
 from referee.overshoot import Overshoot
@@ -127,7 +127,7 @@ class PersonSeat:
     def end_turn(self, took_ms: float) -> None:
         """They see it on the board."""
 
-    def announce(self, result: Result) -> None:
+    def announce(self, result: UgiResult) -> None:
         """They see it on the board."""
 
     def condemn(self) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from protocol.capabilities import Capabilities
-from protocol.messages import Info, RefereeMessage, Result
+from protocol.messages import Info, RefereeMessage, UgiResult
 from protocol.options import OptionDecl
 from referee.overshoot import Overshoot
 from referee.spec import BotSpec, Limits
@@ -81,7 +81,7 @@ class Seat(Protocol):
     def end_turn(self, took_ms: float) -> None:
         """Its move has come and took so long."""
 
-    def announce(self, result: Result) -> None:
+    def announce(self, result: UgiResult) -> None:
         """Say how the game ended, if it wants to know; failures no longer matter."""
 
     @property

@@ -14,7 +14,7 @@ from arena.errors import ArenaError
 from protocol.capabilities import Capabilities
 from protocol.messages import Ugi
 from protocol.session import RefereeSession
-from protocol.turn import State
+from protocol.turn import SessionState
 from referee.spec import Limits
 
 GAME = 0
@@ -42,7 +42,7 @@ async def introduced(socket: web.WebSocketResponse) -> Capabilities:
         async with asyncio.timeout(PATIENCE_S):
             for _ in range(MOST_LINES):
                 await _hear(socket, session)
-                if session.state is State.IDLE:
+                if session.state is SessionState.IDLE:
                     await socket.send_json({"game": GAME, "do": "close"})
                     return session.learned()
         problem = f"the bot said {MOST_LINES:,} lines and no `ugiok`"

@@ -21,12 +21,12 @@ from protocol.messages import (
     Info,
     IsReady,
     Message,
-    NewGame,
     ReadyOk,
     RefereeMessage,
-    Result,
     Ugi,
+    UgiNewGame,
     UgiOk,
+    UgiResult,
 )
 from protocol.options import OptionDecl
 from protocol.session import RefereeSession
@@ -125,7 +125,7 @@ class RemoteBot:
     def new_game(self) -> None:
         """`uginewgame`."""
         if self.capabilities.newgame:
-            self.tell(NewGame())
+            self.tell(UgiNewGame())
 
     def ready(self) -> None:
         """`isready` … `readyok`. Raises BotError (`stalled`)."""
@@ -142,7 +142,7 @@ class RemoteBot:
     def end_turn(self, took_ms: float) -> None:
         """It has moved."""
 
-    def announce(self, result: Result) -> None:
+    def announce(self, result: UgiResult) -> None:
         """Tell a bot that asked for it how the game ended; failures no longer matter."""
         if self._is_open and self.capabilities.result:
             try:

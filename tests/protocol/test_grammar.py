@@ -9,7 +9,7 @@ import pytest
 import protocol
 from protocol import parser, session, ugicheck
 from protocol.lines import LIMIT_BYTES
-from protocol.turn import State
+from protocol.turn import SessionState
 
 FOLDER = Path(protocol.__file__).parent
 GRAMMAR = tomllib.loads((FOLDER / "grammar.toml").read_text(encoding="utf-8"))
@@ -17,7 +17,7 @@ SPEC = (FOLDER / "SPEC.md").read_text(encoding="utf-8")
 
 
 def test_it_has_the_verbs_states_and_bounds_of_the_program():
-    assert GRAMMAR["states"] == [state.value for state in (*State,)]
+    assert GRAMMAR["states"] == [state.value for state in (*SessionState,)]
     assert set(GRAMMAR["referee"]) == set(parser._REFEREE)
     assert set(GRAMMAR["bot"]) == set(parser._BOT)
     assert set(GRAMMAR["bot"]) == ugicheck.KNOWN
