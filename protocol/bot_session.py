@@ -25,7 +25,7 @@ from protocol.messages import (
 )
 from protocol.options import OptionDecl
 from protocol.parser import parse_referee_line
-from protocol.turn import SessionState, Stray, encoded, refused
+from protocol.turn import SessionState, Stray, encode_line, out_of_turn_error
 
 
 class BotSession:
@@ -56,14 +56,14 @@ class BotSession:
                 self.state = SessionState.CLOSED
             return message
         if self.state is SessionState.CLOSED:
-            raise refused(message, self.state, "nothing follows quit")
+            raise out_of_turn_error(message, self.state, "nothing follows quit")
         if isinstance(message, Ugi):
             if self.state is not SessionState.STARTED:
                 return Stray(message, "ugi was sent before")
             self.state = SessionState.HANDSHAKE
             return message
         if self.state in (SessionState.STARTED, SessionState.HANDSHAKE):
-            raise refused(message, self.state, "ugi and ugiok come first")
+            raise out_of_turn_error(message, self.state, "ugi and ugiok come first")
         if isinstance(message, Stop):
             return message if self.state is SessionState.THINKING else Stray(message, "there is nothing to stop")
         if not isinstance(message, IsReady):
@@ -83,14 +83,14 @@ class BotSession:
                 self._positioned = isinstance(message, SetPosition)
             case Go():
                 if not self._positioned:
-                    raise refused(message, self.state, "send a position before go")
+                    raise out_of_turn_error(message, self.state, "send a position before go")
                 self.state = SessionState.THINKING
             case UgiQuery():
                 self.query = message.what
 
     def _not_thinking(self, message: RefereeMessage) -> None:
         if self.state is SessionState.THINKING:
-            raise refused(message, self.state, "wait for bestmove")
+            raise out_of_turn_error(message, self.state, "wait for bestmove")
 
     def _set(self, message: SetOption) -> None:
         option = self.options.get(message.name)
@@ -100,7 +100,7 @@ class BotSession:
 
     def send(self, message: BotMessage) -> bytes:
         """Encode a message to write and advance the state. Raises OutOfTurn, or BadLine for a text with line breaks."""
-        data = encoded(str(message))
+        data = encode_line(str(message))
         match message:
             case BestMove():
                 self._only(message, SessionState.THINKING)
@@ -115,19 +115,19 @@ class BotSession:
                 self.state = SessionState.IDLE
             case ReadyOk():
                 if not self._owed:
-                    raise refused(message, self.state, "readyok answers isready")
+                    raise out_of_turn_error(message, self.state, "readyok answers isready")
                 self._owed -= 1
                 if self.state is SessionState.READYING and not self._owed:
                     self.state = SessionState.IDLE
             case Response():
                 if self.query is None:
-                    raise refused(message, self.state, "response answers query")
+                    raise out_of_turn_error(message, self.state, "response answers query")
                 self.query = None
             case _:
                 if self.state in (SessionState.STARTED, SessionState.CLOSED):
-                    raise refused(message, self.state, "send nothing before ugi and after quit")
+                    raise out_of_turn_error(message, self.state, "send nothing before ugi and after quit")
         return data
 
     def _only(self, message: BotMessage, state: SessionState) -> None:
         if self.state is not state:
-            raise refused(message, self.state, f"it is only allowed in the state {state.value}")
+            raise out_of_turn_error(message, self.state, f"it is only allowed in the state {state.value}")

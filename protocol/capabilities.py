@@ -103,7 +103,7 @@ def movetime_for(time_ms: int, inc_ms: int, usual_ms: float, worst_ms: float, mo
     return max(1, int(max(share * 5 / 6 - usual_ms, min(share, to_spare) / 2)))
 
 
-def shortened(movetime_ms: int, worst_ms: float) -> int:
+def shorten_movetime(movetime_ms: int, worst_ms: float) -> int:
     """Subtract the worst overshoot from `movetime_ms`, but never more than half of it.
 
     The bot gets the result as its `movetime`, so that it answers within `movetime_ms`.

@@ -29,7 +29,7 @@ _WORDS: dict[OptionType, frozenset[str]] = {
 _MAX_DIGITS = 18
 
 
-def whole(text: str) -> int | None:
+def parse_int(text: str) -> int | None:
     """Parse a whole number of at most 18 ASCII digits, with or without a sign; None for any other text."""
     digits = text[1:] if text[:1] in ("-", "+") else text
     return int(text) if digits.isdecimal() and digits.isascii() and len(digits) <= _MAX_DIGITS else None
@@ -81,7 +81,7 @@ class OptionDecl:
                 lowered = value.lower()
                 return lowered if lowered in ("true", "false") else None
             case "spin":
-                number = whole(value)
+                number = parse_int(value)
                 return None if number is None or self._is_out_of_bounds(number) else str(number)
             case "combo":
                 # Real engines forget to list their default among the values, so accept it as well.
@@ -126,7 +126,7 @@ def _type_of(words: Sequence[str], line: str) -> OptionType:
 def _bound(text: str | None, name: str, line: str) -> int | None:
     if text is None:
         return None
-    number = whole(text)
+    number = parse_int(text)
     if number is None:
         raise BadLine(f"{name} of an option is not a whole number", line=line, hint=_HINT)
     return number

@@ -34,7 +34,7 @@ from protocol.messages import (
     UgiResult,
     Unknown,
 )
-from protocol.options import EMPTY, parse_option, whole
+from protocol.options import EMPTY, parse_int, parse_option
 
 _UGI, _UGI_OK, _READY_OK, _IS_READY = Ugi(), UgiOk(), ReadyOk(), IsReady()
 _NEW_GAME, _STOP, _QUIT = UgiNewGame(), Stop(), Quit()
@@ -93,7 +93,7 @@ _INFO_WORDS = _INFO_NUMBERS | _INFO_IGNORED | {"score", "pv", "string", "lowerbo
 def _number(word: str) -> int | None:
     """Parse a whole number; a fraction, which some engines write, is cut off."""
     head, dot, tail = word.partition(".")
-    return whole(head) if not dot or (tail.isdecimal() and tail.isascii()) else None
+    return parse_int(head) if not dot or (tail.isdecimal() and tail.isascii()) else None
 
 
 def _info(rest: str, line: str) -> Info:
@@ -204,7 +204,7 @@ def _go(rest: str, line: str) -> Go:
         if word == "infinite":
             infinite = True
         elif word in _GO_NUMBERS:
-            number = whole(words[at]) if at < len(words) else None
+            number = parse_int(words[at]) if at < len(words) else None
             if number is None:
                 raise BadLine(f"go {word} without a number", line=line, hint=f"write: go {word} 1000")
             found[word] = number

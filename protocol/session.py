@@ -36,7 +36,7 @@ from protocol.messages import (
 )
 from protocol.options import OptionDecl
 from protocol.parser import parse_bot_line
-from protocol.turn import SessionState, Stray, encoded, refused
+from protocol.turn import SessionState, Stray, encode_line, out_of_turn_error
 
 MAX_OPTIONS = 1000
 MAX_FAMILIES = 64
@@ -76,10 +76,10 @@ _BOT_ANSWERS: dict[type[Message], tuple[SessionState, str]] = {
 
 
 class RefereeSession:
-    """SessionState machine of the referee's end of a session with one bot.
+    """State machine of the referee's end of a session with one bot.
 
-    `capabilities` are those known before the session; `learned` adds what the bot announced. `query` is the open query
-    or None.
+    `capabilities` are those known before the session; `merge_capabilities` adds what the bot announced. `query` is the
+    open query or None.
     """
 
     __slots__ = (
@@ -107,7 +107,7 @@ class RefereeSession:
         self.anomaly_count = 0
         self._positioned = False
 
-    def learned(self) -> Capabilities:
+    def merge_capabilities(self) -> Capabilities:
         """Return the stored capabilities, overridden by what the bot announced in the handshake."""
         known = self.capabilities
         clocks = self.options.get(CLOCKS_OPTION)
@@ -129,12 +129,12 @@ class RefereeSession:
         Every `go` needs a `position` of its own: some engines play the move they answer, some forget the position.
         """
         if isinstance(message, SetOption) and self.capabilities.setoption == "bare":
-            data = encoded(message.bare())
+            data = encode_line(message.bare())
         else:
-            data = encoded(str(message))
+            data = encode_line(str(message))
         if isinstance(message, Quit):
             if self.state is SessionState.CLOSED:
-                raise refused(message, self.state, "quit is sent only once")
+                raise out_of_turn_error(message, self.state, "quit is sent only once")
             self.state = SessionState.CLOSED
         else:
             self._advance(message)
@@ -144,40 +144,41 @@ class RefereeSession:
 
     def _advance(self, message: RefereeMessage) -> None:
         if type(message) not in _REFEREE_SAYS:
-            raise refused(message, self.state, "the referee sends only messages of the protocol")
+            raise out_of_turn_error(message, self.state, "the referee sends only messages of the protocol")
         needed, after = _REFEREE_SAYS[type(message)]
         if self.state is not needed:
-            raise refused(message, self.state, f"it is only allowed in the state {needed.value}")
+            raise out_of_turn_error(message, self.state, f"it is only allowed in the state {needed.value}")
         if isinstance(message, Go) and not self._positioned:
-            raise refused(message, self.state, "send a position before every go")
+            raise out_of_turn_error(message, self.state, "send a position before every go")
         if isinstance(message, SetPosition | Go | UgiNewGame):
             self._positioned = isinstance(message, SetPosition)
         self.state = after
 
-    def ask(self) -> None:
+    def begin_turn(self) -> None:
         """Advance the state for a `position` and a `go` that the caller writes itself; faster than two calls of `send`.
 
         Raises OutOfTurn.
         """
         if self.state is not SessionState.IDLE:
-            raise refused(Go(), self.state, f"it is only allowed in the state {SessionState.IDLE.value}")
+            raise out_of_turn_error(Go(), self.state, f"it is only allowed in the state {SessionState.IDLE.value}")
         self.state = SessionState.THINKING
         self._positioned = False
         self.query = None
 
-    def ask_and_answer(self) -> None:
-        """Advance the state for a whole turn whose answer came at once; faster than `ask` and `answered`. Raises
-        OutOfTurn.
+    def complete_turn(self) -> None:
+        """Advance the state for a whole turn whose answer came at once; faster than `begin_turn` and `end_turn`.
+
+        Raises OutOfTurn.
         """
         if self.state is not SessionState.IDLE:
-            self.ask()
+            self.begin_turn()
         self._positioned = False
         self.query = None
 
-    def answered(self) -> None:
+    def end_turn(self) -> None:
         """Advance the state for a `bestmove` that the caller reads itself; faster than `receive`. Raises OutOfTurn."""
         if self.state is not SessionState.THINKING:
-            raise refused(Go(), self.state, f"it is only allowed in the state {SessionState.THINKING.value}")
+            raise out_of_turn_error(Go(), self.state, f"it is only allowed in the state {SessionState.THINKING.value}")
         self.state = SessionState.IDLE
 
     # Messages of the bot -----------------------------------------------------------------------------------------
@@ -196,7 +197,7 @@ class RefereeSession:
             case BestMove():
                 if self.state is not SessionState.THINKING:
                     self._note(str(message))
-                    raise refused(message, self.state, "answer every go with exactly one bestmove")
+                    raise out_of_turn_error(message, self.state, "answer every go with exactly one bestmove")
                 self.state = SessionState.IDLE
             case Unknown():
                 return self._unknown(message)

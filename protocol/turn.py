@@ -36,14 +36,14 @@ class Stray:
         return str(self.message)
 
 
-def encoded(line: str) -> bytes:
+def encode_line(line: str) -> bytes:
     """Encode a line as bytes. Raises BadLine for a text with line breaks."""
     if "\n" in line or "\r" in line:
         raise BadLine("a message of more than one line", line=line, hint="take the line ends out of its texts")
     return line.encode() + b"\n"
 
 
-def refused(message: Message, state: SessionState, hint: str) -> OutOfTurn:
+def out_of_turn_error(message: Message, state: SessionState, hint: str) -> OutOfTurn:
     """Return the error for a message that the state does not allow; `hint` says what to do instead."""
     verb = str(message).partition(" ")[0]
     return OutOfTurn(f"{verb!r} is not allowed while {state.value}", line=str(message), hint=hint, state=state.value)

@@ -232,7 +232,7 @@ class Bot:
             if error.termination in (Termination.CRASHED, Termination.STALLED, Termination.PROTOCOL_ERROR):
                 raise BotError(Termination.HANDSHAKE_FAILED, error.detail) from None
             raise
-        self.capabilities = self.session.learned()
+        self.capabilities = self.session.merge_capabilities()
 
     def tell(self, message: RefereeMessage) -> None:
         """Send a message that has no answer."""
@@ -306,11 +306,11 @@ class Bot:
             elapsed = wire.arrived_ns - wire.asked_ns
             code = known.get(line[9:]) if line.startswith(b"bestmove ") else None
             if code is not None and elapsed - wire.lag_ns <= allowance_ns:
-                session.ask_and_answer()
+                session.complete_turn()
                 self._is_slow = False
                 return Thought(None, None, elapsed / _MS, wire.lag_ns / _MS, None, code)
             wire.lines.append(line)
-        session.ask()
+        session.begin_turn()
         if not self._is_slow:
             queue.begin()
             self._is_slow = True
@@ -350,7 +350,7 @@ class Bot:
                 if b" score " in line or b" nodes " in line:
                     lines.append(line)
             elif line.startswith(b"bestmove ") and (code := known.get(line[9:])) is not None:
-                session.answered()
+                session.end_turn()
                 return None, code, None, lines
             else:
                 message = self._receive(line, stage)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from protocol.capabilities import movetime_for, shortened
+from protocol.capabilities import movetime_for, shorten_movetime
 from referee.clock import Clock
 from referee.course import Course
 from referee.failure import BotError
@@ -92,7 +92,9 @@ class Player:
         """The arguments of `go`: what is left on the clocks, or a move time that leaves room for its lateness."""
         control, bot = clock.controls[side], self.bot
         if control.kind == "movetime":
-            return b"movetime %d" % shortened(control.base_ms, bot.overshoot.at_worst_ms(is_first=not bot.has_answered))
+            return b"movetime %d" % shorten_movetime(
+                control.base_ms, bot.overshoot.at_worst_ms(is_first=not bot.has_answered)
+            )
         if bot.capabilities.clocks or control.kind != "clock":
             return clock.words(side)
         late = bot.overshoot

@@ -44,7 +44,7 @@ async def introduced(socket: web.WebSocketResponse) -> Capabilities:
                 await _hear(socket, session)
                 if session.state is SessionState.IDLE:
                     await socket.send_json({"game": GAME, "do": "close"})
-                    return session.learned()
+                    return session.merge_capabilities()
         problem = f"the bot said {MOST_LINES:,} lines and no `ugiok`"
     except TimeoutError:
         problem = f"the bot did not answer `ugi` in {PATIENCE_S:g} s"

@@ -114,7 +114,7 @@ class RemoteBot:
         if self._has_shaken_hands:
             return
         self._lasting(self._shake_hands)
-        self.capabilities = self._session.learned()
+        self.capabilities = self._session.merge_capabilities()
         self._has_shaken_hands = True
 
     def tell(self, message: RefereeMessage) -> None:
@@ -184,7 +184,7 @@ class RemoteBot:
     def _ask(self, question: bytes, allowance_ms: float, *, is_timed: bool) -> Thought:
         """One try at an answer. Raises LineLost."""
         link, info = self._linked, None
-        self._session.ask()
+        self._session.begin_turn()
         begin = time.monotonic_ns()
         link.say(question.decode().rstrip("\n"))
         deadline = begin + int((allowance_ms + self._allowance_ms(link.longest_ms)) * _MS)
