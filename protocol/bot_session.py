@@ -1,4 +1,4 @@
-"""The bot's end of a UGI session: which messages are allowed in which state, and the options the referee has set."""
+"""State machine of the bot's end of a UGI session: which messages each state allows, and the options that were set."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from protocol.turn import SessionState, Stray, encode_line, out_of_turn_error
 
 
 class BotSession:
-    """SessionState machine of the bot's end. `options` are the options it announced, `values` the values the referee set.
+    """State machine of the bot's end. `options` are the options it announced, `values` the values the referee set.
 
     It is lenient where the protocol is: `isready` is valid at any time after `ugi`, a `stop` that crosses the
     `bestmove` is returned as `Stray`, and one `position` is valid for any number of `go`.

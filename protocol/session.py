@@ -55,7 +55,7 @@ _QUERY_ANSWERS = {
 }
 
 
-_REFEREE_SAYS: dict[type[Message], tuple[SessionState, SessionState]] = {
+_REFEREE_TRANSITIONS: dict[type[Message], tuple[SessionState, SessionState]] = {
     Ugi: (SessionState.STARTED, SessionState.HANDSHAKE),
     IsReady: (SessionState.IDLE, SessionState.READYING),
     UgiNewGame: (SessionState.IDLE, SessionState.IDLE),
@@ -143,9 +143,9 @@ class RefereeSession:
         return data
 
     def _advance(self, message: RefereeMessage) -> None:
-        if type(message) not in _REFEREE_SAYS:
+        if type(message) not in _REFEREE_TRANSITIONS:
             raise out_of_turn_error(message, self.state, "the referee sends only messages of the protocol")
-        needed, after = _REFEREE_SAYS[type(message)]
+        needed, after = _REFEREE_TRANSITIONS[type(message)]
         if self.state is not needed:
             raise out_of_turn_error(message, self.state, f"it is only allowed in the state {needed.value}")
         if isinstance(message, Go) and not self._positioned:

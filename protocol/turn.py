@@ -15,7 +15,7 @@ from protocol.messages import Message
 
 
 class SessionState(enum.Enum):
-    """SessionState of a session."""
+    """State of a session."""
 
     STARTED = "started"
     HANDSHAKE = "handshake"
