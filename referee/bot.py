@@ -159,19 +159,19 @@ class Bot:
 
     def begin_turn(self, _side: int) -> None:
         """It is to move: it rests no longer."""
-        if rest := self.process.rest:
-            rest.end()
+        if limiter := self.process.ponder_limiter:
+            limiter.end_wait()
 
     def end_turn(self, took_ms: float) -> None:
         """It has moved, and rests."""
-        if rest := self.process.rest:
-            rest.begin(self.wire.arrived_ns, int(took_ms * 1e6))
+        if limiter := self.process.ponder_limiter:
+            limiter.begin_wait(self.wire.arrived_ns, int(took_ms * 1e6))
 
     def close(self) -> None:
         """End the process for good: `quit` if it is sound, then kill all of it, reap, close every descriptor."""
         try:
-            if self.process.rest:
-                self.process.rest.wake()
+            if self.process.ponder_limiter:
+                self.process.ponder_limiter.resume()
             if self.process.is_sound and self.process.child:
                 farewell = b""
                 with contextlib.suppress(ProtocolError):

@@ -84,7 +84,7 @@ class GameRecord:
     adjudication: Mapping[str, Value] | None = None
     """Which of its rulings (`referee.spec.Adjudication`) were not as usual; None where the record does not say."""
     pondering: str = ""
-    """What a bot might do while its opponent thought (`referee.sandbox.rest`); empty where the record does not say."""
+    """What a bot might do while its opponent thought (`referee.sandbox.pondering`); empty if unknown."""
     out_of_turn_ms: tuple[float, float] = (0.0, 0.0)
     """Processor time that each side used while it was not its turn, as far as turns took a millisecond or more."""
     at_start: bool = False

@@ -63,8 +63,8 @@ class Roster:
             if bot is not None:
                 self._idle.remove(bot)
                 bot.spec = spec
-                if bot.process.is_running and bot.process.rest:
-                    bot.process.rest.wake()
+                if bot.process.is_running and bot.process.ponder_limiter:
+                    bot.process.ponder_limiter.resume()
                 else:
                     bot.close()
                     bot = None
@@ -121,14 +121,14 @@ class Roster:
         return tuple(self._idle)
 
     def begin(self, bots: Sequence[Seat], pondering: Pondering) -> None:
-        """The game of these bots begins. `pinned` takes two cores: where the slot has one, resting bots are frozen."""
+        """Begin the game of these bots. `pinned` needs two cores; on one core, pondering bots are frozen."""
         cores = sorted(os.sched_getaffinity(0))
         is_pinned = pondering == "pinned" and len(cores) > 1
         for side, bot in enumerate(bots):
-            if isinstance(bot, Bot) and (rest := bot.process.rest):
+            if isinstance(bot, Bot) and (limiter := bot.process.ponder_limiter):
                 own = cores[(2 * self._number + side) % len(cores)]
-                rest.pin(frozenset({own}) if is_pinned else frozenset())
-                rest.start("frozen" if pondering == "pinned" and not is_pinned else pondering)
+                limiter.pin(frozenset({own}) if is_pinned else frozenset())
+                limiter.start_game("frozen" if pondering == "pinned" and not is_pinned else pondering)
 
     def rouse(self, bots: Sequence[Seat]) -> tuple[float, float]:
         """The game is over, both bots go on; the processor time in milliseconds that each used out of turn."""
@@ -174,8 +174,8 @@ class Roster:
 
     def _freeze_idle(self) -> None:
         for bot in self._idle:
-            if (rest := bot.process.rest) and not rest.is_frozen:
-                rest.freeze()
+            if (limiter := bot.process.ponder_limiter) and not limiter.is_frozen:
+                limiter.freeze()
 
     def _close_idle(self, keep: int = 0) -> None:
         """End idle bots, the longest idle first, until `keep` are left."""
@@ -208,8 +208,8 @@ def _can_be(bot: Bot, spec: BotSpec) -> bool:
 
 
 def _roused_ms(bot: Seat) -> float:
-    rest = bot.process.rest if isinstance(bot, Bot) else None
-    if rest is None:
+    limiter = bot.process.ponder_limiter if isinstance(bot, Bot) else None
+    if limiter is None:
         return 0.0
-    rest.end()
-    return round(rest.used_ns / 1e6, 3)
+    limiter.end_wait()
+    return round(limiter.used_ns / 1e6, 3)

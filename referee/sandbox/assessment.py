@@ -7,7 +7,7 @@ import shutil
 from dataclasses import dataclass
 
 from referee.sandbox import bwrap, landlock
-from referee.sandbox.cgroup import Place, find_place
+from referee.sandbox.cgroup import CgroupParent, find_cgroup_parent
 from referee.sandbox.level import LEVELS, Sandbox
 from referee.sandbox.privilege import is_root, may_read_all
 from referee.sandbox.selftest import STRONG, test
@@ -39,8 +39,8 @@ def open_sandbox(
     if not found.works:
         raise ValueError(f"sandbox {name} does not work here: {found.reason}; {found.fix}")
     reads_all = is_own and may_read_all()
-    place = find_place() if uses_groups and name != "none" else None
-    if not isinstance(place, Place):
+    place = find_cgroup_parent() if uses_groups and name != "none" else None
+    if not isinstance(place, CgroupParent):
         return Sandbox(name, reads_all=reads_all)
     place.tidy()
     return Sandbox(name, place, reads_all)

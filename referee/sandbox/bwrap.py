@@ -14,8 +14,8 @@ from referee.sandbox.cgroup import join_line
 from referee.sandbox.launch import FILTER, Launch, Request, environment
 from referee.sandbox.privilege import drop_line, pick_user
 from referee.sandbox.rlimits import limit_line
-from referee.sandbox.seccomp import Filter
-from referee.sandbox.view import look
+from referee.sandbox.seccomp import SyscallFilter
+from referee.sandbox.view import make_view
 
 BOT_FOLDER = "/bot"
 """Where a bot with a folder of its own finds it, read-only."""
@@ -41,13 +41,13 @@ def wrap(request: Request) -> Launch:
     user, folder, spare = pick_user(), request.folder, request.spare
     privileges: tuple[str, ...]
     become: tuple[str, ...]
-    view = look(request.command, folder)
+    view = make_view(request.command, folder)
     scratch = ("--perms", "1777", "--size", str(SCRATCH_BYTES), "--tmpfs")
     binds = [("--ro-bind", path, path) for path in view.shown]
     if folder is not None:
         binds.append(("--ro-bind", os.path.realpath(folder), BOT_FOLDER))
     here = BOT_FOLDER if folder is not None else os.getcwd()
-    program_filter = Filter().program()
+    program_filter = SyscallFilter().program()
     if user is None:
         privileges = ("--unshare-user", "--disable-userns", "--cap-drop", "ALL")
         # Bubblewrap's own first process would be of the bot's user but not under the filter: a shell under it takes

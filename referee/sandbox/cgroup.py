@@ -19,7 +19,7 @@ from referee.spec import Limits
 PREFIX = "arena-bot"
 _REFEREE = "arena-referee"
 _NEEDED = ("memory", "pids")
-_PATIENCE_S = 1.0
+_CLOSE_TIMEOUT_S = 1.0
 _count = itertools.count()
 _left: set[str] = set()
 """Folders of groups in which somebody was still dying when patience ended: removed when the next group is made."""
@@ -28,7 +28,7 @@ _JOIN = 'while [ "$1" != -- ]; do echo $$ > "$1" || exit 125; shift; done; shift
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Cgroup:
     """The control group of one bot: its folder in each hierarchy that has a say."""
 
     folders: Mapping[str, str]
@@ -67,7 +67,7 @@ class Group:
 
     def close(self) -> None:
         """Kill whatever is in it, and remove it."""
-        deadline = time.monotonic() + _PATIENCE_S
+        deadline = time.monotonic() + _CLOSE_TIMEOUT_S
         self._kill()
         for folder in dict.fromkeys(self.folders.values()):
             while True:
@@ -95,17 +95,17 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CgroupParent:
     """Where groups can be made here: a folder for each controller, and whether they are of version 2."""
 
     folders: Mapping[str, str]
     is_unified: bool
 
-    def make(self, limits: Limits, overhead: int) -> Group:
+    def make(self, limits: Limits, overhead: int) -> Cgroup:
         """A new group with these limits. Raises OSError."""
         _remove_left()
         name = f"{PREFIX}-{os.getpid()}-{next(_count)}"
-        group = Group({controller: os.path.join(folder, name) for controller, folder in self.folders.items()})
+        group = Cgroup({controller: os.path.join(folder, name) for controller, folder in self.folders.items()})
         try:
             for folder in dict.fromkeys(group.folders.values()):
                 os.mkdir(folder)
@@ -154,14 +154,14 @@ def _remove_left() -> None:
             _left.discard(folder)
 
 
-def find_place() -> Place | str:
+def find_cgroup_parent() -> CgroupParent | str:
     """Where this process may make groups; in words why it may not."""
     own, mounts = _memberships(), _mounts()
     unified = _folder(own.get(""), mounts.get("unified"))
     reason = "no control groups are mounted"
     if unified:
-        found = _unified_place(unified)
-        if isinstance(found, Place):
+        found = _unified_parent(unified)
+        if isinstance(found, CgroupParent):
             return found
         reason = found
     folders = {}
@@ -173,10 +173,10 @@ def find_place() -> Place | str:
         return reason
     if unified and _may_make(unified) and os.path.exists(os.path.join(unified, "cgroup.procs")):
         folders["kill"] = unified
-    return Place(folders, is_unified=False)
+    return CgroupParent(folders, is_unified=False)
 
 
-def _unified_place(folder: str) -> Place | str:
+def _unified_parent(folder: str) -> CgroupParent | str:
     """The group of this process, or the one above when it was put aside before; asked to hand its controllers down."""
     if os.path.basename(folder) == _REFEREE:
         folder = os.path.dirname(folder)
@@ -200,7 +200,7 @@ def _unified_place(folder: str) -> Place | str:
                 _write(folder, "cgroup.subtree_control", "+cpu")
         except OSError as error:
             return f"{folder} does not hand its controllers down: {error.strerror}"
-    return Place({"memory": folder, "pids": folder}, is_unified=True)
+    return CgroupParent({"memory": folder, "pids": folder}, is_unified=True)
 
 
 def _memberships() -> dict[str, str]:

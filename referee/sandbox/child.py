@@ -10,8 +10,8 @@ import signal
 import subprocess
 
 from referee.sandbox.launch import FILTER, Launch
-from referee.sandbox.reaper import PATIENCE_S, kill_descendants, kill_tree
-from referee.sandbox.rest import Rest
+from referee.sandbox.pondering import PonderLimiter
+from referee.sandbox.reaper import KILL_TIMEOUT_S, kill_descendants, kill_tree
 from referee.sandbox.watchdog import Watchdog, Watched
 from referee.spec import Limits
 
@@ -43,21 +43,21 @@ class Child:
         except OSError:
             with process:
                 process.kill()
-            if launch.cell:
-                launch.cell.close()
+            if launch.cgroup:
+                launch.cgroup.close()
             raise
         self._resident = 0
         self._limits = limits
         self._watchdog = watchdog
-        self.rest = Rest(process.pid, launch.cell)
+        self.ponder_limiter = PonderLimiter(process.pid, launch.cgroup)
         self._watched = Watched(
             process.pid,
             limits.memory_bytes,
             limits.processes,
             launch.overhead,
             launch.scratch,
-            launch.cell,
-            self.rest,
+            launch.cgroup,
+            self.ponder_limiter,
             launch.is_supervised,
         )
         watchdog.watch(self._watched)
@@ -79,16 +79,16 @@ class Child:
 
     def peak_bytes(self) -> int:
         """The most memory its tree was seen to hold, looked at anew while it runs."""
-        if self._launch.cell:
-            return self._launch.cell.peak_bytes()
+        if self._launch.cgroup:
+            return self._launch.cgroup.peak_bytes()
         if not (self._watched.excess or self.has_exited):
             self._watched.look()
         return self._watched.peak.memory_bytes
 
     def excess(self) -> str:
         """Which limit this process ran into, `memory` or `processes`; empty when none."""
-        if self._launch.cell:
-            return self._launch.cell.excess()
+        if self._launch.cgroup:
+            return self._launch.cgroup.excess()
         watched, limits = self._watched, self._limits
         if not (watched.excess or self.has_exited):
             watched.look()
@@ -134,7 +134,7 @@ class Child:
         """Kill it and all its descendants. A supervisor ends by itself when it has reaped them."""
         if self._launch.is_supervised:
             kill_descendants(self.pid)
-            if self.exits_within(PATIENCE_S * 1000):
+            if self.exits_within(KILL_TIMEOUT_S * 1000):
                 return
         kill_tree(self.pid)
 
@@ -147,7 +147,7 @@ class Child:
         """Kill it and all its descendants, reap it, close every descriptor."""
         process = self._process
         self._watchdog.forget(self._watched)
-        self.rest.close()
+        self.ponder_limiter.close()
         if process.returncode is None:
             self._kill()
         # A full pipe must not keep the dead from being reaped, so our ends are closed before the wait.
@@ -157,8 +157,8 @@ class Child:
                     pipe.close()
         self._reap()
         os.close(self.pid_fd)
-        if self._launch.cell:
-            self._launch.cell.close()
+        if self._launch.cgroup:
+            self._launch.cgroup.close()
 
 
 def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
@@ -183,8 +183,8 @@ def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
             pass_fds=passed,
         )
     except OSError:
-        if launch.cell:
-            launch.cell.close()
+        if launch.cgroup:
+            launch.cgroup.close()
         raise
     finally:
         for descriptor in passed:

@@ -13,10 +13,10 @@ from dataclasses import replace
 from referee.sandbox import launcher, rlimits
 from referee.sandbox.launch import Launch, Request, environment, supervised
 from referee.sandbox.privilege import is_passable, may_read_all, pick_user
-from referee.sandbox.seccomp import Filter
-from referee.sandbox.view import look
+from referee.sandbox.seccomp import SyscallFilter
+from referee.sandbox.view import make_view
 
-LEAST_VERSION = 3
+MIN_VERSION = 3
 """Before it, files could be emptied without being written to (Linux 6.2)."""
 _SCOPED_VERSION = 6
 """Since it, signals are Landlock's business too (Linux 6.12)."""
@@ -27,14 +27,14 @@ _WRITTEN = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"
 def missing() -> str:
     """Why this kernel cannot do it, in words; empty when it can."""
     version = launcher.landlock_version()
-    if version < LEAST_VERSION:
-        return f"the kernel offers Landlock {version}, {LEAST_VERSION} is needed (Linux 6.2)"
+    if version < MIN_VERSION:
+        return f"the kernel offers Landlock {version}, {MIN_VERSION} is needed (Linux 6.2)"
     return "" if _filter(version).program() else "no system call filter for this machine"
 
 
-def _filter(version: int) -> Filter:
+def _filter(version: int) -> SyscallFilter:
     # Before it, a bot can signal nobody but itself, its own children neither.
-    return Filter(_PID_MARK, allows_signals=version >= _SCOPED_VERSION)
+    return SyscallFilter(_PID_MARK, allows_signals=version >= _SCOPED_VERSION)
 
 
 def wrap(request: Request) -> Launch:
@@ -42,7 +42,7 @@ def wrap(request: Request) -> Launch:
     (an arena under `/root`), it may open all it is shown: Landlock alone says then what that is.
     """
     user = pick_user()
-    view = look(request.command, request.folder)
+    view = make_view(request.command, request.folder)
     version = launcher.landlock_version()
     own = [os.path.abspath(request.folder)] if request.folder else []  # the launcher starts in the folder itself
     needed = (sys.executable, os.path.realpath(sys.executable), *own)

@@ -21,7 +21,7 @@ FILTER = "{filter}"
 """Stands in a line for the number of the descriptor from which the system call filter is read."""
 
 
-class Cell(Protocol):
+class BotCgroup(Protocol):
     """Where the kernel bounds and counts what one bot uses."""
 
     def peak_bytes(self) -> int:
@@ -72,7 +72,7 @@ class Launch:
     """Whether an exit code of 128 + n says that the bot was killed by signal n."""
     is_supervised: bool = False
     """Whether the process that is started only supervises the bot: what it uses itself is not the bot's."""
-    cell: Cell | None = None
+    cgroup: BotCgroup | None = None
 
 
 def supervised(request: Request, plan: Mapping[str, Any], environment: Mapping[str, str]) -> Launch:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from referee.sandbox import bwrap, landlock, rlimits
-from referee.sandbox.cgroup import Place
+from referee.sandbox.cgroup import CgroupParent
 from referee.sandbox.launch import ONE_THREAD, Launch, Request, supervised
 from referee.spec import Limits
 
@@ -40,10 +40,10 @@ _WRAPS: dict[str, Wrap] = {
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """A way to run bots. `name` goes into every record; `place` is where control groups for them are made, if any."""
+    """A way to run bots. `name` goes into every record; `cgroup_parent` is where control groups for them are made, if any."""
 
     name: str
-    place: Place | None = field(default=None, compare=False)
+    cgroup_parent: CgroupParent | None = field(default=None, compare=False)
     reads_all: bool = False
     """Whether a bot may open every file it is shown, whoever owns it: the files of the person who started the arena."""
 
@@ -51,12 +51,12 @@ class Sandbox:
         """The command with everything in front of it, to be run in `folder` (None: this process's). Raises OSError."""
         wrap = _WRAPS[self.name]
         request = Request(command, folder, limits, reads_all=self.reads_all)
-        if self.place is None or self.name == "none":
+        if self.cgroup_parent is None or self.name == "none":
             return wrap(request)
-        group = self.place.make(limits, bwrap.OVERHEAD if self.name == "bwrap" else 0)
+        group = self.cgroup_parent.make(limits, bwrap.OVERHEAD if self.name == "bwrap" else 0)
         try:
             launch = wrap(replace(request, groups=group.files, spare=_SPARE))
         except OSError:
             group.close()
             raise
-        return replace(launch, cell=group)
+        return replace(launch, cgroup=group)

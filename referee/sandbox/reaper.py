@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _ROUNDS = 200
-PATIENCE_S = 2.0
+KILL_TIMEOUT_S = 2.0
 """How long the killed may take to be gone: the memory of a big process is not freed in no time."""
 
 
@@ -100,7 +100,7 @@ def stop_threads(pid: int) -> None:
 def sweep(keep: set[int]) -> int:
     """Kill and reap every child not in `keep`, and what they leave behind; the number of strays killed."""
     killed: set[int] = set()
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + KILL_TIMEOUT_S
     while (strays := children() - keep) and time.monotonic() < deadline:
         _kill_trees(strays)
         for pid in strays:
@@ -152,7 +152,7 @@ def _see_gone(pid_fds: Iterable[int]) -> None:
     left = set(pid_fds)
     for descriptor in left:
         poll.register(descriptor, select.POLLIN)
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + KILL_TIMEOUT_S
     while left and (patience := deadline - time.monotonic()) > 0:
         for descriptor, _ in poll.poll(patience * 1000):
             poll.unregister(descriptor)

@@ -170,7 +170,7 @@ _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class SyscallFilter:
     """What a filter lets through beyond the common list."""
 
     own_pid: int | None = None
@@ -231,7 +231,7 @@ class _Builder:
         """For that call do `body`, which must end in a return."""
         self._parts.extend((_op(_JUMP_EQUAL, numbers[self._column], 0, len(b"".join(body)) // 8), *body))
 
-    def build(self, chosen: Filter) -> bytes:
+    def build(self, chosen: SyscallFilter) -> bytes:
         for numbers in _REFUSED.values():
             self.on(numbers, _DENY)
         for numbers in _ABSENT.values():

@@ -26,7 +26,7 @@ from referee.spec import Limits
 STRONG = ("bwrap", "landlock")
 """Those that are to keep a program of unknown origin away from files, network and other processes."""
 PROCESSES = 10
-PATIENCE_S = 10.0
+ANSWER_TIMEOUT_S = 10.0
 _LIMITS = replace(Limits(), processes=PROCESSES, memory_bytes=2**28)
 
 
@@ -52,7 +52,7 @@ def fault(sandbox: Sandbox, command: Sequence[str], folder: str | None, limits: 
         return f"{error.filename}: {error.strerror}"
     try:
         _, complaint = _listen(child)
-        how = child.how_it_ended() if child.exits_within(PATIENCE_S * 1000) else "it does not end"
+        how = child.how_it_ended() if child.exits_within(ANSWER_TIMEOUT_S * 1000) else "it does not end"
         return "" if how == "exit code 0" else complaint.decode("utf-8", "replace").strip() or how
     finally:
         child.end()
@@ -146,7 +146,7 @@ def _answer(child: Child) -> dict[str, Any]:
         return dict(json.loads(answer))
     except ValueError:
         lines = complaint.decode("utf-8", "replace").strip().splitlines()
-        if lines or not child.exits_within(PATIENCE_S * 1000):
+        if lines or not child.exits_within(ANSWER_TIMEOUT_S * 1000):
             raise ValueError(lines[-1] if lines else "a program in it does not answer") from None
         raise ValueError(f"a program in it ended without a word ({child.how_it_ended()})") from None
 
@@ -157,7 +157,7 @@ def _listen(child: Child) -> tuple[bytes, bytes]:
     poll = select.poll()
     for descriptor in texts:
         poll.register(descriptor, select.POLLIN)
-    deadline, left = time.monotonic() + PATIENCE_S, len(texts)
+    deadline, left = time.monotonic() + ANSWER_TIMEOUT_S, len(texts)
     while left and not texts[child.stdout].endswith(b"\n") and (patience := deadline - time.monotonic()) > 0:
         for descriptor, _ in poll.poll(patience * 1000):
             data = os.read(descriptor, 65_536)

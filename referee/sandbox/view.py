@@ -41,7 +41,7 @@ class View:
     """Pairs of a target and the place of the link."""
 
 
-def look(command: Sequence[str], folder: str | None) -> View:
+def make_view(command: Sequence[str], folder: str | None) -> View:
     """What a bot needs to see to run `command`.
 
     A bot in a folder of its own sees that folder (which is not in `shown`: where it appears is for others to say) and

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from referee.sandbox.kernel_memory import held_by_descriptors, held_by_mappings, held_by_network
-from referee.sandbox.launch import Cell
+from referee.sandbox.launch import BotCgroup
+from referee.sandbox.pondering import PonderLimiter
 from referee.sandbox.reaper import children, descendants, kill_descendants, kill_tree
-from referee.sandbox.rest import Rest
 
 INTERVAL_NS = 90_000_000
 """A little less than a single wait for a bot, so that every such wait ends with a look."""
@@ -45,9 +45,9 @@ class Watched:
     """How many processes of the tree are the sandbox's own."""
     scratch: tuple[str, ...] = ()
     """Memory disks of its own, as its first child sees them: what is written there counts as memory."""
-    cell: Cell | None = None
+    cgroup: BotCgroup | None = None
     """The control group that does the counting, if there is one."""
-    rest: Rest | None = None
+    ponder_limiter: PonderLimiter | None = None
     """What it does while it is not its turn."""
     is_supervised: bool = False
     """Whether the root of the tree is a supervisor, whose memory and thread are not the bot's."""
@@ -60,8 +60,8 @@ class Watched:
 
     def look(self) -> None:
         """Count, and kill the whole tree when it is over a bound."""
-        if self.cell:
-            if self.cell.excess() == "memory":
+        if self.cgroup:
+            if self.cgroup.excess() == "memory":
                 # The kernel kills one process of a group that is too big. A bot is not half dead.
                 self.excess = "memory"
                 self._kill()
@@ -146,8 +146,8 @@ class Watchdog:
         for tree in self._watched:
             if not tree.excess:
                 tree.look()
-                if tree.rest:
-                    tree.rest.look()
+                if tree.ponder_limiter:
+                    tree.ponder_limiter.check()
         self.next_ns = time.monotonic_ns() + INTERVAL_NS
 
 

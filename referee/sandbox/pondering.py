@@ -11,38 +11,38 @@ import os
 import signal
 import time
 
-from referee.sandbox.launch import Cell
+from referee.sandbox.launch import BotCgroup
 from referee.sandbox.reaper import descendants, stop_threads, stop_tree
 from referee.spec import Pondering
 
-MOMENT_NS = 20_000_000
+PONDER_GRACE_NS = 20_000_000
 """Processor time that a bot may use out of turn in a game, for tidying up say, before it is stopped when it rests."""
-SHARE = 50
+PONDER_SHARE = 50
 """And one part in so many of the time it has rested."""
-SHORT_NS = 1_000_000
+MIN_MEASURED_NS = 1_000_000
 """What took less is not worth asking the kernel for."""
 _REFRESH_NS = 100_000_000
 """How long the processes of a bot are taken to be the same."""
 
 
-class Rest:
+class PonderLimiter:
     """The rest of one process with its descendants, between its turns and between its games.
 
     `used_ns`: processor time used out of turn in this game, as far as turns of a millisecond and more go.
     """
 
-    def __init__(self, pid: int, cell: Cell | None) -> None:
+    def __init__(self, pid: int, cgroup: BotCgroup | None) -> None:
         self.used_ns = 0
         self.is_frozen = False
-        self._pid, self._cell = pid, cell
+        self._pid, self._cgroup = pid, cgroup
         self._rule: Pondering = "allowed"
-        self._is_restless = False
+        self._has_pondered = False
         self._cores: frozenset[int] = frozenset()
         """Where it was pinned to."""
-        self._is_resting = False
+        self._is_waiting = False
         self._since_ns = 0
         """When it began to rest the last time, on the monotonic clock."""
-        self._rested_ns = 0
+        self._waited_ns = 0
         self._spent_ns = -1
         """The processor time it had used by then, or when that was first asked for; -1 = nobody has."""
         self._clocks: dict[int, int] = {}
@@ -51,62 +51,62 @@ class Rest:
         self._handles: dict[int, int] = {}
         """Those that were stopped by signals, by handles that never come to mean another process."""
 
-    def start(self, rule: Pondering) -> None:
+    def start_game(self, rule: Pondering) -> None:
         """A game begins; it rests until it is first to move."""
-        self.wake()
+        self.resume()
         self._rule, self.used_ns = rule, 0
-        self.begin(time.monotonic_ns(), SHORT_NS)
-        self._rested_ns = 0
+        self.begin_wait(time.monotonic_ns(), MIN_MEASURED_NS)
+        self._waited_ns = 0
 
-    def begin(self, now_ns: int, turn_ns: int) -> None:
+    def begin_wait(self, now_ns: int, turn_ns: int) -> None:
         """Its turn is over, and took so long. Called at every move: short turns and rests ask no kernel."""
-        rest_ns = now_ns - turn_ns - self._since_ns
-        self._since_ns, self._is_resting = now_ns, True
-        self._rested_ns += rest_ns
-        if self._is_restless and self._rule == "frozen":
+        wait_ns = now_ns - turn_ns - self._since_ns
+        self._since_ns, self._is_waiting = now_ns, True
+        self._waited_ns += wait_ns
+        if self._has_pondered and self._rule == "frozen":
             self.freeze()  # first of all: on this core it is about to go on
-        if turn_ns >= SHORT_NS or rest_ns >= SHORT_NS:
-            self._spent_ns = self.spent()
+        if turn_ns >= MIN_MEASURED_NS or wait_ns >= MIN_MEASURED_NS:
+            self._spent_ns = self.cpu_time_ns()
 
-    def end(self) -> None:
+    def end_wait(self) -> None:
         """It is to move, or to hear something: it goes on."""
-        self._is_resting = False
+        self._is_waiting = False
         if self._spent_ns >= 0:
-            self.used_ns += self.spent() - self._spent_ns
+            self.used_ns += self.cpu_time_ns() - self._spent_ns
             self._spent_ns = -1
-            self._is_restless = self._is_restless or self.used_ns > self._allowed_ns
+            self._has_pondered = self._has_pondered or self.used_ns > self._allowed_ns
         if self.is_frozen:
-            self.wake()
+            self.resume()
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Stop it when it has used more than a moment of a rest that is not over."""
-        if not self._is_resting or self.is_frozen:
+        if not self._is_waiting or self.is_frozen:
             return
-        spent = self.spent()
+        spent = self.cpu_time_ns()
         if self._spent_ns < 0:
             self._spent_ns = spent
         elif self._rule == "frozen" and self.used_ns + spent - self._spent_ns > self._allowed_ns:
-            self._is_restless = True
+            self._has_pondered = True
             self.freeze()
 
     @property
     def _allowed_ns(self) -> int:
-        return MOMENT_NS + self._rested_ns // SHARE
+        return PONDER_GRACE_NS + self._waited_ns // PONDER_SHARE
 
     def freeze(self) -> None:
         """Stop all its processes until it is woken."""
         self.is_frozen = True
-        if self._cell and self._cell.freeze(True):
+        if self._cgroup and self._cgroup.freeze(True):
             return
         self._signal(signal.SIGSTOP)  # those known at once; to look for others takes longer
         for pid in stop_tree(self._pid) - self._handles.keys():
             with contextlib.suppress(ProcessLookupError):
                 self._handles[pid] = os.pidfd_open(pid)
 
-    def wake(self) -> None:
+    def resume(self) -> None:
         """Let all its processes go on."""
         if self.is_frozen:
-            if not (self._cell and self._cell.freeze(False)):
+            if not (self._cgroup and self._cgroup.freeze(False)):
                 self._signal(signal.SIGCONT)
             self.is_frozen = False
 
@@ -140,7 +140,7 @@ class Rest:
                     with contextlib.suppress(OSError):
                         os.sched_setaffinity(int(thread), cores)
 
-    def spent(self) -> int:
+    def cpu_time_ns(self) -> int:
         """The processor time of all its processes that were ever seen, in nanoseconds."""
         now = time.monotonic_ns()
         if now - self._refreshed_ns >= _REFRESH_NS:
