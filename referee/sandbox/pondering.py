@@ -1,7 +1,7 @@
-"""A bot that is not to move: how much of the processor it uses meanwhile, and how it is kept from it.
+"""Limit the processor time that a bot uses while its opponent is to move (pondering control).
 
-A bot that waits uses nothing, so nothing is done to it. One that was seen to use more than a moment is stopped, with
-all its processes, whenever it rests: by its control group where it has one, else by signals.
+A waiting bot that uses no processor time is left alone. One that has used more than a moment is stopped with all its
+processes in every later wait: by its control group, or else by signals.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from referee.sandbox.reaper import descendants, stop_threads, stop_tree
 from referee.spec import Pondering
 
 PONDER_GRACE_NS = 20_000_000
-"""Processor time that a bot may use out of turn in a game, for tidying up say, before it is stopped when it rests."""
+"""Processor time that a bot may use out of turn in a game, for tidying up, before it is stopped while it waits."""
 PONDER_SHARE = 50
-"""And one part in so many of the time it has rested."""
+"""In addition, one part in this number of the time it has waited."""
 MIN_MEASURED_NS = 1_000_000
-"""What took less is not worth asking the kernel for."""
+"""Shorter turns and waits are not worth a system call."""
 _REFRESH_NS = 100_000_000
-"""How long the processes of a bot are taken to be the same."""
+"""Time for which the list of a bot's processes is reused."""
 
 
 class PonderLimiter:
-    """The rest of one process with its descendants, between its turns and between its games.
+    """Measures and stops a process and its descendants between the turns and between the games of their bot.
 
-    `used_ns`: processor time used out of turn in this game, as far as turns of a millisecond and more go.
+    `used_ns`: processor time used out of turn in this game, as far as it falls into turns or waits of at least a
+    millisecond.
     """
 
     def __init__(self, pid: int, cgroup: BotCgroup | None) -> None:
@@ -38,38 +39,38 @@ class PonderLimiter:
         self._rule: Pondering = "allowed"
         self._has_pondered = False
         self._cores: frozenset[int] = frozenset()
-        """Where it was pinned to."""
+        """Cores to which its threads are bound."""
         self._is_waiting = False
         self._since_ns = 0
-        """When it began to rest the last time, on the monotonic clock."""
+        """Start of the last wait on the monotonic clock."""
         self._waited_ns = 0
         self._spent_ns = -1
-        """The processor time it had used by then, or when that was first asked for; -1 = nobody has."""
+        """Processor time at the start of the wait, or at its first check; -1 = not measured."""
         self._clocks: dict[int, int] = {}
-        """What each process was last seen to have used, also of those that are gone."""
+        """Last known processor time of each process, including those that have ended."""
         self._refreshed_ns = 0
         self._handles: dict[int, int] = {}
-        """Those that were stopped by signals, by handles that never come to mean another process."""
+        """Handles of the processes stopped by signals; unlike process ids they are never reused."""
 
     def start_game(self, rule: Pondering) -> None:
-        """A game begins; it rests until it is first to move."""
+        """Start a game; the bot waits until its first turn."""
         self.resume()
         self._rule, self.used_ns = rule, 0
         self.begin_wait(time.monotonic_ns(), MIN_MEASURED_NS)
         self._waited_ns = 0
 
     def begin_wait(self, now_ns: int, turn_ns: int) -> None:
-        """Its turn is over, and took so long. Called at every move: short turns and rests ask no kernel."""
+        """Start a wait after a turn of `turn_ns`. Called at every move, so short turns and waits make no system call."""
         wait_ns = now_ns - turn_ns - self._since_ns
         self._since_ns, self._is_waiting = now_ns, True
         self._waited_ns += wait_ns
         if self._has_pondered and self._rule == "frozen":
-            self.freeze()  # first of all: on this core it is about to go on
+            self.freeze()  # first of all, since it is about to run on this core
         if turn_ns >= MIN_MEASURED_NS or wait_ns >= MIN_MEASURED_NS:
             self._spent_ns = self.cpu_time_ns()
 
     def end_wait(self) -> None:
-        """It is to move, or to hear something: it goes on."""
+        """End the wait, for the bot's turn or for another message to it; a stopped bot is resumed."""
         self._is_waiting = False
         if self._spent_ns >= 0:
             self.used_ns += self.cpu_time_ns() - self._spent_ns
@@ -79,7 +80,7 @@ class PonderLimiter:
             self.resume()
 
     def check(self) -> None:
-        """Stop it when it has used more than a moment of a rest that is not over."""
+        """Stop the bot if it has used too much processor time in the present wait."""
         if not self._is_waiting or self.is_frozen:
             return
         spent = self.cpu_time_ns()
@@ -94,30 +95,30 @@ class PonderLimiter:
         return PONDER_GRACE_NS + self._waited_ns // PONDER_SHARE
 
     def freeze(self) -> None:
-        """Stop all its processes until it is woken."""
+        """Stop all its processes until `resume`."""
         self.is_frozen = True
         if self._cgroup and self._cgroup.freeze(True):
             return
-        self._signal(signal.SIGSTOP)  # those known at once; to look for others takes longer
+        self._signal(signal.SIGSTOP)  # the known ones at once; finding others takes longer
         for pid in stop_tree(self._pid) - self._handles.keys():
             with contextlib.suppress(ProcessLookupError):
                 self._handles[pid] = os.pidfd_open(pid)
 
     def resume(self) -> None:
-        """Let all its processes go on."""
+        """Resume all its processes."""
         if self.is_frozen:
             if not (self._cgroup and self._cgroup.freeze(False)):
                 self._signal(signal.SIGCONT)
             self.is_frozen = False
 
     def close(self) -> None:
-        """Give the handles back."""
+        """Close the handles of stopped processes."""
         for handle in self._handles.values():
             os.close(handle)
         self._handles.clear()
 
     def _signal(self, number: int) -> None:
-        """Send a signal to all that were stopped before, and forget those that are gone."""
+        """Send a signal to all processes that were stopped before, and discard those that have ended."""
         for pid, handle in list(self._handles.items()):
             try:
                 signal.pidfd_send_signal(handle, number)
@@ -125,11 +126,11 @@ class PonderLimiter:
                     stop_threads(pid)
             except ProcessLookupError:
                 os.close(self._handles.pop(pid))
-            except PermissionError:  # it has become somebody else; who may stop it is root's to say
+            except PermissionError:  # it runs as another user now, whom only root may stop
                 continue
 
     def pin(self, cores: frozenset[int]) -> None:
-        """From now on all its threads run on these cores; without any, wherever they like."""
+        """Bind all its threads to these cores; without cores, remove the binding."""
         if cores == self._cores:
             return
         self._cores = cores
@@ -141,7 +142,7 @@ class PonderLimiter:
                         os.sched_setaffinity(int(thread), cores)
 
     def cpu_time_ns(self) -> int:
-        """The processor time of all its processes that were ever seen, in nanoseconds."""
+        """Return the processor time of all its processes so far in nanoseconds, including those that have ended."""
         now = time.monotonic_ns()
         if now - self._refreshed_ns >= _REFRESH_NS:
             self._refreshed_ns = now
@@ -150,5 +151,5 @@ class PonderLimiter:
         clocks = self._clocks
         for pid in clocks:
             with contextlib.suppress(OSError):
-                clocks[pid] = time.clock_gettime_ns((~pid << 3) | 2)  # its clock, see clock_getcpuclockid(3)
+                clocks[pid] = time.clock_gettime_ns((~pid << 3) | 2)  # its CPU clock, see clock_getcpuclockid(3)
         return sum(clocks.values())
