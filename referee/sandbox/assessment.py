@@ -1,4 +1,7 @@
-"""Find the sandbox levels that work on this machine, by running each once, and those strong enough for strangers' bots."""
+"""Find the sandbox levels that work on this machine, by running each once.
+
+`refusal` decides which of them are strong enough for programs of strangers.
+"""
 
 from __future__ import annotations
 

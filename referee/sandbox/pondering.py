@@ -60,7 +60,10 @@ class PonderLimiter:
         self._waited_ns = 0
 
     def begin_wait(self, now_ns: int, turn_ns: int) -> None:
-        """Start a wait after a turn of `turn_ns`. Called at every move, so short turns and waits make no system call."""
+        """Start a wait after a turn of `turn_ns`.
+
+        Called at every move, so short turns and waits make no system call.
+        """
         wait_ns = now_ns - turn_ns - self._since_ns
         self._since_ns, self._is_waiting = now_ns, True
         self._waited_ns += wait_ns

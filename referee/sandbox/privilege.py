@@ -28,7 +28,7 @@ def is_root() -> bool:
 def pick_user() -> int | None:
     """Choose the user id of the next bot; None if this process is not root and cannot change users.
 
-    `ARENA_SANDBOX_UID` sets one id for all bots. In a user namespace that maps too few ids it is `NOBODY`.
+    `ARENA_SANDBOX_UID` sets one id for all bots. In a user namespace that maps too few ids it is 65534.
     """
     if not is_root():
         return None

@@ -80,7 +80,10 @@ def kill_tree(pid: int) -> None:
 
 
 def kill_descendants(pid: int) -> None:
-    """Kill all descendants of a process and wait until they are gone. The process reaps them; a stopped one is resumed."""
+    """Kill all descendants of a process and wait until they are gone.
+
+    The process reaps them; a stopped one is resumed.
+    """
     _kill_trees({pid}, is_spared=True)
     _signal(pid, signal.SIGCONT)
 

@@ -43,7 +43,10 @@ def bounds(limits: Limits, user: int | None, *, has_namespace: bool = False, spa
 
 
 def limit_line(limits: Limits, user: int | None, *, has_namespace: bool = False, spare: int = 0) -> tuple[str, ...]:
-    """Return the command prefix that sets the limits and execs the rest. Raises OSError if `prlimit` is not installed."""
+    """Return the command prefix that sets the limits and execs the rest.
+
+    Raises OSError if `prlimit` is not installed.
+    """
     program = shutil.which("prlimit")
     if program is None:
         raise FileNotFoundError("prlimit is not installed; install util-linux")

@@ -175,7 +175,8 @@ def _device(place: str) -> int | None:
 
 
 def _shared_out(pids: Iterable[int]) -> int:
-    """Sum the memory of processes, shared pages counted once; resident memory if the kernel does not reveal the shares."""
+    """Sum the memory of processes, shared pages counted once; resident memory if the kernel does not reveal the shares.
+    """
     total = 0
     for one in pids:
         try:

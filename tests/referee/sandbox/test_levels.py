@@ -255,7 +255,7 @@ def test_a_group_with_strangers_in_it_is_left_alone(tmp_path: Path) -> None:
         tmp_path, cgroup_controllers="memory pids", cgroup_subtree_control="", cgroup_procs=f"{os.getpid()}\n1\n"
     )
     assert "shared with other programs" in unified_place(str(own))
-    assert "no memory and pids" in unified_place(str(fake_group(tmp_path / "bare", cgroup_controllers="cpu")))
+    assert "lacks the memory or pids" in unified_place(str(fake_group(tmp_path / "bare", cgroup_controllers="cpu")))
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_what_the_kernel_refused_is_read_from_its_books(file: str, text: str, ex
 def test_a_group_in_which_somebody_dies_slowly_is_removed_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cgroup, "_PATIENCE_S", 0.0)
+    monkeypatch.setattr(cgroup, "_CLOSE_TIMEOUT_S", 0.0)
     monkeypatch.setattr(Cgroup, "_kill", lambda self: None)
     unbounded = replace(Limits(), memory_bytes=0, processes=0)
     place = CgroupParent({"memory": str(tmp_path), "pids": str(tmp_path)}, is_unified=True)
