@@ -19,7 +19,7 @@ from arena.tournaments.settings import SEEDED, Document
 from protocol.capabilities import Capabilities
 from referee.bot_settings import wrong_option
 from referee.openings import opened_by_each
-from referee.ratings.trueskill import Rating
+from referee.ratings.trueskill import TrueSkillRating
 from referee.rules.rules import Ruleset
 
 _VERSION = re.compile(r"(.+) v([1-9]\d{0,8})")
@@ -122,7 +122,7 @@ def _wrong_handicaps(document: Document, versions: list[Version]) -> Iterator[st
 def _seeded(store: Store, document: Document, entries: list[tuple[int, str]]) -> list[tuple[int, str]]:
     """The entries by rating, best first; equals keep their order."""
     strengths = store.ratings.strengths(document.rating_pool, [version_id for version_id, _ in entries])
-    unknown = Rating()
+    unknown = TrueSkillRating()
     return sorted(entries, key=lambda entry: -strengths.get(entry[0], unknown).conservative)
 
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from arena.tournaments.meeting import Meeting, Moment, Played, Seat, Step, finish
-from referee.ratings.race import Pairing, Race, RaceState, judge
+from referee.ratings.race import Pairing, Race, RaceState, evaluate_race
 
 MOMENT = Moment.EACH_RESULT
 
@@ -24,7 +24,7 @@ def state(race: Race, seats: Sequence[Seat], played: Sequence[Played]) -> RaceSt
             if any(game.is_open for game in games):
                 break  # in the order of planning: quick pairs must not come before slow ones
             known.append(sum(game.points_of(pairing[0]) for game in games) / 2)
-    return judge(race, [seat.number for seat in seats if not seat.is_withdrawn], scores)
+    return evaluate_race(race, [seat.number for seat in seats if not seat.is_withdrawn], scores)
 
 
 def _pairs(played: Sequence[Played]) -> dict[Pairing, list[list[Played]]]:

@@ -10,7 +10,7 @@ from arena.store.queue import Outline
 from arena.store.tournaments import EntryLine
 from arena.tournaments import format
 from arena.tournaments.meeting import Played, Seat, State
-from referee.ratings.trueskill import Rating
+from referee.ratings.trueskill import TrueSkillRating
 
 
 def seated(store: Store, tournament: Tournament) -> list[EntryLine]:
@@ -30,7 +30,7 @@ def seats_of(store: Store, tournament: Tournament, entries: list[EntryLine]) -> 
     if not format.looks_at_ratings(tournament.format):
         return [Seat(entry.seat, entry.withdrawn is not None) for entry in entries]
     strengths = store.ratings.strengths(tournament.pool, [entry.version_id for entry in entries])
-    unknown = Rating()
+    unknown = TrueSkillRating()
     found = []
     for entry in entries:
         rating = strengths.get(entry.version_id, unknown)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.tournaments.meeting import Meeting, Moment, Played, Seat, Step, finish
-from referee.ratings.sprt import Sprt, Verdict, judge_points
+from referee.ratings.sprt import Sprt, SprtVerdict, evaluate_points
 
 MOMENT = Moment.EACH_RESULT
 
@@ -25,9 +25,9 @@ def completed_pairs(played: Sequence[Played], seat: int = 0) -> list[float]:
     return [sum(game.points_of(seat) for game in games) for games in whole]
 
 
-def verdict(test: Sprt, played: Sequence[Played]) -> Verdict:
+def verdict(test: Sprt, played: Sequence[Played]) -> SprtVerdict:
     """Where the test of seat 0 against seat 1 stands, or how it was first decided."""
-    return judge_points(test, completed_pairs(played))
+    return evaluate_points(test, completed_pairs(played))
 
 
 def step(test: Sprt, total: int, seats: Sequence[Seat], played: Sequence[Played], ahead: int) -> Step:

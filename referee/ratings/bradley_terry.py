@@ -28,7 +28,7 @@ _Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Strength:
+class FittedStrength:
     """One bot. `elo` is relative to the mean of all bots; `interval` is the half-width of its 95 % interval."""
 
     name: str
@@ -47,7 +47,7 @@ class Strength:
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class StrengthFit:
     """The strengths, best first. `draw` is the chance of a draw between equals.
 
     `advantage` is what moving first is worth in Elo, `advantage_interval` the half-width of its 95 % interval (both 0
@@ -55,7 +55,7 @@ class Fit:
     `covariance` is that of their Elo, in the order of the strengths.
     """
 
-    strengths: tuple[Strength, ...]
+    strengths: tuple[FittedStrength, ...]
     draw: float
     advantage: float
     advantage_interval: float
@@ -78,7 +78,9 @@ class Fit:
         }
 
 
-def fit(results: Iterable[tuple[str, str, float]], *, with_advantage: bool = False, prior: float = PRIOR) -> Fit:
+def fit(
+    results: Iterable[tuple[str, str, float]], *, with_advantage: bool = False, prior: float = PRIOR
+) -> StrengthFit:
     """Fit the model to (first, second, points of first) triples; their order changes nothing.
 
     Raises ValueError for points other than 0, 0.5 and 1, and for a bot against itself.
@@ -92,7 +94,7 @@ def fit(results: Iterable[tuple[str, str, float]], *, with_advantage: bool = Fal
         table.setdefault((first, second), [0, 0, 0])[int(2 - 2 * points)] += games
     names = sorted({name for pair in table for name in pair})
     if not names:
-        return Fit((), 0.0, 0.0, 0.0, 0)
+        return StrengthFit((), 0.0, 0.0, 0.0, 0)
     index = {name: number for number, name in enumerate(names)}
     pairs = sorted(table)
     one = np.array([index[first] for first, _ in pairs], dtype=np.int64)
@@ -108,7 +110,7 @@ def fit(results: Iterable[tuple[str, str, float]], *, with_advantage: bool = Fal
     np.add.at(totals, one, counts.sum(axis=1))
     np.add.at(totals, two, counts.sum(axis=1))
     strengths = [
-        Strength(
+        FittedStrength(
             name,
             float(ELO * theta[number]),
             float(Z95 * ELO * math.sqrt(max(0.0, spread[number, number]))),
@@ -121,7 +123,7 @@ def fit(results: Iterable[tuple[str, str, float]], *, with_advantage: bool = Fal
     tie = math.exp(values[size]) if model.has_draws else 0.0
     gain = values[-1] if with_advantage else 0.0
     error = math.sqrt(max(0.0, float(covariance[-1, -1]))) if with_advantage else 0.0
-    return Fit(
+    return StrengthFit(
         tuple(strengths),
         tie / (2 + tie),
         float(ELO * gain),
@@ -131,7 +133,7 @@ def fit(results: Iterable[tuple[str, str, float]], *, with_advantage: bool = Fal
     )
 
 
-def superiority(fitted: Fit) -> _Floats:
+def superiority(fitted: StrengthFit) -> _Floats:
     """The likelihood of superiority of every bot over every other, best first: the chance, by the normal distribution
     about the fit, that its strength is the greater one; ½ on the diagonal."""
     elo = np.array([one.elo for one in fitted.strengths])

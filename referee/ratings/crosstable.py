@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from referee.ratings.scored import Scored
+from referee.ratings.scored import ScoredGame
 from referee.rules.core import Kind
 
 
 @dataclass(slots=True)
-class Cell:
+class CrosstableCell:
     """What a row's bot did against a column's: `pairs` are the letters (W, D, L) of each opening, both sides.
 
     `numbers` are those of the games in the plan, as `pairs`.
@@ -68,14 +68,14 @@ class Cell:
         return "same" if 2 * self.points == self.games else "more" if 2 * self.points > self.games else "less"
 
 
-def cells(records: Iterable[Scored]) -> dict[tuple[str, str], Cell]:
+def cells(records: Iterable[ScoredGame]) -> dict[tuple[str, str], CrosstableCell]:
     """The cells of those who met, by (row, column); letters stand in planned order."""
-    found: dict[tuple[str, str], Cell] = {}
+    found: dict[tuple[str, str], CrosstableCell] = {}
     for record in sorted(records, key=lambda record: record.sequence):
         if record.kind is Kind.VOID:
             continue
         one, two = record.points
         pair = (record.round, record.pair)
-        found.setdefault((record.first, record.second), Cell()).add(one, pair, record.sequence)
-        found.setdefault((record.second, record.first), Cell()).add(two, pair, record.sequence)
+        found.setdefault((record.first, record.second), CrosstableCell()).add(one, pair, record.sequence)
+        found.setdefault((record.second, record.first), CrosstableCell()).add(two, pair, record.sequence)
     return found

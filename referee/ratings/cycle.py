@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from referee.ratings.bradley_terry import ELO, Fit
+from referee.ratings.bradley_terry import ELO, StrengthFit
 from referee.ratings.meetings import (
     POINTS,
     Expectation,
@@ -39,21 +39,21 @@ from referee.ratings.meetings import (
     theta_of,
 )
 
-LEVEL = 0.02
+CYCLE_SIGNIFICANCE = 0.02
 """How rarely a tournament without a cycle may be said to have one."""
-SURE = 0.05
+PAIR_SIGNIFICANCE = 0.05
 """How rarely any result of a tournament may be called a surprise that is none."""
-LEAST = 3
+MIN_BOTS = 3
 """Bots that a circle takes."""
-MOST = 100
+MAX_BOTS = 100
 """The strongest that are looked at: circles of three are counted by the third power."""
 SIMULATIONS = 199
-_MANY, _FEWER = 60, 99
+_MANY_BOTS, _FEWER_SIMULATIONS = 60, 99
 """With more bots than that fewer simulations do."""
-NAMED = 5
+MAX_NAMED = 5
 """Circles and surprises that are named at most."""
 _STEPS = 200
-_AT_ONCE = 2_000_000
+_BATCH_NUMBERS = 2_000_000
 """Numbers of simulated tables that are held at once."""
 _RATE = 0.2
 
@@ -71,7 +71,7 @@ class Surprise:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class CycleFindings:
     """What results say beyond strengths.
 
     `chance` is how often results without any cycle look as cyclic as these; `cycles` name bots each of which beats the
@@ -112,32 +112,32 @@ class _Statistics:
     single: Floats
 
 
-def look(results: Sequence[tuple[str, str, float]], fit: Fit, seed: int = 0) -> Findings | None:
+def analyse_cycles(results: Sequence[tuple[str, str, float]], fit: StrengthFit, seed: int = 0) -> CycleFindings | None:
     """What the results say beyond their fit, the same for the same seed; None with too few bots."""
-    if len(fit.strengths) < LEAST:
+    if len(fit.strengths) < MIN_BOTS:
         return None
-    tried = _try(results, fit, seed)
-    met = tried.field.met
+    test = _test_cycles(results, fit, seed)
+    met = test.field.met
     weights: list[tuple[str, float]] = []
-    if tried.is_cyclic:
-        weights = list(zip(met.names, lottery(shares(fit, _low_rank(tried, fit))).tolist(), strict=True))
-    return Findings(
+    if test.is_cyclic:
+        weights = list(zip(met.names, lottery(shares(fit, _low_rank(test, fit))).tolist(), strict=True))
+    return CycleFindings(
         bots=len(met.names),
         games=int(met.counts.sum()),
-        chance=tried.chance,
-        is_cyclic=tried.is_cyclic,
-        cycles=tuple(_named(tried)) if tried.is_cyclic else (),
+        chance=test.chance,
+        is_cyclic=test.is_cyclic,
+        cycles=tuple(_named_cycles(test)) if test.is_cyclic else (),
         shares=tuple(sorted(((name, one) for name, one in weights if one >= 0.005), key=lambda one: -one[1])),
-        surprises=tuple(_surprises(tried)),
+        surprises=tuple(_surprises(test)),
     )
 
 
-def cyclic_part(results: Sequence[tuple[str, str, float]], fit: Fit, seed: int = 0) -> Floats | None:
+def cyclic_part(results: Sequence[tuple[str, str, float]], fit: StrengthFit, seed: int = 0) -> Floats | None:
     """What adds to the difference of strength of every pair, in theta; None where no cycle is found."""
-    if len(fit.strengths) < LEAST:
+    if len(fit.strengths) < MIN_BOTS:
         return None
-    tried = _try(results, fit, seed)
-    return _low_rank(tried, fit) if tried.is_cyclic else None
+    test = _test_cycles(results, fit, seed)
+    return _low_rank(test, fit) if test.is_cyclic else None
 
 
 class _Field:
@@ -164,7 +164,7 @@ class _Field:
         self.threes = threes[have_met]
         self.around = np.sqrt(sides[0] + sides[1] + sides[2])[have_met]
 
-    def beyond(self, counts: Floats) -> Floats:
+    def excess_points(self, counts: Floats) -> Floats:
         """Points of every pair beyond expectation, for each table of results, the strengths fitted to it."""
         size = len(self.variance)
         rows = counts @ POINTS - self.games * self.plain.points
@@ -190,56 +190,56 @@ class _Field:
             np.abs(residual / self.deviation).max(axis=(1, 2)),
         )
 
-    def thrown(self, seed: int) -> _Statistics:
+    def simulated(self, seed: int) -> _Statistics:
         """Of the same games played by the fitted strengths alone."""
         rng = np.random.default_rng(seed)
         games, size = self.games.astype(np.int64), len(self.variance)
         parts = []
-        left = SIMULATIONS if size <= _MANY else _FEWER
+        left = SIMULATIONS if size <= _MANY_BOTS else _FEWER_SIMULATIONS
         while left:
-            count = min(left, max(1, _AT_ONCE // (size * size)))
+            count = min(left, max(1, _BATCH_NUMBERS // (size * size)))
             left -= count
             counts = rng.multinomial(games, self.plain.chances, size=(count, len(games))).astype(np.float64)
-            parts.append(self.statistics(self.beyond(counts)))
+            parts.append(self.statistics(self.excess_points(counts)))
         return _Statistics(*(np.concatenate([getattr(one, name) for one in parts]) for name in _Statistics.__slots__))
 
 
 @dataclass(frozen=True, slots=True)
-class _Tried:
+class _CycleTest:
     """Results with their test. `residual` are the points of every pair beyond expectation."""
 
     field: _Field
     residual: Floats
-    thrown: _Statistics
+    simulated: _Statistics
     chance: float
 
     @property
     def is_cyclic(self) -> bool:
-        return self.chance <= LEVEL
+        return self.chance <= CYCLE_SIGNIFICANCE
 
 
-def _try(results: Sequence[tuple[str, str, float]], fit: Fit, seed: int) -> _Tried:
-    met = meetings(results, [one.name for one in fit.strengths][:MOST])
+def _test_cycles(results: Sequence[tuple[str, str, float]], fit: StrengthFit, seed: int) -> _CycleTest:
+    met = meetings(results, [one.name for one in fit.strengths][:MAX_BOTS])
     field = _Field(met, expectation(met, fit))
-    residual = field.beyond(met.counts[None])
-    found, thrown = field.statistics(residual), field.thrown(seed)
-    chance = min(1.0, 2 * min(_chance(found.spread, thrown.spread), _chance(found.circle, thrown.circle)))
-    return _Tried(field, residual[0], thrown, chance)
+    residual = field.excess_points(met.counts[None])
+    found, simulated = field.statistics(residual), field.simulated(seed)
+    chance = min(1.0, 2 * min(_chance(found.spread, simulated.spread), _chance(found.circle, simulated.circle)))
+    return _CycleTest(field, residual[0], simulated, chance)
 
 
-def _chance(found: Floats, thrown: Floats) -> float:
+def _chance(found: Floats, simulated: Floats) -> float:
     """How often chance does as much, the results themselves counted among the simulated (Davison and Hinkley 1997)."""
-    return float((1 + np.count_nonzero(thrown >= found[0] - 1e-9)) / (1 + len(thrown)))
+    return float((1 + np.count_nonzero(simulated >= found[0] - 1e-9)) / (1 + len(simulated)))
 
 
-def _sure(thrown: Floats) -> float:
+def _critical_value(simulated: Floats) -> float:
     """What chance reaches in one tournament of twenty."""
-    return float(np.quantile(thrown, 1 - SURE, method="higher"))
+    return float(np.quantile(simulated, 1 - PAIR_SIGNIFICANCE, method="higher"))
 
 
-def _low_rank(tried: _Tried, fit: Fit) -> Floats:
+def _low_rank(test: _CycleTest, fit: StrengthFit) -> Floats:
     """What adds to the difference of every pair, in theta: the matrix, and what it changes of the strengths."""
-    met, penalty = tried.field.met, _sure(tried.thrown.spread)
+    met, penalty = test.field.met, _critical_value(test.simulated.spread)
     size = len(met.names)
     centre = np.eye(size) - 1 / size
     games, points = met.counts.sum(axis=1), met.counts @ POINTS
@@ -281,15 +281,15 @@ def lottery(expected: Floats, rounds: int = 10_000) -> Floats:
     return found
 
 
-def _named(tried: _Tried) -> list[tuple[str, ...]]:
+def _named_cycles(test: _CycleTest) -> list[tuple[str, ...]]:
     """Threes each of which won more than half its points against the next, the most surprising first; no two of them
     have two bots in common. All that no chance explains, or one for an example where only all together are too many."""
-    met, threes, bound = tried.field.met, tried.field.threes, _sure(tried.thrown.circle)
+    met, threes, bound = test.field.met, test.field.threes, _critical_value(test.simulated.circle)
     points, games = met.points, met.games
-    around = tried.field.circles(tried.residual)
+    around = test.field.circles(test.residual)
     found: list[tuple[int, ...]] = []
     for place in np.argsort(-np.abs(around), kind="stable").tolist():
-        if found and (len(found) == NAMED or abs(around[place]) <= bound):
+        if found and (len(found) == MAX_NAMED or abs(around[place]) <= bound):
             break
         one, two, three = threes[place].tolist()
         turn = (one, two, three) if around[place] > 0 else (one, three, two)
@@ -299,13 +299,13 @@ def _named(tried: _Tried) -> list[tuple[str, ...]]:
     return [tuple(met.names[number] for number in turn) for turn in found]
 
 
-def _surprises(tried: _Tried) -> list[Surprise]:
+def _surprises(test: _CycleTest) -> list[Surprise]:
     """The pairs beyond what chance makes of the luckiest one, from the view of who did better, largest first."""
-    met, residual = tried.field.met, tried.residual
-    around = residual / tried.field.deviation
+    met, residual = test.field.met, test.residual
+    around = residual / test.field.deviation
     points, games = met.points, met.games
-    one, two = np.nonzero(around > _sure(tried.thrown.single))
-    order = np.argsort(-around[one, two], kind="stable")[:NAMED]
+    one, two = np.nonzero(around > _critical_value(test.simulated.single))
+    order = np.argsort(-around[one, two], kind="stable")[:MAX_NAMED]
     return [
         Surprise(
             met.names[i],

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from referee.ratings.bradley_terry import ELO, Fit, superiority
+from referee.ratings.bradley_terry import ELO, StrengthFit, superiority
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -96,7 +96,7 @@ def meetings(results: Iterable[tuple[str, str, float]], names: Iterable[str]) ->
     )
 
 
-def theta_of(fit: Fit) -> Floats:
+def theta_of(fit: StrengthFit) -> Floats:
     """The strengths of a fit, best first, in the unit of the model."""
     found: Floats = np.array([one.elo for one in fit.strengths]) / ELO
     return found
@@ -113,7 +113,7 @@ def outcomes(difference: Floats, draw: float) -> Floats:
     return found
 
 
-def expectation(met: Meetings, fit: Fit, cyclic: Floats | None = None) -> Expectation:
+def expectation(met: Meetings, fit: StrengthFit, cyclic: Floats | None = None) -> Expectation:
     """What a fit of the same results lets expect, with what a matrix adds to the difference of every pair."""
     theta = theta_of(fit)
     difference = theta[met.one] - theta[met.two] + fit.advantage / ELO
@@ -122,7 +122,7 @@ def expectation(met: Meetings, fit: Fit, cyclic: Floats | None = None) -> Expect
     return Expectation(outcomes(difference, fit.draw))
 
 
-def shares(fit: Fit, cyclic: Floats | None = None) -> Floats:
+def shares(fit: StrengthFit, cyclic: Floats | None = None) -> Floats:
     """The expected share of points of every bot against every other, each moving first as often; ½ on the diagonal."""
     theta = theta_of(fit)
     difference = theta[:, None] - theta[None, :] + (0 if cyclic is None else cyclic)
@@ -153,7 +153,7 @@ class Comparison:
     """What every pair scored beside what the strengths let expect. `fit` is of strengths alone, `sided` of the same
     results with what moving first is worth."""
 
-    def __init__(self, results: Iterable[tuple[str, str, float]], fit: Fit, sided: Fit) -> None:
+    def __init__(self, results: Iterable[tuple[str, str, float]], fit: StrengthFit, sided: StrengthFit) -> None:
         met = meetings(results, [one.name for one in sided.strengths])
         plain, games = expectation(met, sided), met.counts.sum(axis=1)
         share = met.against(games * (plain.points - 0.5))

@@ -99,7 +99,7 @@ class RaceState:
         return sorted(players, key=lambda one: (-self.shares[one], one))
 
 
-def judge(race: Race, players: Sequence[int], scores: Mapping[Pairing, Sequence[float]]) -> RaceState:
+def evaluate_race(race: Race, players: Sequence[int], scores: Mapping[Pairing, Sequence[float]]) -> RaceState:
     """Where a race of these players stands after pairs of games with these shares of the lower number.
 
     The shares are in the order in which the pairs were planned, without those behind one that is still being played:

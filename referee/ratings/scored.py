@@ -7,7 +7,7 @@ from typing import Protocol
 from referee.rules.core import Kind, Termination
 
 
-class Scored(Protocol):
+class ScoredGame(Protocol):
     """A finished game: a whole record, or a few columns of one. `winner` is None exactly when the game is void."""
 
     @property

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from referee.ratings.scored import Scored
+from referee.ratings.scored import ScoredGame
 from referee.rules.core import Kind
 
-MOST_ELO = 1000
+MAX_ELO = 1000
 """Hypotheses are no further from equality than this."""
 
 
@@ -30,7 +30,7 @@ class Sprt:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SprtVerdict:
     """Where a test stands. `state`: `H1` = stronger, `H0` = not, `continue`."""
 
     state: Literal["H0", "H1", "continue"]
@@ -65,9 +65,9 @@ def read_sprt(text: str) -> Sprt:
         except ValueError:
             raise ValueError(f"--sprt: cannot read {part!r}; write elo0=0,elo1=10,alpha=.05,beta=.05") from None
     test = Sprt(**values)
-    if not (-MOST_ELO <= test.elo0 < test.elo1 <= MOST_ELO and 0 < test.alpha < 0.5 and 0 < test.beta < 0.5):
+    if not (-MAX_ELO <= test.elo0 < test.elo1 <= MAX_ELO and 0 < test.alpha < 0.5 and 0 < test.beta < 0.5):
         raise ValueError(
-            f"--sprt: needs elo0 < elo1, both from -{MOST_ELO} to {MOST_ELO}, and alpha and beta between 0 and 0.5"
+            f"--sprt: needs elo0 < elo1, both from -{MAX_ELO} to {MAX_ELO}, and alpha and beta between 0 and 0.5"
         )
     return test
 
@@ -82,12 +82,12 @@ class RunningTest:
     A pair counts when both its games have a result; void games are none.
     """
 
-    def __init__(self, test: Sprt, name: str, records: Iterable[Scored] = ()) -> None:
+    def __init__(self, test: Sprt, name: str, records: Iterable[ScoredGame] = ()) -> None:
         self._test, self._name = test, name
         self._halves: dict[int, float] = {}
         """The points of the game that is there, of pairs whose other game is not."""
         self._counts = [0] * 5
-        self.verdict = _judge(test, self._counts)
+        self.verdict = _evaluate(test, self._counts)
         for record in records:
             self.add(record)
 
@@ -96,7 +96,7 @@ class RunningTest:
         """Whether further games change nothing."""
         return self.verdict.state != "continue"
 
-    def add(self, record: Scored) -> None:
+    def add(self, record: ScoredGame) -> None:
         """Count a game that has ended."""
         if record.kind is Kind.VOID or self.is_decided:
             return
@@ -105,25 +105,25 @@ class RunningTest:
             self._halves[record.pair] = points
             return
         self._counts[round(2 * (self._halves.pop(record.pair) + points))] += 1
-        self.verdict = _judge(self._test, self._counts)
+        self.verdict = _evaluate(self._test, self._counts)
 
 
-def judge_points(test: Sprt, points: Iterable[float]) -> Verdict:
+def evaluate_points(test: Sprt, points: Iterable[float]) -> SprtVerdict:
     """Where the test stands after pairs in which the first-named bot scored these points; the first decision stands.
 
     The pairs are in the order of their completion.
     """
     counts = [0] * 5
-    found = _judge(test, counts)
+    found = _evaluate(test, counts)
     for pair in points:
         counts[round(2 * pair)] += 1
-        found = _judge(test, counts)
+        found = _evaluate(test, counts)
         if found.state != "continue":
             break
     return found
 
 
-def _judge(test: Sprt, counts: Sequence[int]) -> Verdict:
+def _evaluate(test: Sprt, counts: Sequence[int]) -> SprtVerdict:
     pairs = sum(counts)
     lower, upper = math.log(test.beta / (1 - test.alpha)), math.log((1 - test.beta) / test.alpha)
     five = (counts[0], counts[1], counts[2], counts[3], counts[4])
@@ -135,4 +135,4 @@ def _judge(test: Sprt, counts: Sequence[int]) -> Verdict:
     s0, s1 = _score(test.elo0), _score(test.elo1)
     llr = pairs * (s1 - s0) * (2 * mean - s0 - s1) / (2 * variance) if pairs else 0.0
     state: Literal["H0", "H1", "continue"] = "H1" if llr >= upper else "H0" if llr <= lower else "continue"
-    return Verdict(state, llr, lower, upper, pairs, five)
+    return SprtVerdict(state, llr, lower, upper, pairs, five)

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from referee.ratings.crosstable import Cell, cells
-from referee.ratings.scored import Scored
+from referee.ratings.crosstable import CrosstableCell, cells
+from referee.ratings.scored import ScoredGame
 from referee.rules.core import Kind
 
 
@@ -39,7 +39,7 @@ class Standing:
         return {**asdict(self), "score": round(self.score, 4)}
 
 
-def forfeits(results: Iterable[Scored]) -> Counter[str]:
+def forfeits(results: Iterable[ScoredGame]) -> Counter[str]:
     """How many games each bot lost by its own fault."""
     return Counter(
         result.first if result.winner == "second" else result.second
@@ -48,7 +48,7 @@ def forfeits(results: Iterable[Scored]) -> Counter[str]:
     )
 
 
-def standings(records: Sequence[Scored], names: Sequence[str]) -> list[Standing]:
+def standings(records: Sequence[ScoredGame], names: Sequence[str]) -> list[Standing]:
     """Every bot of `names`, best first: by points, then Sonneborn-Berger, then wins, then the order of `names`."""
     meetings = cells(records)
     points = dict.fromkeys(names, 0.0)
@@ -77,7 +77,7 @@ def standings(records: Sequence[Scored], names: Sequence[str]) -> list[Standing]
     ]
 
 
-def crosstable(records: Sequence[Scored], names: Sequence[str]) -> list[dict[str, Any]]:
+def crosstable(records: Sequence[ScoredGame], names: Sequence[str]) -> list[dict[str, Any]]:
     """One row per bot in rank order: `name`, `points`, and `cells`, one per column bot in the same order.
 
     A cell is None on the diagonal, else `{"points", "games", "results"}` with results such as `WDL` in playing order.
@@ -88,13 +88,13 @@ def crosstable(records: Sequence[Scored], names: Sequence[str]) -> list[dict[str
     for name in order:
         row: list[dict[str, Any] | None] = []
         for rival in order:
-            met = meetings.get((name, rival), Cell())
+            met = meetings.get((name, rival), CrosstableCell())
             cell = {"points": met.points, "games": met.games, "results": met.results}
             row.append(None if rival == name else cell)
         rows.append({"name": name, "points": sum(cell["points"] for cell in row if cell), "cells": row})
     return rows
 
 
-def terminations(records: Iterable[Scored]) -> dict[str, int]:
+def terminations(records: Iterable[ScoredGame]) -> dict[str, int]:
     """How often each termination ended a game, most frequent first, void games included."""
     return dict(Counter(record.termination.value for record in records).most_common())

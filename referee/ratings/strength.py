@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from referee.ratings.bradley_terry import ELO, Z95
-from referee.ratings.scored import Scored
+from referee.ratings.scored import ScoredGame
 from referee.rules.core import Kind
 
 NORMALISED = 800 / math.log(10)
@@ -100,7 +100,7 @@ def estimate(pair_points: Sequence[float], single_points: Sequence[float] = ()) 
     )
 
 
-def estimates(records: Iterable[Scored], names: Sequence[str]) -> dict[str, Estimate]:
+def estimates(records: Iterable[ScoredGame], names: Sequence[str]) -> dict[str, Estimate]:
     """What the results of each of `names` against all others say, by name. Void games count for nothing."""
     points: dict[str, dict[int, list[float]]] = {name: {} for name in names}
     for record in records:
@@ -123,7 +123,7 @@ def _variance(values: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class SideScores:
     """How the sides of a game fared over many games: what moving first is worth."""
 
     first_wins: int

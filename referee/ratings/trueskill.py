@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
-from referee.ratings.scored import Scored
+from referee.ratings.scored import ScoredGame
 from referee.rules.core import Kind
 from referee.rules.rules import Ruleset
 
@@ -30,7 +30,7 @@ PROVISIONAL_SIGMA = 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
+class TrueSkillRating:
     """One bot in one pool. `conservative` = mu - 3 sigma, the sorting value."""
 
     mu: float = MU
@@ -64,14 +64,14 @@ class Rating:
         }
 
 
-def start(predecessor: Rating | None = None) -> Rating:
+def start(predecessor: TrueSkillRating | None = None) -> TrueSkillRating:
     """The rating before the first game: everybody's, or the predecessor's mu with a wide sigma and no games.
 
     The predecessor's is that of the moment of the first game, so a rebuild in the same order finds the same.
     """
     if predecessor is None:
-        return Rating()
-    return Rating(predecessor.mu, max(SUCCESSOR_SIGMA, predecessor.sigma))
+        return TrueSkillRating()
+    return TrueSkillRating(predecessor.mu, max(SUCCESSOR_SIGMA, predecessor.sigma))
 
 
 @lru_cache(maxsize=16)
@@ -85,7 +85,9 @@ def _environment(draw_probability: float) -> Any:
     return trueskill.TrueSkill(MU, SIGMA, BETA, TAU, draw_probability)
 
 
-def update(first: Rating, second: Rating, points: float, draw_probability: float) -> tuple[Rating, Rating]:
+def update(
+    first: TrueSkillRating, second: TrueSkillRating, points: float, draw_probability: float
+) -> tuple[TrueSkillRating, TrueSkillRating]:
     """Both ratings after one game in which first scored `points` (1, 0.5 or 0)."""
     environment = _environment(draw_probability)
     one = environment.create_rating(first.mu, first.sigma)
@@ -99,13 +101,13 @@ def update(first: Rating, second: Rating, points: float, draw_probability: float
     )
 
 
-Update: TypeAlias = Callable[[Rating, Rating, float, float], tuple[Rating, Rating]]
+Update: TypeAlias = Callable[[TrueSkillRating, TrueSkillRating, float, float], tuple[TrueSkillRating, TrueSkillRating]]
 """What `update` is."""
 
 
-def counted(before: Rating, mu: float, sigma: float, points: float) -> Rating:
+def counted(before: TrueSkillRating, mu: float, sigma: float, points: float) -> TrueSkillRating:
     """A rating after one more game in which so many points were scored."""
-    return Rating(
+    return TrueSkillRating(
         mu,
         sigma,
         before.games + 1,
@@ -116,20 +118,20 @@ def counted(before: Rating, mu: float, sigma: float, points: float) -> Rating:
 
 
 def fold(
-    records: Iterable[Scored], draw_probability: float, ratings: dict[str, Rating] | None = None
-) -> dict[str, Rating]:
+    records: Iterable[ScoredGame], draw_probability: float, ratings: dict[str, TrueSkillRating] | None = None
+) -> dict[str, TrueSkillRating]:
     """The ratings after the records in the order given, from `ratings` (default: everybody new). Voids are left out."""
     table = dict(ratings or {})
     for record in records:
         if record.kind is Kind.VOID or record.first == record.second:
             continue
-        first, second = table.get(record.first, Rating()), table.get(record.second, Rating())
+        first, second = table.get(record.first, TrueSkillRating()), table.get(record.second, TrueSkillRating())
         table[record.first], table[record.second] = update(first, second, record.points[0], draw_probability)
     return table
 
 
-def leaderboard(table: dict[str, Rating]) -> list[dict[str, Any]]:
-    """Best first by mu - 3 sigma; each line has `rank`, `name` and the numbers of `Rating.as_json`."""
+def leaderboard(table: dict[str, TrueSkillRating]) -> list[dict[str, Any]]:
+    """Best first by mu - 3 sigma; each line has `rank`, `name` and the numbers of `TrueSkillRating.as_json`."""
     order = sorted(table.items(), key=lambda item: (-item[1].conservative, item[0]))
     return [{"rank": rank, "name": name, **rating.as_json()} for rank, (name, rating) in enumerate(order, 1)]
 
