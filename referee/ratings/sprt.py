@@ -16,12 +16,12 @@ from referee.ratings.scored import ScoredGame
 from referee.rules.core import Kind
 
 MAX_ELO = 1000
-"""Hypotheses are no further from equality than this."""
+"""Maximum absolute Elo of a hypothesis."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sprt:
-    """The hypotheses in logistic Elo, and the two error rates."""
+    """The hypotheses in logistic Elo, with type I error `alpha` and type II error `beta`."""
 
     elo0: float = 0.0
     elo1: float = 10.0
@@ -31,7 +31,7 @@ class Sprt:
 
 @dataclass(frozen=True, slots=True)
 class SprtVerdict:
-    """Where a test stands. `state`: `H1` = stronger, `H0` = not, `continue`."""
+    """State of a test. `state`: `H1` = stronger, `H0` = not stronger, `continue`."""
 
     state: Literal["H0", "H1", "continue"]
     llr: float
@@ -42,7 +42,7 @@ class SprtVerdict:
     """Pairs in which the first-named bot scored 0, ½, 1, 1½ and 2 points."""
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Convert to a JSON object."""
         return {
             "state": self.state,
             "llr": round(self.llr, 4) + 0.0,
@@ -54,7 +54,7 @@ class SprtVerdict:
 
 
 def read_sprt(text: str) -> Sprt:
-    """`elo0=0,elo1=10,alpha=.05,beta=.05`, any of them. Raises ValueError naming the part."""
+    """Parse `elo0=0,elo1=10,alpha=.05,beta=.05`, each part optional. Raises ValueError with the invalid part."""
     values: dict[str, float] = {}
     for part in text.split(","):
         name, _, value = part.strip().partition("=")
@@ -77,15 +77,15 @@ def _score(elo: float) -> float:
 
 
 class RunningTest:
-    """The test of `name` against its only opponent, game by game as they end; the first decision stands.
+    """The test of `name` against its only opponent, updated as games end; the first decision is final.
 
-    A pair counts when both its games have a result; void games are none.
+    A pair counts when both its games have a result; void games are ignored.
     """
 
     def __init__(self, test: Sprt, name: str, records: Iterable[ScoredGame] = ()) -> None:
         self._test, self._name = test, name
         self._halves: dict[int, float] = {}
-        """The points of the game that is there, of pairs whose other game is not."""
+        """Points of the first game of each incomplete pair."""
         self._counts = [0] * 5
         self.verdict = _evaluate(test, self._counts)
         for record in records:
@@ -93,7 +93,7 @@ class RunningTest:
 
     @property
     def is_decided(self) -> bool:
-        """Whether further games change nothing."""
+        """True if further games change nothing."""
         return self.verdict.state != "continue"
 
     def add(self, record: ScoredGame) -> None:
@@ -109,7 +109,7 @@ class RunningTest:
 
 
 def evaluate_points(test: Sprt, points: Iterable[float]) -> SprtVerdict:
-    """Where the test stands after pairs in which the first-named bot scored these points; the first decision stands.
+    """Evaluate the test on the first-named bot's points in each pair; the first decision is final.
 
     The pairs are in the order of their completion.
     """
@@ -127,7 +127,7 @@ def _evaluate(test: Sprt, counts: Sequence[int]) -> SprtVerdict:
     pairs = sum(counts)
     lower, upper = math.log(test.beta / (1 - test.alpha)), math.log((1 - test.beta) / test.alpha)
     five = (counts[0], counts[1], counts[2], counts[3], counts[4])
-    # A quarter of a pair per result beforehand: without it the variance after the first pair is zero and decides.
+    # Prior of a quarter pair per result: without it the variance after the first pair is zero and decides.
     weights = [count + 0.25 for count in counts]
     total = sum(weights)
     mean = sum(weight * half / 4 for half, weight in enumerate(weights)) / total
