@@ -96,7 +96,7 @@ def test_fields_that_never_met_are_counted() -> None:
 def test_nothing_is_nothing_and_nonsense_is_refused() -> None:
     assert fit([]) == StrengthFit((), 0.0, 0.0, 0.0, 0)
     for bad in (("a", "a", 1.0), ("a", "b", 0.7)):
-        with pytest.raises(ValueError, match="not a result"):
+        with pytest.raises(ValueError, match="invalid result"):
             fit([bad])
 
 
