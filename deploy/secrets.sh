@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes what compose.yaml takes as secrets, in deploy/secrets/ (or the folder given): passwords, the settings file that
-# holds them, the broker's password file, and a certificate signed by itself where there is none yet.
-# What is there already is left alone, so it can be run again.
+# Create the secrets of compose.yaml in deploy/secrets/ (or the given folder): passwords, the settings file that
+# contains them, the broker's password file, and a self-signed certificate if there is none yet.
+# Existing files are not changed, so you can run it again.
 #
 #   deploy/secrets.sh [FOLDER]        needs openssl, and mosquitto_passwd (package mosquitto)
 set -euo pipefail
@@ -16,11 +16,11 @@ for program in openssl mosquitto_passwd; do
     }
 done
 mkdir -p "$FOLDER"
-# Nobody else comes into the folder. The files themselves are readable: they appear in containers under other users.
+# Other users cannot enter the folder. The files themselves are readable, since containers run as other users.
 chmod 0700 "$FOLDER"
 umask 0022
 secret() { openssl rand -hex 24; }
-keep() { # write stdin into a file unless it is there; it is there only when it is whole
+keep() { # write stdin into a file atomically, unless it exists
     if [ -e "$FOLDER/$1" ]; then
         echo "$FOLDER/$1 (left as it is)"
         cat >/dev/null
@@ -38,7 +38,7 @@ mosquitto_passwd -U "$FOLDER/plain"
 keep broker_passwords <"$FOLDER/plain"
 rm "$FOLDER/plain"
 keep arena.toml <<TOML
-# Settings that hold passwords; the others are in compose.yaml, which win.
+# Settings with passwords; the others are in compose.yaml and have priority.
 database = "postgresql+psycopg://arena:$(cat "$FOLDER/database_password")@database/arena"
 mqtt = "mqtt://arena:$(cat "$FOLDER/broker_password")@broker:1883"
 TOML
@@ -48,7 +48,7 @@ if [ ! -e "$FOLDER/tls.crt" ]; then
     chmod 0644 "$FOLDER/tls.key"
     echo "$FOLDER/tls.crt, tls.key: signed by itself for $HOST; put those of an authority in their place"
 fi
-# Filled by `arena user token` once there is a database; the files must be there for containers to start.
+# Filled by `arena user token` once the database exists; containers start only if the files exist.
 for name in worker_token metrics_token; do
     [ -e "$FOLDER/$name" ] || : >"$FOLDER/$name"
 done

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # The whole topology as plain processes on this machine, on free ports: PostgreSQL, Mosquitto, Dask scheduler, two
 # workers, referee, pages, nginx where it is installed. Makes an administrator, submits four bots, plays a tournament
-# through the interface, checks ratings and games, backs everything up and restores it, and ends what it started.
+# through the interface, checks ratings and games, tests backup and restore, and ends what it started.
 #
-#   deploy/smoke.sh            exit code 0 and a report, or another and the ends of the logs
-#   deploy/smoke.sh --keep     leave it running until Ctrl-C, and say where
+#   deploy/smoke.sh            print a report and exit with 0, or print the ends of the logs
+#   deploy/smoke.sh --keep     leave it running until Ctrl-C, and print the addresses
 #
-# As root, PostgreSQL runs as the user postgres, which it insists on; everything else as whoever calls.
+# If you are root, PostgreSQL runs as the user postgres, as it requires; everything else runs as you.
 set -euo pipefail
 
 usage() { sed -n '2,9s/^# \{0,1\}//p' "$0"; }
@@ -43,29 +43,29 @@ need mosquitto "$MOSQUITTO" "apt-get install mosquitto"
 need mosquitto_sub "$SUBSCRIBE" "apt-get install mosquitto-clients"
 [ -z "$NGINX" ] || need openssl "$(command -v openssl || true)" "apt-get install openssl"
 
-# Settings of whoever calls must not get into it.
+# Discard the caller's own settings.
 for name in $(compgen -e ARENA_ || true); do unset "$name"; done
 unset PGHOST PGPORT PGUSER PGDATABASE PGPASSWORD PGSERVICE
 
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/arena-smoke.XXXXXX")
-chmod 0711 "$WORK" # the user postgres and bots pass through
+chmod 0711 "$WORK" # the user postgres and bots traverse it
 mkdir "$WORK/logs" "$WORK/client"
 mkdir -m 1777 "$WORK/tmp"
-export TMPDIR=$WORK/tmp # what others leave in such a folder goes with it
+export TMPDIR=$WORK/tmp # temporary files of other programs are removed with it
 NAMES=() PIDS=()
 
-# Start a program in the background: its name, whether it runs as postgres, its line. Its output is in logs/NAME.
+# Start a program in the background: its name, whether it runs as postgres, its command. Its output is in logs/NAME.
 launch() {
     local name=$1
     shift
-    # A session of its own: Ctrl-C reaches this script alone, which then ends them one after the other.
+    # In a session of its own, so that Ctrl-C reaches only this script, which then ends them one after the other.
     setsid "$@" >"$WORK/logs/$name" 2>&1 </dev/null &
     NAMES+=("$name")
     PIDS+=($!)
 }
 
-# Tell what was started to end: the parts of the arena all at once, then (`others`) what they stand on. Whoever does not
-# end within 50 s is killed.
+# End the started programs: first all parts of the arena, then (`others`) the services they use. Programs that do not
+# end within 50 s are killed.
 stop() {
     local index told=() end=$((SECONDS + 50))
     for ((index = ${#PIDS[@]} - 1; index >= 0; index--)); do
@@ -75,7 +75,7 @@ stop() {
     for index in "${told[@]}"; do
         while kill -0 "${PIDS[index]}" 2>/dev/null && [ $SECONDS -lt $end ]; do sleep 0.05; done
         if kill -KILL "${PIDS[index]}" 2>/dev/null; then
-            echo "smoke: ${NAMES[index]} did not end when told to" >&2
+            echo "smoke: ${NAMES[index]} did not end on SIGTERM" >&2
             [ "$code" != 0 ] || code=1
         fi
         wait "${PIDS[index]}" 2>/dev/null || true
@@ -94,8 +94,8 @@ finish() {
     fi
     stop arena
     stop others
-    # Every process below has the folder on its command line or in its environment: there must be none left.
-    # Whoever was killed with its parent may take a moment to be gone.
+    # Every process below has the folder on its command line or in its environment: none may be left.
+    # A process that was killed with its parent may take a moment to end.
     local left end=$((SECONDS + 20))
     while left=$(remaining) && [ -n "$left" ] && [ $SECONDS -lt $end ]; do sleep 0.1; done
     if [ -n "$left" ]; then
@@ -103,10 +103,10 @@ finish() {
         [ "$code" != 0 ] || code=1
     fi
     rm -rf "$WORK"
-    [ "$code" != 0 ] || say "everything has ended, nothing is left"
+    [ "$code" != 0 ] || say "all processes have ended"
     exit "$code"
 }
-remaining() { # what is looked for is not on the line of who looks
+remaining() { # the pattern must not match the searching process itself
     grep -lsaF -f - /proc/[0-9]*/cmdline <<<"$WORK/" | sed 's|/proc/\([0-9]*\)/cmdline|\1|' | tr '\n' ' ' || true
 }
 trap finish EXIT
@@ -134,7 +134,7 @@ await() {
 arena() { "$PYTHON" -m arena "$@"; }
 secret() { "$PYTHON" -c 'import secrets; print(secrets.token_hex(16))'; }
 answers() { (: <"/dev/tcp/127.0.0.1/$1"); }
-fetch() { # an address of the pages, past the proxy; with a token where one is given
+fetch() { # fetch an address of the pages without the proxy, optionally with a token
     "$PYTHON" - "$@" <<'PYTHON'
 import sys, urllib.request
 request = urllib.request.Request(sys.argv[1], headers={"Authorization": f"Bearer {t}"} if (t := "".join(sys.argv[2:])) else {})
@@ -142,13 +142,13 @@ sys.stdout.write(urllib.request.urlopen(request, timeout=10).read().decode())
 PYTHON
 }
 
-# The arena of that Python's environment, from wherever it is called.
+# The arena of that Python's environment, from any folder.
 cd "$WORK"
 export PYTHONUNBUFFERED=1 ARENA_LOG_FORMAT=json
 read -r PG_PORT MQTT_PORT DASK_PORT WEB_PORT HTTP_PORT HTTPS_PORT METRICS_PORT < <("$PYTHON" - <<'PYTHON'
 import random, socket
 free = []
-# Below those that the kernel gives to whoever connects: until it is used, one of these would be somebody else's.
+# Below the kernel's ephemeral ports, one of which another program could take before it is used.
 for port in random.sample(range(10_000, 32_000), 1_000):
     try:
         socket.create_server(("127.0.0.1", port)).close()
@@ -161,9 +161,9 @@ print(*free)
 PYTHON
 )
 
-# Where the kernels are compiled already this takes a second or two; without them no bot would be ready in time.
+# Takes a second or two if the kernels are compiled already; without them no bot would be ready in time.
 arena -q warmup loa >"$WORK/logs/warmup" 2>&1
-say "kernels are there"
+say "kernels compiled"
 
 # -- PostgreSQL, with a password --------------------------------------------------------------------------------------
 mkdir "$WORK/pg"
@@ -219,7 +219,7 @@ CONFIG=(--data "$WORK/arena" --config "$WORK/arena/arena.toml")
 arena -q init "${CONFIG[@]}" --json >"$WORK/admin.json"
 TOKEN=$("$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["admin"]["token"])' <"$WORK/admin.json")
 WORKER_TOKEN=$(arena -q user token admin --scopes worker --label workers "${CONFIG[@]}")
-say "tables and an administrator"
+say "tables and an administrator created"
 
 launch serve "$PYTHON" -m arena serve --no-referee "${CONFIG[@]}"
 launch scheduler "$PYTHON" -m arena scheduler --bind 127.0.0.1 --port "$DASK_PORT" --config "$WORK/arena/arena.toml"
@@ -247,17 +247,17 @@ if [ -n "$NGINX" ]; then
     await 60 "answer from nginx" answers "$HTTPS_PORT"
     export ARENA_SERVER=https://localhost:$HTTPS_PORT SSL_CERT_FILE=$WORK/tls.crt
     if fetch "$ARENA_SERVER/metrics" >/dev/null 2>&1; then
-        echo "smoke: the proxy shows /metrics to everybody" >&2
+        echo "smoke: the proxy shows /metrics to all clients" >&2
         exit 1
     fi
     say "nginx with TLS on port $HTTPS_PORT"
 else
-    say "no nginx here: straight to the pages"
+    say "nginx is not installed: using the pages directly"
 fi
 
 # -- four bots, a tournament ------------------------------------------------------------------------------------------
 submitting=()
-# What a bot of these thinks is soon thought without compiled rules, where those who play it do without them too.
+# These bots think briefly, so interpreted rules are fast enough where the referee uses them too.
 RUN=${NUMBA_DISABLE_JIT:+\"env\", \"NUMBA_DISABLE_JIT=1\", }
 for bot in random:random_mover greedy:greedy chance:random_mover grabber:greedy; do
     folder=$WORK/bots/${bot%%:*}
@@ -271,7 +271,7 @@ TOML
 done
 for pid in "${submitting[@]}"; do
     wait "$pid" || {
-        echo "smoke: not all four bots were found fit within 300 s:" >&2
+        echo "smoke: not all four bots passed their check within 300 s:" >&2
         cat "$WORK/submitted" >&2
         exit 1
     }
@@ -348,7 +348,7 @@ for place in "--database postgresql+psycopg://arena@127.0.0.1:$PG_PORT/restored"
     # shellcheck disable=SC2086 # two words
     arena -q ratings rebuild --check $place >"$WORK/ratings-again"
     cmp "$WORK/ratings" "$WORK/ratings-again" >&2 || {
-        echo "smoke: restored by $place, the ratings are others" >&2
+        echo "smoke: restored by $place, the ratings differ" >&2
         exit 1
     }
 done

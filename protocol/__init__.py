@@ -1,6 +1,6 @@
-"""The wire language between the referee and a bot: bytes in, messages out, and nothing that reads or writes.
+"""The wire protocol between the referee and a bot, without I/O: bytes in, messages out.
 
-`lines` cuts the stream, `messages` writes one line, `parser` reads it, `session` and `bot_session` are the two ends of
-a conversation and `turn` whose turn it is, `negotiation` settles what a bot is told before a game. `SPEC.md` is the
-reference for authors of bots.
+`lines` splits the byte stream into lines, `parser` turns a line into a message of `messages`, and a message formats
+itself as a line. `session` and `bot_session` are the state machines of the two ends, with the states of `turn`.
+`negotiation` chooses the options to set before a game. `SPEC.md` is the reference for bot authors.
 """

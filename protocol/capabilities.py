@@ -1,6 +1,6 @@
-"""What a bot can take, as data: real engines know less than the protocol, and are never sent what they cannot take.
+"""Capabilities of a bot: which messages of the protocol it supports. Many real engines support only a part.
 
-Refuses to find anything out by itself: a probe learns it, a store keeps it, the referee asks it.
+Capabilities are measured by a check, stored with the version of the bot, and used by the referee.
 """
 
 from __future__ import annotations
@@ -18,21 +18,28 @@ CLOCKS_OPTION = "UGI_Clocks"
 RESULT_OPTION = "UGI_Result"
 
 MOVES_TO_GO = 25
-"""The share of its clock a bot without clocks gets for one move is a 25th."""
+"""A bot without clock support gets a 25th of its remaining time for one move."""
 MOVES_OF_A_GAME = 40
-"""How many moves of one side a game is expected to have."""
+"""Expected number of moves of one side in a game."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What one version of a bot can take.
+    """The messages that one version of a bot supports.
 
-    `clocks`: `go p1time …`; else it gets `go movetime`. `stop`: interrupts a search. `repeated_isready`: more than one
-    a process. `query`: how it answers, if at all. `setoption`: `bare` is `setoption N V`. `newgame`: `uginewgame`.
-    `result`: the line `result …`. `depth`, `nodes`: `go depth N`, `go nodes N`. `overshoot_ms`: by how much it exceeds
-    a `movetime`, seldom more. `first_overshoot_ms`: the same of the first answer of a process. `fit_from_ms`: the
-    shortest time for a move that it keeps, 0 = not known. `startpos_only`: it cannot set up positions.
-    `families`, `name`, `author`, `options`: what it said in the handshake.
+    - `clocks`: it understands `go p1time …`; otherwise it gets `go movetime`
+    - `stop`: `stop` interrupts a search
+    - `repeated_isready`: it answers more than one `isready` per process
+    - `query`: the form of its answer to `query`, if it answers
+    - `setoption`: `bare` is the form `setoption N V`
+    - `newgame`: it accepts `uginewgame`
+    - `result`: it accepts the line `result …`
+    - `depth`, `nodes`: it obeys `go depth N`, `go nodes N`
+    - `overshoot_ms`: by how much it typically exceeds a `movetime` at worst
+    - `first_overshoot_ms`: the same for the first answer of a process
+    - `fit_from_ms`: the shortest `movetime` that it keeps, 0 if unknown
+    - `startpos_only`: it cannot set up positions
+    - `families`, `name`, `author`, `options`: what it announced in the handshake
     """
 
     clocks: bool = True
@@ -55,7 +62,7 @@ class Capabilities:
 
     @classmethod
     def default(cls) -> Capabilities:
-        """A bot that follows the protocol, of which nothing else is known."""
+        """Return the capabilities assumed for a bot that follows the protocol and has not been measured."""
         return cls()
 
     @property
@@ -64,15 +71,15 @@ class Capabilities:
         return {option.name: option for option in self.options}
 
     def as_json(self) -> dict[str, Any]:
-        """A JSON object; options are the lines that announced them."""
+        """Convert to a JSON object; options become the lines that announce them."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         return found | {"families": list(self.families), "options": [str(option) for option in self.options]}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Capabilities:
-        """The capabilities `as_json` wrote; missing keys have their defaults, unknown ones are dropped.
+        """Read a JSON object of `as_json`. Missing keys get their defaults, unknown keys are ignored.
 
-        Raises BadLine for an option that is none.
+        Raises BadLine for an invalid option.
         """
         known = {field.name for field in fields(cls)}
         given = {name: value for name, value in data.items() if name in known}
@@ -82,13 +89,13 @@ class Capabilities:
 
 
 def movetime_for(time_ms: int, inc_ms: int, usual_ms: float, worst_ms: float, moves_to_go: int | None = None) -> int:
-    """The `movetime` of a bot that knows no clocks: a share of its clock, less what it will take beyond it.
+    """Compute the `movetime` for a bot without clock support: a share of its remaining time, less its overshoot.
 
-    The share is a 25th of the clock (where more time is added after fewer moves, one of those `moves_to_go`) and three
-    quarters of the increment, a sixth of it kept back. `usual_ms` is what
-    the bot exceeds a move time by as a rule, `worst_ms` at worst: of the share, the usual is taken off but never more
-    than half, as long as the clock can pay for what a game's moves cost beyond the increment; what the worst case
-    would need is no part of any share. At least 1.
+    The share is a 25th of the clock plus three quarters of the increment; a sixth of it is kept in reserve. If time is
+    added after fewer than 25 moves, the share is one of those `moves_to_go`. `usual_ms` and `worst_ms` are the usual
+    and the worst overshoot. The usual overshoot is subtracted from the share, but at most half of the share as long as
+    the clock can pay for the overshoot of all expected moves. Time for the worst overshoot is never part of a share.
+    Returns at least 1.
     """
     moves = min(moves_to_go or MOVES_TO_GO, MOVES_TO_GO)
     share = max(0.0, min(time_ms / moves + inc_ms * 0.75, time_ms - worst_ms))
@@ -96,6 +103,9 @@ def movetime_for(time_ms: int, inc_ms: int, usual_ms: float, worst_ms: float, mo
     return max(1, int(max(share * 5 / 6 - usual_ms, min(share, to_spare) / 2)))
 
 
-def shortened(movetime_ms: int, worst_ms: float) -> int:
-    """What to tell a bot that is to answer within `movetime_ms` and exceeds its times by `worst_ms`: at least half."""
+def shorten_movetime(movetime_ms: int, worst_ms: float) -> int:
+    """Subtract the worst overshoot from `movetime_ms`, but never more than half of it.
+
+    The bot gets the result as its `movetime`, so that it answers within `movetime_ms`.
+    """
     return max(1, -(-movetime_ms // 2), int(movetime_ms - worst_ms))

@@ -1,13 +1,13 @@
-"""What can be wrong with what the other end said.
+"""Errors for invalid messages of the other end.
 
     ValueError
     └── ProtocolError     the line, what is wrong with it, what to do next
         ├── LineTooLong   more bytes than a line may have
-        ├── BadLine       a verb the language knows, wrongly continued
-        ├── OutOfTurn     a message the state does not allow
+        ├── BadLine       a known verb with invalid arguments
+        ├── OutOfTurn     a message that the state does not allow
         └── BadOption     an option or a value that was never announced
 
-Refuses to know what an error costs: whether a game is lost by it is the referee's business.
+The referee decides whether an error forfeits the game.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import difflib
 from collections.abc import Iterable
 
 SHOWN = 160
-"""How many characters of an offending line an error message quotes."""
+"""Maximum number of characters of an offending line in an error message."""
 
 
 def visible(text: str) -> str:
-    """`text` with everything that does not print (controls, NUL, direction marks) written as an escape."""
+    """Escape every character of `text` that does not print: control characters, NUL, direction marks."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 class ProtocolError(ValueError):
-    """Something the protocol does not allow: `line` is the offending line, `hint` says what to do next."""
+    """A violation of the protocol: `line` is the offending line, `hint` says what to do next."""
 
     def __init__(self, problem: str, *, line: str = "", hint: str = "") -> None:
         self.problem = problem
@@ -37,10 +37,10 @@ class ProtocolError(ValueError):
         super().__init__(problem + (f": {quoted!r}" if line else "") + (f"; {hint}" if hint else ""))
 
 
-class LineTooLong(ProtocolError):  # noqa: N818 - the name says what happened
-    """A line of more than `limit` bytes; `length` of them had been seen, `head` is how it begins.
+class LineTooLong(ProtocolError):  # noqa: N818 - the name describes the violation
+    """A line of more than `limit` bytes. `length` is the number of bytes seen so far, `head` the beginning of the line.
 
-    `complete` holds the lines that were complete before it and have not been handed over otherwise.
+    `complete` holds the complete lines before it that were not returned otherwise.
     """
 
     def __init__(self, *, length: int, limit: int, head: bytes, complete: Iterable[bytes] = ()) -> None:
@@ -56,11 +56,11 @@ class LineTooLong(ProtocolError):  # noqa: N818 - the name says what happened
 
 
 class BadLine(ProtocolError):  # noqa: N818
-    """A malformed line of a verb the language knows."""
+    """A known verb with invalid arguments."""
 
 
 class OutOfTurn(ProtocolError):  # noqa: N818
-    """A message the state of the session does not allow; `state` names that state."""
+    """A message that the state of the session does not allow; `state` is the name of that state."""
 
     def __init__(self, problem: str, *, line: str = "", hint: str = "", state: str = "") -> None:
         self.state = state
@@ -68,9 +68,9 @@ class OutOfTurn(ProtocolError):  # noqa: N818
 
 
 class BadOption(ProtocolError):  # noqa: N818
-    """An option nobody announced, or a value it does not take.
+    """An option that was not announced, or an invalid value of one.
 
-    `known` are the names or values there are, `near` those that look like `given`.
+    `known` are the valid names or values, `near` those similar to `given`.
     """
 
     def __init__(self, what: str, given: str, known: Iterable[str], *, line: str = "") -> None:
@@ -83,6 +83,6 @@ class BadOption(ProtocolError):  # noqa: N818
             more = f" and {len(self.known) - 12} more" if len(self.known) > 12 else ""
             hint = "known: " + ", ".join(self.known[:12]) + more
         else:
-            hint = "there is none"
+            hint = "none exists"
         shown = visible(given if len(given) <= SHOWN else given[:SHOWN] + "…")
         super().__init__(f"{what} {shown!r} does not exist", line=line, hint=hint)

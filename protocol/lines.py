@@ -1,29 +1,26 @@
-"""Cutting a stream of bytes into lines, in bounded memory.
-
-Refuses to know what a line says, and never decodes one except to show it to people.
-"""
+"""Split a stream of bytes into lines, in bounded memory."""
 
 from __future__ import annotations
 
 from protocol.errors import LineTooLong, visible
 
 LIMIT_BYTES = 8192
-"""The longest line a bot may write, its newline not counted."""
+"""Maximum length of a line of a bot, without its newline."""
 
 HEAD_BYTES = 80
-"""How much of a line that is too long is kept, to tell its author which one it was."""
+"""Number of bytes of an overlong line that are kept for the error message."""
 
 
 def text(line: bytes) -> str:
-    """A line as people read it: UTF-8 where it is, `�` where it is not, control characters as escapes."""
+    """Decode a line for display: invalid UTF-8 becomes `�`, control characters become escapes."""
     return visible(line.decode("utf-8", "replace"))
 
 
 class LineSplitter:
-    r"""Turns chunks of any size into lines ended by `\n` or `\r\n`; the lines are the same however the bytes arrive.
+    r"""Splits chunks of any size into lines that end with `\n` or `\r\n`; chunk boundaries do not change the result.
 
-    A line of more than `limit` bytes (what stands before the `\n`, a `\r` included) raises LineTooLong once. The
-    rest of that line is dropped as it arrives, so a caller that chooses to carry on gets the lines after it.
+    A line of more than `limit` bytes before its `\n` (a `\r` counts) raises LineTooLong once. The rest of that line is
+    dropped as it arrives, so the caller may continue with the lines after it.
     """
 
     __slots__ = ("_after", "_dropping", "_held", "limit")
@@ -31,27 +28,27 @@ class LineSplitter:
     def __init__(self, limit: int = LIMIT_BYTES) -> None:
         self.limit = limit
         self._held = bytearray()
-        """An unfinished line of at most `limit` bytes."""
+        """Unfinished line of at most `limit` bytes."""
         self._after = b""
-        """What followed a line that was too long in the same chunk; it goes before the next one."""
+        """Data of the same chunk after an overlong line; it is read before the next chunk."""
         self._dropping = False
 
     @property
     def pending(self) -> int:
-        """How many bytes are held: an unfinished line, and what followed a line that was too long."""
+        """Number of buffered bytes: an unfinished line, and the data after an overlong line."""
         return len(self._held) + len(self._after)
 
     @property
     def is_empty(self) -> bool:
-        """Whether the next byte begins a line."""
+        """True if the next byte begins a line."""
         return not (self._held or self._dropping or self._after)
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The lines completed by `data`, without their ends. Raises LineTooLong (see there for the lines before it).
+        """Return the lines completed by `data`, without line ends. Raises LineTooLong, which holds earlier lines.
 
-        After LineTooLong, `feed(b"")` gives the lines that stood behind the long one in the same chunk.
+        After LineTooLong, `feed(b"")` returns the lines after the overlong one in the same chunk.
         """
-        # Nearly always a bot writes one whole line at a time: no joining, no loop.
+        # Fast path: a bot nearly always writes one whole line at a time.
         end = data.find(b"\n")
         if 0 <= end == len(data) - 1 and end <= self.limit and not (self._held or self._dropping or self._after):
             return [data[:-2] if data.endswith(b"\r\n") else data[:-1]]
@@ -68,7 +65,7 @@ class LineSplitter:
             self._dropping = False
         found: list[bytes] = []
         if not start and b"\r" not in data and not self._held.endswith(b"\r"):
-            # Many lines at once, none too long: cut them all in one go. A flood of short lines must not cost us much.
+            # Many lines, none overlong: split them at once, so that a flood of short lines stays cheap.
             *found, rest = (bytes(self._held) + data if self._held else data).split(b"\n")
             if len(rest) <= self.limit and all(len(line) <= self.limit for line in found):
                 self._held = bytearray(rest)

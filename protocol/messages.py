@@ -1,8 +1,4 @@
-"""The words of the language: one frozen record per message, each of which writes itself as a line.
-
-Refuses to know how a line is read (see `parser`), whether a message is allowed now (see `session`), and what a move
-means.
-"""
+"""Messages of the protocol: one frozen dataclass per message; `str` formats it as a line."""
 
 from __future__ import annotations
 
@@ -12,11 +8,11 @@ from typing import Literal, TypeAlias
 from protocol.options import EMPTY, OptionDecl
 
 Offer: TypeAlias = Literal["draw", "resign"]
-Result3: TypeAlias = Literal["p1win", "p2win", "draw"]
+ResultWord: TypeAlias = Literal["p1win", "p2win", "draw"]
 ScoreKind: TypeAlias = Literal["cp", "win"]
 
 NO_MOVES = frozenset({"------", "(none)", "none", "null", "wtf"})
-"""What engines write for a move when they have none. `0000` and `pass` are moves: a dialect may use them."""
+"""Words that engines write in place of a move when they have none. `0000` and `pass` are moves in some dialects."""
 
 
 # From the bot -----------------------------------------------------------------------------------------------------
@@ -45,7 +41,7 @@ class Declared:
 
 @dataclass(frozen=True, slots=True)
 class UgiOk:
-    """`ugiok`: the bot has said all about itself."""
+    """`ugiok`: the handshake of the bot is complete."""
 
     def __str__(self) -> str:
         return "ugiok"
@@ -61,10 +57,10 @@ class ReadyOk:
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """`info …`: what the bot thinks. Everything is optional, and nothing malformed is an error.
+    """`info …`: the state of the bot's search. All fields are optional; malformed fields are ignored.
 
-    `score` is from the bot's own view: with kind `cp` in hundredths of the family's unit (a piece, a marble), with
-    kind `win` the number of plies to a forced win (negative: to a forced loss). `text` is free.
+    `score` is from the bot's point of view. With kind `cp` it is in centi-units of the family (hundred to a piece or
+    marble). With kind `win` it is the number of plies to a forced win, negative for a forced loss. `text` is free.
     """
 
     depth: int | None = None
@@ -94,7 +90,7 @@ class Info:
 
 @dataclass(frozen=True, slots=True)
 class BestMove:
-    """`bestmove M`, `bestmove M draw`, `bestmove resign`; `move` is None where the bot names none."""
+    """`bestmove M`, `bestmove M draw`, `bestmove resign`; `move` is None if the bot gives no move."""
 
     move: str | None
     offer: Offer | None = None
@@ -116,7 +112,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A line of no known verb: logged, never an error."""
+    """A line with an unknown verb: logged, never an error."""
 
     text: str
 
@@ -129,7 +125,7 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class Ugi:
-    """`ugi`: the first line of all."""
+    """`ugi`: the first line of a session."""
 
     def __str__(self) -> str:
         return "ugi"
@@ -146,21 +142,21 @@ class SetOption:
         return f"setoption name {self.name}" + ("" if self.value is None else f" value {self.value or EMPTY}")
 
     def bare(self) -> str:
-        """The same in the style of engines that take `setoption N V` and nothing else."""
+        """Format the message as `setoption N V`, for engines that accept only this form."""
         return f"setoption {self.name}" + (f" {self.value}" if self.value else "")
 
 
 @dataclass(frozen=True, slots=True)
 class IsReady:
-    """`isready`: to be answered with `readyok`."""
+    """`isready`: the bot must answer `readyok`."""
 
     def __str__(self) -> str:
         return "isready"
 
 
 @dataclass(frozen=True, slots=True)
-class NewGame:
-    """`uginewgame`: what follows belongs to another game."""
+class UgiNewGame:
+    """`uginewgame`: the messages after it belong to another game."""
 
     def __str__(self) -> str:
         return "uginewgame"
@@ -168,7 +164,7 @@ class NewGame:
 
 @dataclass(frozen=True, slots=True)
 class SetPosition:
-    """`position startpos|fen P [moves …]`; `fen` None is the start position. An empty list of moves is not written."""
+    """`position startpos|fen P [moves …]`; `fen` None is the start position. An empty list of moves is omitted."""
 
     fen: str | None = None
     moves: tuple[str, ...] = ()
@@ -180,7 +176,7 @@ class SetPosition:
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """`go …`: think, and answer `bestmove`. Times in milliseconds; p1 is the side that moves first in the game."""
+    """`go …`: search and answer `bestmove`. Times are in milliseconds; p1 is the side that moves first in the game."""
 
     p1time: int | None = None
     p2time: int | None = None
@@ -229,8 +225,8 @@ class Quit:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
-    """`query gameover|p1turn|result`: to be answered with `response X`."""
+class UgiQuery:
+    """`query gameover|p1turn|result`: the bot must answer `response X`."""
 
     what: str
 
@@ -239,10 +235,10 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class UgiResult:
     """`result p1win|p2win|draw <termination>`: how the game ended."""
 
-    winner: Result3
+    winner: ResultWord
     termination: str = ""
 
     def __str__(self) -> str:
@@ -251,6 +247,6 @@ class Result:
 
 BotMessage: TypeAlias = Id | Declared | UgiOk | ReadyOk | Info | BestMove | Response | Unknown
 RefereeMessage: TypeAlias = (
-    Ugi | SetOption | IsReady | NewGame | SetPosition | Go | Stop | Quit | Query | Result | Unknown
+    Ugi | SetOption | IsReady | UgiNewGame | SetPosition | Go | Stop | Quit | UgiQuery | UgiResult | Unknown
 )
 Message: TypeAlias = BotMessage | RefereeMessage

@@ -1,7 +1,6 @@
-"""What a bot is told before a game, from what it announced: variant, set-up, phase before play and rule options.
+"""Choose the options to set before a game from those a bot announced: variant, set-up, phase before play, rule options.
 
-Pure functions of the announced options. Refuses to know any family: which rules and phases there are, what they change
-and what a variant implies are arguments.
+Pure functions that know no family: its rules, phases and variants are arguments.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ RULE_PREFIX = "Rule."
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What to send before the first position: `setoptions` in this order.
+    """The messages to send before the first position: `setoptions` in this order.
 
-    `use_startpos`: the bot's own start position is the game's, so `position startpos` will do; else it needs `fen`.
-    `passes_phase`: the referee passes for the bot in the phase before play, and shows it the position after it.
+    `use_startpos`: the game begins at the bot's own start position, so `position startpos` is enough; otherwise it
+    needs `fen`. `passes_phase`: the referee plays the phase before play for the bot and sends the position after it.
     """
 
     setoptions: tuple[SetOption, ...] = ()
@@ -36,7 +35,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Ineligible:
-    """The bot cannot play this game; `reason` says in plain words what it would have to announce."""
+    """A bot that cannot play this game; `reason` names what it must announce."""
 
     reason: str
 
@@ -53,7 +52,7 @@ def _written(value: Value, option: OptionDecl | None = None) -> str:
 
 
 def _announcement(name: str, default: Value | None, value: Value) -> str:
-    """The line a bot would have to write to be told `value`."""
+    """Format the `option` line that a bot must announce to receive `value`."""
     start = value if default is None else default
     if isinstance(value, bool):
         return f"option name {name} type check default {_written(start)}"
@@ -73,12 +72,15 @@ def _start(
     start_only: bool,
     setup: str | None,
 ) -> tuple[list[SetOption], bool, bool] | Ineligible:
-    """What to send about variant and set-up, whether `startpos` will do, and whether the bot knows the variant."""
+    """Choose the messages about variant and set-up.
+
+    Returns them, whether `startpos` is enough, and whether the bot knows the variant.
+    """
     told: list[SetOption] = []
     startpos = True
     wanted = variant
     if setup is not None and start_only:
-        # To a bot a set-up is no variant: it is told by its own option, or seen in the position.
+        # For a bot a set-up is not a variant: it is set by an option of its own, or visible in the position.
         wanted = default_variant
         option = options.get(SETUP_OPTION)
         if setup and option is not None and option.accepts(setup):
@@ -99,7 +101,7 @@ def _start(
         )
     if option is None:
         return told, startpos and wanted == default_variant, wanted == default_variant
-    # The variant shows in the position alone, but the bot must not play by the rules of another one meanwhile.
+    # The position alone shows the variant, but the bot must not apply the rules of another variant to it.
     if not option.accepts(default_variant):
         return Ineligible(
             f"the option Variant of the bot does not take {default_variant}, the default of {family}; "
@@ -127,17 +129,21 @@ def plan_setoptions(
     variant_rules: Mapping[str, Value] | None = None,
     families: Collection[str] = (),
 ) -> Agreement | Ineligible:
-    """What to tell a bot that announced `options` before a game, or why it cannot play it.
+    """Choose the options to set for a bot that announced `options`, or explain why it cannot play the game.
 
-    `changed_rules`: every rule option whose value in this game differs from the family's default, whether the variant
-    or the organiser changed it; `rule_defaults`: the family's defaults, all of them; `rule_kinds`: what each changes.
-    `variant_rules`: the options the variant itself sets; a bot that takes the variant need not announce those one by
-    one. `variant_start_only`: the variant has none, and differs from the default in its start position alone.
-    `setup`: the name or notation of the set-up for families that have them (the default's name included), else None;
-    empty for one that has no name a bot could know, such as a deal at random: it goes as a position.
-    `phase_rule` is the rule option of the family's phase before play, which a bot need not know, `phase_option` the
-    option by which it says that it does, `has_phase` whether this game has it; empty for a family without.
-    `families`: what the bot announced with `id family`; empty means the submitter's word counts.
+    - `changed_rules`: the rule options whose value in this game differs from the family's default, changed by the
+      variant or by the organiser
+    - `rule_defaults`: the defaults of all rule options of the family
+    - `rule_kinds`: what each rule option changes
+    - `variant_rules`: the rule options that the variant sets; a bot that supports the variant need not announce these
+      one by one
+    - `variant_start_only`: the variant sets no rule options and differs from the default only in its start position
+    - `setup`: name or notation of the set-up (also the default's name) for families that have set-ups, else None; empty
+      for a set-up without a name, such as a random deal, which is sent as a position
+    - `phase_rule`: the rule option of the family's phase before play, which a bot need not support; empty without one
+    - `phase_option`: the option by which a bot announces that it supports the phase
+    - `has_phase`: whether this game has the phase
+    - `families`: what the bot announced with `id family`; if empty, the submission's own list counts
     """
     if families and family not in families:
         return Ineligible(f"the bot plays {', '.join(sorted(families))} only; announce: id family {family}")
@@ -166,7 +172,7 @@ def plan_setoptions(
         binding = rule_kinds.get(name, "moves") in ("moves", "result") and name != phase_rule
         as_implied = name in implied and _written(implied[name]) == _written(value)
         if option is not None and option.accepts(_written(value, option)):
-            # Told the variant, the bot has the variant's own value now, whatever it announced before.
+            # Setting the variant also sets the variant's own value, whatever default the bot announced.
             if not option.is_default(_written(value, option)) or (variant_told and not as_implied):
                 told.append(SetOption(RULE_PREFIX + name, option.check(_written(value, option))))
         elif binding and (option is not None or not as_implied):

@@ -1,7 +1,4 @@
-"""The options a bot announces: `option name Hash type spin default 16 min 1 max 4096`.
-
-Refuses to know which options the arena uses, and for what.
-"""
+"""Options that a bot announces: `option name Hash type spin default 16 min 1 max 4096`."""
 
 from __future__ import annotations
 
@@ -17,11 +14,11 @@ OptionType: TypeAlias = Literal["check", "spin", "combo", "string", "button"]
 TYPES: tuple[OptionType, ...] = ("check", "spin", "combo", "string", "button")
 
 EMPTY = "<empty>"
-"""How the empty text is written, since nothing at all cannot be seen at the end of a line."""
+"""Spelling of the empty text, which would be invisible at the end of a line."""
 
 _HINT = "write: option name N type check|spin|combo|string|button [default V] [min A] [max B] [var V]..."
 
-# The words that start a part of the line, by type: a default of type string may well contain the word `max`.
+# The keywords of each type: the default of a string option may contain the word `max`.
 _WORDS: dict[OptionType, frozenset[str]] = {
     "check": frozenset({"name", "type", "default"}),
     "spin": frozenset({"name", "type", "default", "min", "max"}),
@@ -32,15 +29,15 @@ _WORDS: dict[OptionType, frozenset[str]] = {
 _MAX_DIGITS = 18
 
 
-def whole(text: str) -> int | None:
-    """The whole number a text writes in at most 18 ASCII digits, with or without a sign; None for anything else."""
+def parse_int(text: str) -> int | None:
+    """Parse a whole number of at most 18 ASCII digits, with or without a sign; None for any other text."""
     digits = text[1:] if text[:1] in ("-", "+") else text
     return int(text) if digits.isdecimal() and digits.isascii() and len(digits) <= _MAX_DIGITS else None
 
 
 @dataclass(frozen=True, slots=True)
 class OptionDecl:
-    """An option as announced. `minimum` and `maximum` belong to `spin`, `values` to `combo`."""
+    """An option as announced. `minimum` and `maximum` are for `spin`, `values` for `combo`."""
 
     name: str
     type: OptionType
@@ -61,18 +58,18 @@ class OptionDecl:
         return " ".join(parts)
 
     def accepts(self, value: str) -> bool:
-        """Whether the option takes this value."""
+        """Return whether `value` is valid."""
         return self._canonical(value) is not None
 
     def check(self, value: str) -> str:
-        """The value in the option's own spelling (`true`, a combo's own case). Raises BadOption."""
+        """Return `value` in the option's own spelling (`true`, the case of a combo value). Raises BadOption."""
         found = self._canonical(value)
         if found is None:
             raise BadOption(f"value of option {self.name}", value, self._known(), line=str(self))
         return found
 
     def is_default(self, value: str) -> bool:
-        """Whether the option has this value without being told."""
+        """Return whether `value` is the default, so that it need not be set."""
         if self.default is None:
             return False
         found = self._canonical(value)
@@ -84,10 +81,10 @@ class OptionDecl:
                 lowered = value.lower()
                 return lowered if lowered in ("true", "false") else None
             case "spin":
-                number = whole(value)
+                number = parse_int(value)
                 return None if number is None or self._is_out_of_bounds(number) else str(number)
             case "combo":
-                # Real engines forget to list their default among the values: it is one all the same.
+                # Real engines forget to list their default among the values, so accept it as well.
                 known = self.values if self.default is None else (*self.values, self.default)
                 if value in known:
                     return value
@@ -119,26 +116,26 @@ class OptionDecl:
 
 
 def _type_of(words: Sequence[str], line: str) -> OptionType:
-    """The type comes first in reading, because it decides what the other words mean."""
+    """Find the type before parsing the rest: it decides which words are keywords."""
     for word, after in pairwise(words):
         if word == "type" and after in TYPES:
             return after
-    raise BadLine("an option without a type the protocol knows", line=line, hint=_HINT)
+    raise BadLine("an option without a valid type", line=line, hint=_HINT)
 
 
 def _bound(text: str | None, name: str, line: str) -> int | None:
     if text is None:
         return None
-    number = whole(text)
+    number = parse_int(text)
     if number is None:
         raise BadLine(f"{name} of an option is not a whole number", line=line, hint=_HINT)
     return number
 
 
 def parse_option(line: str) -> OptionDecl:
-    """The declaration a line makes; the leading word `option` may be missing, the order of the parts is free.
+    """Parse an `option` line; the leading word `option` may be missing, and the parts may have any order.
 
-    Names and values may contain blanks; runs of blanks count as one. Raises BadLine.
+    Names and values may contain spaces; runs of spaces count as one. Raises BadLine.
     """
     words = line.split()
     if words[:1] == ["option"]:
@@ -165,7 +162,7 @@ def parse_option(line: str) -> OptionDecl:
 
 
 def _parts(words: Sequence[str], kind: OptionType) -> tuple[dict[str, list[str]], list[list[str]]]:
-    """The words of every part by its name, and those of every `var`."""
+    """Split the words into those of each part by its keyword, and those of each `var`."""
     parts: dict[str, list[str]] = {}
     values: list[list[str]] = []
     current: list[str] = []
@@ -186,14 +183,14 @@ def _text(words: Sequence[str]) -> str:
 
 
 def _default(default: str, kind: OptionType, listed: tuple[str, ...], line: str) -> str | None:
-    """The default as it is kept; None where the word says that there is none."""
+    """Normalise the default; None if the type has no default or the text is empty."""
     if kind == "button" or (default == "" and kind != "string" and "" not in listed):
         return None
     if kind == "check":
         default = default.lower()
         if default not in ("true", "false"):
-            raise BadLine("the default of a check is neither true nor false", line=line, hint=_HINT)
+            raise BadLine("the default of a check must be true or false", line=line, hint=_HINT)
     elif kind == "spin":
-        # One outside min..max is let through: real engines have it, and it is only what they start with.
+        # A default outside min..max is accepted: real engines have one, and it is only their initial value.
         default = str(_bound(default, "default", line))
     return default

@@ -1,5 +1,6 @@
-"""Lines as messages: `parse_bot_line` reads what a bot writes and forgives what real engines get wrong;
-`parse_referee_line` reads what the referee writes.
+"""Parse lines into messages.
+
+`parse_bot_line` is lenient about common mistakes of real engines; `parse_referee_line` parses lines of the referee.
 """
 
 from __future__ import annotations
@@ -17,29 +18,29 @@ from protocol.messages import (
     Id,
     Info,
     IsReady,
-    NewGame,
-    Query,
     Quit,
     ReadyOk,
     RefereeMessage,
     Response,
-    Result,
-    Result3,
+    ResultWord,
     ScoreKind,
     SetOption,
     SetPosition,
     Stop,
     Ugi,
+    UgiNewGame,
     UgiOk,
+    UgiQuery,
+    UgiResult,
     Unknown,
 )
-from protocol.options import EMPTY, parse_option, whole
+from protocol.options import EMPTY, parse_int, parse_option
 
 _UGI, _UGI_OK, _READY_OK, _IS_READY = Ugi(), UgiOk(), ReadyOk(), IsReady()
-_NEW_GAME, _STOP, _QUIT = NewGame(), Stop(), Quit()
+_NEW_GAME, _STOP, _QUIT = UgiNewGame(), Stop(), Quit()
 
 
-# Reading what a bot writes ----------------------------------------------------------------------------------------
+# Lines of a bot --------------------------------------------------------------------------------------------------
 
 
 _NOT_MOVES: dict[str, BestMove] = {
@@ -55,7 +56,7 @@ def _bestmove(rest: str, line: str) -> BestMove:
         return _NOT_MOVES[rest]
     words = rest.split()
     if len(words) > 1:
-        # What is not understood stays part of the move: the dialect judges it, and some spell moves with blanks.
+        # Unknown words stay part of the move, since some dialects write moves with spaces; the dialect validates them.
         if "ponder" in words[1:]:
             del words[words.index("ponder", 1) :]
         if words[-1] == "draw" and len(words) > 1:
@@ -70,7 +71,7 @@ def _bestmove(rest: str, line: str) -> BestMove:
 def _id(rest: str, line: str) -> Id:
     words = rest.split(None, 1)
     if not words:
-        raise BadLine("id of nothing", line=line, hint="write: id name N, id author A or id family F")
+        raise BadLine("id without a field", line=line, hint="write: id name N, id author A or id family F")
     return Id(words[0], words[1] if len(words) > 1 else "")
 
 
@@ -80,7 +81,7 @@ def _option(rest: str, line: str) -> Declared:
 
 def _response(rest: str, line: str) -> Response:
     if not rest:
-        raise BadLine("a response without a value", line=line, hint="write: response true")
+        raise BadLine("response without a value", line=line, hint="write: response true")
     return Response(rest)
 
 
@@ -90,15 +91,15 @@ _INFO_WORDS = _INFO_NUMBERS | _INFO_IGNORED | {"score", "pv", "string", "lowerbo
 
 
 def _number(word: str) -> int | None:
-    """A whole number; the fraction some engines write is cut off."""
+    """Parse a whole number; a fraction, which some engines write, is cut off."""
     head, dot, tail = word.partition(".")
-    return whole(head) if not dot or (tail.isdecimal() and tail.isascii()) else None
+    return parse_int(head) if not dot or (tail.isdecimal() and tail.isascii()) else None
 
 
 def _info(rest: str, line: str) -> Info:
     words = rest.split()
     if words and words[0] not in _INFO_WORDS:
-        return Info(text=rest)  # such as `info error "…"`
+        return Info(text=rest)  # free text, such as `info error "…"`
     numbers: dict[str, int | None] = {}
     score: int | None = None
     kind: ScoreKind = "cp"
@@ -148,9 +149,9 @@ _BOT: dict[str, Callable[[str, str], BotMessage]] = {
 
 
 def parse_bot_line(line: bytes | str) -> BotMessage:
-    """What a line of a bot says, whatever the state. Blanks may be many; a verb nobody knows gives `Unknown`.
+    """Parse a line of a bot, regardless of the state. Runs of spaces count as one; an unknown verb gives `Unknown`.
 
-    Raises BadLine for `id`, `option` or `response` that say nothing usable; a `bestmove` or `info` never raises.
+    Raises BadLine for an unusable `id`, `option` or `response`; a `bestmove` or `info` never raises.
     """
     if isinstance(line, bytes):
         line = line.decode("utf-8", "replace")
@@ -162,13 +163,13 @@ def parse_bot_line(line: bytes | str) -> BotMessage:
     return Unknown(line.strip())
 
 
-# Reading what the referee writes ----------------------------------------------------------------------------------
+# Lines of the referee ---------------------------------------------------------------------------------------------
 
 
 def _setoption(rest: str, line: str) -> SetOption:
     words = rest.split()
     if not words:
-        raise BadLine("setoption of nothing", line=line, hint="write: setoption name N value V")
+        raise BadLine("setoption without a name", line=line, hint="write: setoption name N value V")
     if words[0] != "name" or len(words) == 1:
         return SetOption(words[0], " ".join(words[1:]) or None)
     if "value" not in words[2:]:
@@ -186,7 +187,7 @@ def _position(rest: str, line: str) -> SetPosition:
         return SetPosition(None, moves)
     if words[:1] == ["fen"] and at > 1:
         return SetPosition(" ".join(words[1:at]), moves)
-    raise BadLine("a position without a start", line=line, hint="write: position startpos|fen P [moves M...]")
+    raise BadLine("position without startpos or fen", line=line, hint="write: position startpos|fen P [moves M...]")
 
 
 _GO_NUMBERS = frozenset({"p1time", "p2time", "p1inc", "p2inc", "movetime", "depth", "nodes"})
@@ -203,7 +204,7 @@ def _go(rest: str, line: str) -> Go:
         if word == "infinite":
             infinite = True
         elif word in _GO_NUMBERS:
-            number = whole(words[at]) if at < len(words) else None
+            number = parse_int(words[at]) if at < len(words) else None
             if number is None:
                 raise BadLine(f"go {word} without a number", line=line, hint=f"write: go {word} 1000")
             found[word] = number
@@ -211,17 +212,17 @@ def _go(rest: str, line: str) -> Go:
     return Go(infinite=infinite, **found)
 
 
-def _query(rest: str, line: str) -> Query:
+def _query(rest: str, line: str) -> UgiQuery:
     if not rest:
-        raise BadLine("a query of nothing", line=line, hint="write: query gameover, query p1turn or query result")
-    return Query(rest)
+        raise BadLine("query without a subject", line=line, hint="write: query gameover, query p1turn or query result")
+    return UgiQuery(rest)
 
 
-def _result(rest: str, line: str) -> Result:
+def _result(rest: str, line: str) -> UgiResult:
     winner, _, termination = rest.partition(" ")
     if winner not in ("p1win", "p2win", "draw"):
-        raise BadLine("a result without a winner", line=line, hint="write: result p1win|p2win|draw <termination>")
-    return Result(cast(Result3, winner), termination.strip())
+        raise BadLine("result without a winner", line=line, hint="write: result p1win|p2win|draw <termination>")
+    return UgiResult(cast(ResultWord, winner), termination.strip())
 
 
 _REFEREE: dict[str, Callable[[str, str], RefereeMessage]] = {
@@ -239,7 +240,7 @@ _REFEREE: dict[str, Callable[[str, str], RefereeMessage]] = {
 
 
 def parse_referee_line(line: bytes | str) -> RefereeMessage:
-    """What a line of the referee says, for bots. A verb nobody knows gives `Unknown`; raises BadLine."""
+    """Parse a line of the referee, for bots. An unknown verb gives `Unknown`; raises BadLine."""
     if isinstance(line, bytes):
         line = line.decode("utf-8", "replace")
     words = line.split(None, 1)

@@ -1,8 +1,8 @@
-"""The referee's end of the conversation with a bot, from `ugi` to `quit`.
+"""The referee's end of a UGI session with a bot, from `ugi` to `quit`.
 
-It is strict about what it says itself and forgiving about what a bot says: a message that the state does not allow is
-handed over as `Stray` and counted. Only a `bestmove` nobody asked for raises, because from then on answers can no
-longer be matched to questions. Refuses to know any process, any clock and any game.
+It is strict about the referee's messages and lenient about the bot's: a message that the state does not allow is
+returned as `Stray` and counted. Only an unsolicited `bestmove` raises, because later answers could no longer be matched
+to their requests.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ from protocol.messages import (
     Id,
     IsReady,
     Message,
-    NewGame,
-    Query,
     Quit,
     ReadyOk,
     RefereeMessage,
     Response,
-    Result,
     SetOption,
     SetPosition,
     Stop,
     Ugi,
+    UgiNewGame,
     UgiOk,
+    UgiQuery,
+    UgiResult,
     Unknown,
 )
 from protocol.options import OptionDecl
 from protocol.parser import parse_bot_line
-from protocol.turn import State, Stray, encoded, refused
+from protocol.turn import SessionState, Stray, encode_line, out_of_turn_error
 
 MAX_OPTIONS = 1000
 MAX_FAMILIES = 64
 MAX_NAME = 200
 MAX_ANOMALIES = 100
-"""How many anomalies are kept; all are counted."""
+"""Number of anomalies that are kept; all are counted."""
 ANOMALY_CHARACTERS = 300
 
 _BARE_NO_MOVES = frozenset({"------", "wtf"})
-"""What real engines write in place of the whole line `bestmove` when they have no move."""
+"""Lines that real engines write instead of `bestmove` when they have no move."""
 
 _QUERY_ANSWERS = {
     "gameover": frozenset({"true", "false"}),
@@ -55,31 +55,31 @@ _QUERY_ANSWERS = {
 }
 
 
-_REFEREE_SAYS: dict[type[Message], tuple[State, State]] = {
-    Ugi: (State.STARTED, State.HANDSHAKE),
-    IsReady: (State.IDLE, State.READYING),
-    NewGame: (State.IDLE, State.IDLE),
-    SetOption: (State.IDLE, State.IDLE),
-    SetPosition: (State.IDLE, State.IDLE),
-    Query: (State.IDLE, State.IDLE),
-    Result: (State.IDLE, State.IDLE),
-    Go: (State.IDLE, State.THINKING),
-    Stop: (State.THINKING, State.THINKING),
+_REFEREE_TRANSITIONS: dict[type[Message], tuple[SessionState, SessionState]] = {
+    Ugi: (SessionState.STARTED, SessionState.HANDSHAKE),
+    IsReady: (SessionState.IDLE, SessionState.READYING),
+    UgiNewGame: (SessionState.IDLE, SessionState.IDLE),
+    SetOption: (SessionState.IDLE, SessionState.IDLE),
+    SetPosition: (SessionState.IDLE, SessionState.IDLE),
+    UgiQuery: (SessionState.IDLE, SessionState.IDLE),
+    UgiResult: (SessionState.IDLE, SessionState.IDLE),
+    Go: (SessionState.IDLE, SessionState.THINKING),
+    Stop: (SessionState.THINKING, SessionState.THINKING),
 }
-"""What the referee may say: the state it belongs to, and the one after it. `quit` may be said in any."""
+"""States before and after each message of the referee. `quit` is allowed in every state."""
 
-_BOT_ANSWERS: dict[type[Message], tuple[State, str]] = {
-    UgiOk: (State.HANDSHAKE, "ugiok without ugi"),
-    ReadyOk: (State.READYING, "readyok without isready"),
+_BOT_ANSWERS: dict[type[Message], tuple[SessionState, str]] = {
+    UgiOk: (SessionState.HANDSHAKE, "ugiok without ugi"),
+    ReadyOk: (SessionState.READYING, "readyok without isready"),
 }
-"""The answers that end a state, and what each is in any other one."""
+"""Answers that end a state, and the error text for each of them in any other state."""
 
 
 class RefereeSession:
-    """The referee's end of the conversation with one bot.
+    """State machine of the referee's end of a session with one bot.
 
-    `capabilities` is what is known of the bot beforehand; `learned` adds what it announced.
-    `query` is the open query, or None.
+    `capabilities` are those known before the session; `merge_capabilities` adds what the bot announced. `query` is the
+    open query or None.
     """
 
     __slots__ = (
@@ -97,18 +97,18 @@ class RefereeSession:
 
     def __init__(self, capabilities: Capabilities | None = None) -> None:
         self.capabilities = capabilities or Capabilities.default()
-        self.state = State.STARTED
+        self.state = SessionState.STARTED
         self.name = ""
         self.author = ""
         self.families: tuple[str, ...] = ()
         self.options: dict[str, OptionDecl] = {}
         self.query: str | None = None
-        self.anomalies: deque[tuple[State, str]] = deque(maxlen=MAX_ANOMALIES)
+        self.anomalies: deque[tuple[SessionState, str]] = deque(maxlen=MAX_ANOMALIES)
         self.anomaly_count = 0
         self._positioned = False
 
-    def learned(self) -> Capabilities:
-        """What is known of the bot, with what it announced in its handshake put in its place."""
+    def merge_capabilities(self) -> Capabilities:
+        """Return the stored capabilities, overridden by what the bot announced in the handshake."""
         known = self.capabilities
         clocks = self.options.get(CLOCKS_OPTION)
         return replace(
@@ -121,69 +121,73 @@ class RefereeSession:
             options=tuple(self.options.values()),
         )
 
-    # What the referee says ---------------------------------------------------------------------------------------
+    # Messages of the referee -------------------------------------------------------------------------------------
 
     def send(self, message: RefereeMessage) -> bytes:
-        """The bytes to write, and the state after them. Raises OutOfTurn, or BadLine for a text with line ends.
+        """Encode a message to write and advance the state. Raises OutOfTurn, or BadLine for a text with line breaks.
 
-        Every `go` needs a `position` of its own: some engines play the move they answer, some forget.
+        Every `go` needs a `position` of its own: some engines play the move they answer, some forget the position.
         """
         if isinstance(message, SetOption) and self.capabilities.setoption == "bare":
-            data = encoded(message.bare())
+            data = encode_line(message.bare())
         else:
-            data = encoded(str(message))
+            data = encode_line(str(message))
         if isinstance(message, Quit):
-            if self.state is State.CLOSED:
-                raise refused(message, self.state, "quit is said once")
-            self.state = State.CLOSED
+            if self.state is SessionState.CLOSED:
+                raise out_of_turn_error(message, self.state, "quit is sent only once")
+            self.state = SessionState.CLOSED
         else:
             self._advance(message)
-        # Whatever is said next gives up waiting for the answer to a query.
-        self.query = message.what if isinstance(message, Query) else None
+        # The next message of the referee ends the wait for the answer to a query.
+        self.query = message.what if isinstance(message, UgiQuery) else None
         return data
 
     def _advance(self, message: RefereeMessage) -> None:
-        if type(message) not in _REFEREE_SAYS:
-            raise refused(message, self.state, "the referee says nothing the language does not know")
-        needed, after = _REFEREE_SAYS[type(message)]
+        if type(message) not in _REFEREE_TRANSITIONS:
+            raise out_of_turn_error(message, self.state, "the referee sends only messages of the protocol")
+        needed, after = _REFEREE_TRANSITIONS[type(message)]
         if self.state is not needed:
-            raise refused(message, self.state, f"it belongs to the state {needed.value}")
+            raise out_of_turn_error(message, self.state, f"it is only allowed in the state {needed.value}")
         if isinstance(message, Go) and not self._positioned:
-            raise refused(message, self.state, "send a position before every go")
-        if isinstance(message, SetPosition | Go | NewGame):
+            raise out_of_turn_error(message, self.state, "send a position before every go")
+        if isinstance(message, SetPosition | Go | UgiNewGame):
             self._positioned = isinstance(message, SetPosition)
         self.state = after
 
-    def ask(self) -> None:
-        """The short way of `send` for a `position` and a `go` that the caller writes itself, in one piece.
+    def begin_turn(self) -> None:
+        """Advance the state for a `position` and a `go` that the caller writes itself; faster than two calls of `send`.
 
         Raises OutOfTurn.
         """
-        if self.state is not State.IDLE:
-            raise refused(Go(), self.state, f"it belongs to the state {State.IDLE.value}")
-        self.state = State.THINKING
+        if self.state is not SessionState.IDLE:
+            raise out_of_turn_error(Go(), self.state, f"it is only allowed in the state {SessionState.IDLE.value}")
+        self.state = SessionState.THINKING
         self._positioned = False
         self.query = None
 
-    def ask_and_answer(self) -> None:
-        """The short way of `ask` and `answered` for a move that came at once. Raises OutOfTurn."""
-        if self.state is not State.IDLE:
-            self.ask()
+    def complete_turn(self) -> None:
+        """Advance the state for a whole turn whose answer came at once; faster than `begin_turn` and `end_turn`.
+
+        Raises OutOfTurn.
+        """
+        if self.state is not SessionState.IDLE:
+            self.begin_turn()
         self._positioned = False
         self.query = None
 
-    def answered(self) -> None:
-        """The short way of `receive` for a `bestmove` that the caller reads itself. Raises OutOfTurn."""
-        if self.state is not State.THINKING:
-            raise refused(Go(), self.state, f"it belongs to the state {State.THINKING.value}")
-        self.state = State.IDLE
+    def end_turn(self) -> None:
+        """Advance the state for a `bestmove` that the caller reads itself; faster than `receive`. Raises OutOfTurn."""
+        if self.state is not SessionState.THINKING:
+            raise out_of_turn_error(Go(), self.state, f"it is only allowed in the state {SessionState.THINKING.value}")
+        self.state = SessionState.IDLE
 
-    # What the bot says -------------------------------------------------------------------------------------------
+    # Messages of the bot -----------------------------------------------------------------------------------------
 
     def receive(self, line: bytes) -> BotMessage | Stray:
-        """What the bot said. Raises OutOfTurn for a `bestmove` while not thinking, and nothing else.
+        """Parse a line of the bot and advance the state. Raises OutOfTurn for a `bestmove` without `go`, and nothing
+        else.
 
-        A malformed line of a known verb, and a message the state does not allow, come back as `Stray`.
+        A malformed line of a known verb and a message that the state does not allow are returned as `Stray`.
         """
         try:
             message = parse_bot_line(line)
@@ -191,17 +195,17 @@ class RefereeSession:
             return self._stray(Unknown(line.decode("utf-8", "replace").strip()), str(error))
         match message:
             case BestMove():
-                if self.state is not State.THINKING:
+                if self.state is not SessionState.THINKING:
                     self._note(str(message))
-                    raise refused(message, self.state, "answer every go with exactly one bestmove")
-                self.state = State.IDLE
+                    raise out_of_turn_error(message, self.state, "answer every go with exactly one bestmove")
+                self.state = SessionState.IDLE
             case Unknown():
                 return self._unknown(message)
             case ReadyOk() | UgiOk():
                 needed, reason = _BOT_ANSWERS[type(message)]
                 if self.state is not needed:
                     return self._stray(message, reason)
-                self.state = State.IDLE
+                self.state = SessionState.IDLE
             case Response():
                 if self.query is None:
                     return self._stray(message, "response without query")
@@ -220,20 +224,20 @@ class RefereeSession:
 
     def _unknown(self, message: Unknown) -> BotMessage:
         if self.query is not None and message.text:
-            # Some engines answer a query with the bare value; where the values are known, nothing else passes for one.
+            # Some engines answer a query with the bare value. Known queries accept only their known values.
             value = message.text.lower()
             answers = _QUERY_ANSWERS.get(self.query)
             if answers is None or value in answers:
                 self.query = None
                 return Response(message.text if answers is None else value)
-        elif self.state is State.THINKING and message.text in _BARE_NO_MOVES:
-            self.state = State.IDLE
+        elif self.state is SessionState.THINKING and message.text in _BARE_NO_MOVES:
+            self.state = SessionState.IDLE
             return BestMove(None)
         return message
 
     def _id(self, message: Id) -> Id | Stray:
         value = message.value[:MAX_NAME]
-        if self.state is not State.HANDSHAKE:
+        if self.state is not SessionState.HANDSHAKE:
             known = {"name": (self.name,), "author": (self.author,), "family": self.families}.get(message.field, ())
             return message if value in known else self._stray(message, "an id outside the handshake")
         if message.field == "name":
@@ -248,10 +252,10 @@ class RefereeSession:
 
     def _declared(self, message: Declared) -> Declared | Stray:
         option = message.option
-        if self.state is not State.HANDSHAKE:
+        if self.state is not SessionState.HANDSHAKE:
             return self._stray(message, "an option outside the handshake")
         if option.name in self.options:
-            return self._stray(message, "an option announced twice: the first holds")
+            return self._stray(message, "an option announced twice: the first is used")
         if len(self.options) >= MAX_OPTIONS:
             return self._stray(message, f"more than {MAX_OPTIONS} options")
         self.options[option.name] = option

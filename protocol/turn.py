@@ -1,10 +1,8 @@
-"""Whose turn it is to say what: the states of a conversation, the same for both ends of the wire.
+"""States of a session, the same for both ends: they decide which end may send what.
 
-    STARTED --ugi--> HANDSHAKE --ugiok--> IDLE --isready--> READYING --readyok--> IDLE
-                                          IDLE --position, go--> THINKING --bestmove--> IDLE
-    any --quit--> CLOSED
-
-Refuses to know which end it is used by.
+STARTED --ugi--> HANDSHAKE --ugiok--> IDLE --isready--> READYING --readyok--> IDLE
+                                      IDLE --position, go--> THINKING --bestmove--> IDLE
+any --quit--> CLOSED
 """
 
 from __future__ import annotations
@@ -16,8 +14,8 @@ from protocol.errors import BadLine, OutOfTurn
 from protocol.messages import Message
 
 
-class State(enum.Enum):
-    """Where a session stands."""
+class SessionState(enum.Enum):
+    """State of a session."""
 
     STARTED = "started"
     HANDSHAKE = "handshake"
@@ -29,7 +27,7 @@ class State(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Stray:
-    """A message at a moment that does not allow it: nothing to act on. `reason` says why in plain words."""
+    """A message that the state does not allow and that is ignored. `reason` explains why."""
 
     message: Message
     reason: str
@@ -38,14 +36,14 @@ class Stray:
         return str(self.message)
 
 
-def encoded(line: str) -> bytes:
-    """A line as bytes. Raises BadLine for a text with line ends."""
+def encode_line(line: str) -> bytes:
+    """Encode a line as bytes. Raises BadLine for a text with line breaks."""
     if "\n" in line or "\r" in line:
         raise BadLine("a message of more than one line", line=line, hint="take the line ends out of its texts")
     return line.encode() + b"\n"
 
 
-def refused(message: Message, state: State, hint: str) -> OutOfTurn:
-    """The error for a message that the state does not allow; `hint` says what to do instead."""
+def out_of_turn_error(message: Message, state: SessionState, hint: str) -> OutOfTurn:
+    """Return the error for a message that the state does not allow; `hint` says what to do instead."""
     verb = str(message).partition(" ")[0]
     return OutOfTurn(f"{verb!r} is not allowed while {state.value}", line=str(message), hint=hint, state=state.value)

@@ -1,14 +1,14 @@
-"""Does a program speak UGI, the Universal Game Interface? One file, nothing but Python's own library.
+"""Check whether a program speaks UGI, the Universal Game Interface. One file that needs only the standard library.
 
     python ugicheck.py ./engine
     python ugicheck.py --legal "b1b3 b1d3 d1a4" -- java -jar engine.jar
 
-Copy it, or run it where it stands. It starts the engine a few times, plays it against itself for some plies and says
-what it found: FAULT for what costs games wherever engines are refereed, note for habits (an older dialect, a command
-that is not known) that a referee has to know of. `SPEC.md` beside this file says what is expected and why. The rules of
-the game are not known here: `--legal` names the legal moves of the start position, `--line` legal moves to send.
+Copy it, or run it in place. It starts the engine a few times, plays it against itself for a few plies and prints its
+findings. A FAULT loses games under any referee. A note is a deviation that a referee can adapt to, such as an older
+dialect or an unsupported command. `SPEC.md` in the same folder explains what is expected and why. The checker does not
+know the rules of the game: `--legal` gives the legal moves of the start position, `--line` legal moves to send.
 
-Exit code 0: no fault; 1: at least one; 2: the command line is wrong.
+Exit code 0: no fault; 1: at least one fault; 2: invalid command line.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-LINE_BYTES = 8192
-OUTPUT_BYTES = 16 * 2**20
-STDERR_BYTES = 2**20
-OPTIONS = 1000
-MEMORY_BYTES = 2**30
-PROCESSES = 64
+MAX_LINE_BYTES = 8192
+MAX_OUTPUT_BYTES = 16 * 2**20
+MAX_STDERR_BYTES = 2**20
+MAX_OPTIONS = 1000
+MAX_MEMORY_BYTES = 2**30
+MAX_PROCESSES = 64
 MARK = "UGICHECK_ENGINE"
-"""In the environment of an engine and of everything it starts, by which that is found again."""
+"""Environment variable of the engine and of all processes it starts, by which the checker finds them."""
 MOVE_MS = 100
 CLOCK_MS = 400
 QUIET_S = 0.06
-"""How long nothing may come after an answer that ends a turn."""
-LOADING = 6
-"""How much longer than for other answers `readyok` is waited for: tables are loaded there, and code is compiled."""
-LATE_MS = 150
-"""What an answer may exceed its time by, each time, before it is a fault: referees measure less and allow for it."""
+"""Seconds without any line that must follow an answer that ends a turn."""
+READY_TIMEOUT_FACTOR = 6
+"""Factor by which the timeout of `readyok` is longer than others: engines load tables or compile code there."""
+LATENESS_TOLERANCE_MS = 150
+"""Overshoot that is not a fault, even if every answer has it: referees measure less and allow for it."""
 NO_MOVE = frozenset({"", "------", "(none)", "none", "null", "wtf", "0000"})
 KNOWN = frozenset({"id", "option", "ugiok", "readyok", "info", "bestmove", "response"})
 TYPES = frozenset({"check", "spin", "combo", "string", "button"})
@@ -56,39 +56,40 @@ ADVICE = {
     "cannot-start": "give the path of an executable file; a script needs a first line such as #!/usr/bin/env python3",
     "ends-at-start": "answer `ugi` before anything that can fail; read the engine's own message below",
     "no-ugiok": "answer `ugi` with id lines, option lines and `ugiok`, flush after every line, load tables later",
-    "no-name": "say `id name NAME` before `ugiok`",
+    "no-name": "send `id name NAME` before `ugiok`",
     "bad-option": "option name N type check|spin|combo|string|button [default V] [min A] [max B] [var V]...",
-    "many-options": f"announce at most {OPTIONS} options",
-    "another-family": "say `id family F` for every family of games it plays",
+    "many-options": f"announce at most {MAX_OPTIONS} options",
+    "another-family": "send `id family F` for every family that the engine plays",
     "no-readyok": "answer `isready` with `readyok`, end the line and flush it",
-    "ends-at-isready": "it must live on after `isready`",
-    "ends-at-go": "it must live on after `go`",
+    "ends-at-isready": "keep running after `isready`",
+    "ends-at-go": "keep running after `go`",
     "no-bestmove": "answer every `go` with one line `bestmove MOVE`, end the line and flush it",
-    "no-move": "`bestmove` needs a move; a lost position is `bestmove resign`",
-    "bad-move": "a move is printable text without blanks",
-    "illegal-move": "compare with the legal moves of the position; with the start position it is asked about first",
+    "no-move": "`bestmove` needs a move; use `bestmove resign` in a lost position",
+    "bad-move": "write moves as printable text without spaces",
+    "illegal-move": "compare the move with the legal moves of the position; the start position comes first",
     "late": "stop thinking before the time of `go movetime` is over, and keep a reserve",
-    "two-bestmoves": "one `bestmove` for every `go`, and nothing about the next turn",
-    "unasked-bestmove": "say `bestmove` only after `go`",
-    "talks-while-idle": "say nothing between `bestmove` or `readyok` and the next question",
-    "changes-itself": "`id` and `option` lines come before `ugiok`, and not again",
-    "line-too-long": f"a line has at most {LINE_BYTES} bytes",
-    "too-much-output": f"at most {OUTPUT_BYTES // 2**20} MiB of lines and {STDERR_BYTES // 2**20} MiB of errors a game",
-    "not-text": "lines are UTF-8 without NUL and other control characters",
+    "two-bestmoves": "send one `bestmove` for every `go`, and nothing about the next turn",
+    "unasked-bestmove": "send `bestmove` only after `go`",
+    "talks-while-idle": "send nothing between `bestmove` or `readyok` and the next command",
+    "changes-itself": "send `id` and `option` lines before `ugiok` only",
+    "line-too-long": f"write lines of at most {MAX_LINE_BYTES} bytes",
+    "too-much-output": f"write at most {MAX_OUTPUT_BYTES // 2**20} MiB of lines "
+    f"and {MAX_STDERR_BYTES // 2**20} MiB of errors a game",
+    "not-text": "write UTF-8 without NUL and other control characters",
     "closes-its-pipes": "keep standard input and output open until `quit`",
-    "stops-itself": "something stops the process (SIGSTOP, a read from the terminal)",
-    "second-game": "after `uginewgame` everything begins anew; options keep their values",
-    "stays": "leave on `quit`, without being killed",
-    "crashes-at-quit": "end by itself on `quit`, not by a signal",
-    "leaves-processes": "end all processes it started before it ends",
-    "too-much-memory": f"stay under {MEMORY_BYTES // 2**20} MiB in all processes; announce `Hash` and keep to it",
-    "too-many-processes": f"stay under {PROCESSES} processes and threads",
+    "stops-itself": "find what stops the process (SIGSTOP, a read from the terminal)",
+    "second-game": "start from a clean state after `uginewgame`; options keep their values",
+    "stays": "exit on `quit` without being killed",
+    "crashes-at-quit": "exit normally on `quit`, not by a signal",
+    "leaves-processes": "end all child processes before the engine exits",
+    "too-much-memory": f"stay under {MAX_MEMORY_BYTES // 2**20} MiB in all processes; announce `Hash` and obey it",
+    "too-many-processes": f"stay under {MAX_PROCESSES} processes and threads",
 }
-"""What to do about each fault."""
+"""Advice on how to fix each fault."""
 
 
-class Finding(NamedTuple):
-    """A fault or a note: its name, what was seen, and what to do."""
+class UgiFinding(NamedTuple):
+    """A fault or a note: its name, what was observed, and how to fix it."""
 
     name: str
     seen: str
@@ -96,7 +97,7 @@ class Finding(NamedTuple):
 
 
 class Line(NamedTuple):
-    """What the engine wrote: a line without its end, and when it was complete (monotonic seconds)."""
+    """A line of the engine without its line end, and the time when it was complete (monotonic seconds)."""
 
     text: str
     at: float
@@ -111,11 +112,11 @@ class SilentError(Exception):
 
 
 class StopError(Exception):
-    """A fault after which this process of the engine is of no more use."""
+    """A fault after which this process of the engine cannot be used further."""
 
 
 class Engine:
-    """A process of the engine; everything it writes is read at once, by threads, and bounded."""
+    """A process of the engine. Threads read its output immediately, up to the limits."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self.process = subprocess.Popen(
@@ -142,17 +143,17 @@ class Engine:
         while True:
             try:
                 data = os.read(self.process.stdout.fileno(), 65_536)
-            except (OSError, ValueError):  # closed meanwhile: nobody asks any more
+            except (OSError, ValueError):  # closed by `close`: the output is no longer needed
                 return
             self.byte_count += len(data)
-            if self.byte_count > OUTPUT_BYTES:
+            if self.byte_count > MAX_OUTPUT_BYTES:
                 self.problems.append(("too-much-output", f"{self.byte_count:,} bytes on standard output"))
                 data = b""
             *lines, self.rest = (self.rest + data).split(b"\n")
             now = time.monotonic()
             for line in lines:
                 self._take(line.rstrip(b"\r"), now)
-            if len(self.rest) > LINE_BYTES:
+            if len(self.rest) > MAX_LINE_BYTES:
                 self.problems.append(("line-too-long", f"{len(self.rest):,} bytes without an end of line"))
                 self.rest = b""
                 data = b""
@@ -161,7 +162,7 @@ class Engine:
                 return
 
     def _take(self, line: bytes, now: float) -> None:
-        if len(line) > LINE_BYTES:
+        if len(line) > MAX_LINE_BYTES:
             self.problems.append(("line-too-long", f"a line of {len(line):,} bytes"))
         text = line.decode("utf-8", "replace")
         if any(letter == "\ufffd" or (letter < " " and letter != "\t") for letter in text):
@@ -174,20 +175,22 @@ class Engine:
             while data := os.read(self.process.stderr.fileno(), 65_536):
                 self.error_bytes += len(data)
                 self.errors = (self.errors + data)[-4096:]
-                if self.error_bytes > STDERR_BYTES:
+                if self.error_bytes > MAX_STDERR_BYTES:
                     self.problems.append(("too-much-output", f"{self.error_bytes:,} bytes on standard error"))
                     return
 
-    def say(self, line: str) -> None:
-        """Write a line. Raises EndedError where nobody reads any more."""
+    def send(self, line: str) -> None:
+        """Write a line. Raises EndedError if standard input is closed."""
         assert self.process.stdin
         try:
             self.process.stdin.write(line.encode() + b"\n")
         except OSError:
-            raise EndedError(f"nobody reads `{line}`") from None
+            raise EndedError(f"standard input is closed: cannot send `{line}`") from None
 
-    def hear(self, seconds: float, watch: Callable[[], None]) -> Line:
-        """The next line that is not empty; `watch` is called now and then. Raises SilentError, EndedError."""
+    def receive(self, seconds: float, watch: Callable[[], None]) -> Line:
+        """Return the next line that is not empty; call `watch` periodically while waiting. Raises SilentError,
+        EndedError.
+        """
         until = time.monotonic() + seconds
         while True:
             watch()
@@ -200,7 +203,7 @@ class Engine:
             try:
                 line = self.lines.get(timeout=min(left, 0.1))
             except queue.Empty:
-                if is_over:  # though a child of it holds its pipes open
+                if is_over:  # even if one of its children holds the pipes open
                     raise EndedError(self.end()) from None
                 continue
             if line is None:
@@ -210,21 +213,21 @@ class Engine:
                 return line
 
     def unfinished(self) -> str:
-        """What stands in a line that has no end yet, in words."""
+        """Describe the pending line without a line end; empty without one."""
         return f"; a line without end: {self.rest[:60]!r}" if self.rest else ""
 
     def end(self) -> str:
-        """How it ended, in words; waits a moment for it."""
+        """Describe how the process ended; wait a moment for it."""
         try:
             code = self.process.wait(0.5)
         except subprocess.TimeoutExpired:
-            return "standard output was closed, the process lives on"
+            return "it closed standard output, but still runs"
         words = f"it was killed by {signal.Signals(-code).name}" if code < 0 else f"it ended with exit code {code}"
         said = self.errors.decode("utf-8", "replace").strip().splitlines()
-        return f"{words}; its last words: {said[-1][:200]}" if said else words
+        return f"{words}; its last message: {said[-1][:200]}" if said else words
 
-    def others(self) -> list[int]:
-        """The living processes that it started, whoever their parent is now; on Linux only."""
+    def other_processes(self) -> list[int]:
+        """List the living processes that it started, regardless of their present parent; Linux only."""
         mark, found = f"{MARK}={id(self)}".encode(), []
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
@@ -233,15 +236,15 @@ class Engine:
         return [one for one in found if one != self.process.pid]
 
     def close(self) -> None:
-        """Kill what is left of it, wait for it, and let go of its pipes."""
+        """Kill all its processes, wait for it, and close its pipes."""
         with contextlib.suppress(OSError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        for one in self.others():
+        for one in self.other_processes():
             with contextlib.suppress(OSError):
                 os.kill(one, signal.SIGKILL)
         self.process.kill()
         self.process.wait()
-        for reader in self.readers:  # they see the end, unless somebody out of reach holds the pipes
+        for reader in self.readers:  # they end unless an unknown process holds the pipes
             reader.join(1)
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             with contextlib.suppress(OSError):
@@ -250,7 +253,7 @@ class Engine:
 
 
 def _stat(pid: int) -> list[str]:
-    """What Linux says of a process, from its state on (`man proc_pid_stat`, field 3); empty for none that lives."""
+    """Read `/proc/PID/stat` from the state on (`man proc_pid_stat`, field 3); empty if the process is dead."""
     try:
         words = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
@@ -258,8 +261,8 @@ def _stat(pid: int) -> list[str]:
     return words if words and words[0] not in "ZX" else []
 
 
-def family_of(pid: int) -> list[int]:
-    """The living processes that descend from `pid`, itself included; on Linux only, empty elsewhere."""
+def process_tree(pid: int) -> list[int]:
+    """List `pid` and its living descendants; Linux only, empty elsewhere."""
     parents = {}
     for folder in Path("/proc").glob("[0-9]*"):
         if words := _stat(int(folder.name)):
@@ -270,93 +273,95 @@ def family_of(pid: int) -> list[int]:
     return found
 
 
-class Report:
-    """What was found, told to `say` as it is found."""
+class UgiReport:
+    """Collects the findings and prints each with `print_line` at once."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self.say = say
-        self.faults: dict[str, Finding] = {}
-        self.notes: dict[str, Finding] = {}
+    def __init__(self, print_line: Callable[[str], None]) -> None:
+        self.print_line = print_line
+        self.faults: dict[str, UgiFinding] = {}
+        self.notes: dict[str, UgiFinding] = {}
 
     def ok(self, what: str) -> None:
-        """A step without a fault."""
-        self.say(f"ok     {what}")
+        """Report a step without a fault."""
+        self.print_line(f"ok     {what}")
 
     def fault(self, name: str, seen: str) -> None:
-        """A fault is told once, the first time it is seen."""
+        """Report a fault, only the first time it is seen."""
         if name not in self.faults:
-            self.faults[name] = Finding(name, seen, ADVICE[name])
-            self.say(f"FAULT  {name}: {seen}\n       {ADVICE[name]}")
+            self.faults[name] = UgiFinding(name, seen, ADVICE[name])
+            self.print_line(f"FAULT  {name}: {seen}\n       {ADVICE[name]}")
 
     def note(self, name: str, seen: str, advice: str) -> None:
-        """The same for a habit."""
+        """Report a note, only the first time it is seen."""
         if name not in self.notes:
-            self.notes[name] = Finding(name, seen, advice)
-            self.say(f"note   {name}: {seen}\n       {advice}")
+            self.notes[name] = UgiFinding(name, seen, advice)
+            self.print_line(f"note   {name}: {seen}\n       {advice}")
 
 
-class Talk:
-    """A conversation with one process of the engine; everything that comes is judged."""
+class EngineSession:
+    """A session with one process of the engine that checks every line."""
 
-    def __init__(self, engine: Engine, report: Report, given: argparse.Namespace) -> None:
-        self.engine, self.report, self.patience = engine, report, float(given.patience)
+    def __init__(self, engine: Engine, report: UgiReport, given: argparse.Namespace) -> None:
+        self.engine, self.report, self.timeout_s = engine, report, float(given.patience)
         self.family, self.legal = given.family, frozenset(given.legal.split())
         self.options: list[tuple[str, str, str]] = []
-        self.next_look = 0.0
-        self.say = engine.say
+        self.next_check = 0.0
+        self.send = engine.send
 
-    def hear(self, seconds: float) -> Line:
-        """The next line. Raises SilentError, EndedError, StopError."""
-        return self.engine.hear(seconds, self.watch)
+    def receive(self, seconds: float) -> Line:
+        """Return the next line. Raises SilentError, EndedError, StopError."""
+        return self.engine.receive(seconds, self.watch)
 
     def watch(self) -> None:
-        """Take down what the readers found, and now and then what the machine says. Raises StopError."""
+        """Report problems of the output, and periodically check memory and processes. Raises StopError."""
         problems, self.engine.problems = self.engine.problems, []
         for name, seen in problems:
             self.report.fault(name, seen)
         if any(name in ("too-much-output", "line-too-long") for name, _ in problems):
             raise StopError
-        if time.monotonic() < self.next_look:
+        if time.monotonic() < self.next_check:
             return
-        self.next_look = time.monotonic() + 0.05
+        self.next_check = time.monotonic() + 0.05
         first = self.engine.process.pid
         memory = count = 0
-        for words in filter(None, map(_stat, family_of(first))):
+        for words in filter(None, map(_stat, process_tree(first))):
             memory += int(words[21]) * os.sysconf("SC_PAGE_SIZE")
             count += int(words[17])
         is_stopped = (_stat(first) or "?")[0] == "T"
         for name, is_so, seen in (
             ("stops-itself", is_stopped, "the process is stopped"),
-            ("too-much-memory", memory > MEMORY_BYTES, f"{memory / 2**20:.0f} MiB"),
-            ("too-many-processes", count > PROCESSES, f"{count} processes and threads"),
+            ("too-much-memory", memory > MAX_MEMORY_BYTES, f"{memory / 2**20:.0f} MiB"),
+            ("too-many-processes", count > MAX_PROCESSES, f"{count} processes and threads"),
         ):
             if is_so:
                 self.report.fault(name, seen)
                 raise StopError
 
     def wait(self, verb: str, times: int = 1) -> Line:
-        """The line that begins with `verb`; what else comes meanwhile is judged. Raises as `hear`."""
-        until = time.monotonic() + times * self.patience
+        """Return the next line that begins with `verb`; check the lines before it. Raises as `receive`."""
+        until = time.monotonic() + times * self.timeout_s
         while True:
-            line = self.hear(until - time.monotonic())
-            found, seen = line.text.split()[0], f"`{line.text[:60]}` while `{verb}` was awaited"
+            line = self.receive(until - time.monotonic())
+            found, seen = line.text.split()[0], f"`{line.text[:60]}` instead of `{verb}`"
             if found == verb:
                 return line
             if found not in KNOWN:
-                self.report.note("unknown-lines", f"it says {line.text[:60]!r}", "lines of an unknown verb are ignored")
+                self.report.note(
+                    "unknown-lines", f"it sends {line.text[:60]!r}", "lines with an unknown verb are ignored"
+                )
             elif found == "bestmove":
                 self.report.fault("unasked-bestmove", seen)
             elif found in ("id", "option"):
                 self.report.fault("changes-itself", seen)
             elif found != "info":
-                self.report.note("out-of-place", seen, "it is counted, and ignored")
+                self.report.note("out-of-place", seen, "such a line is counted and ignored")
 
     def quiet(self, after: str) -> None:
-        """Nothing should come now: a `bestmove` is a fault, a flood too. Raises StopError."""
+        """Check that nothing follows: a `bestmove` or a flood of lines is a fault. Raises StopError."""
         until, count = time.monotonic() + QUIET_S, 0
         while (left := until - time.monotonic()) > 0:
             try:
-                text = self.hear(left).text
+                text = self.receive(left).text
             except (SilentError, EndedError):
                 break
             count += 1
@@ -370,17 +375,17 @@ class Talk:
             self.report.fault("talks-while-idle", f"{count} lines in {QUIET_S * 1000:.0f} ms after `{after}`")
 
     def introduce(self) -> None:
-        """`ugi` to `ugiok`. Raises StopError."""
+        """Send `ugi`, wait for `ugiok` and check the lines between. Raises StopError."""
         said: list[str] = []
         try:
-            self.say("ugi")
-            until = time.monotonic() + self.patience
+            self.send("ugi")
+            until = time.monotonic() + self.timeout_s
             while not said or said[-1].split()[0] != "ugiok":
-                said.append(self.hear(until - time.monotonic()).text)
-                if len(said) > 20 * OPTIONS:
+                said.append(self.receive(until - time.monotonic()).text)
+                if len(said) > 20 * MAX_OPTIONS:
                     raise SilentError(f", but {len(said):,} lines")
         except SilentError as error:
-            self.report.fault("no-ugiok", f"no `ugiok` in {self.patience:g} s{error}")
+            self.report.fault("no-ugiok", f"no `ugiok` in {self.timeout_s:g} s{error}")
             raise StopError from None
         except EndedError as error:
             self.report.fault("ends-at-start", f"before `ugiok`: {error}")
@@ -394,11 +399,11 @@ class Talk:
         self.read_options([text for text in said if text.split()[0] == "option"])
 
     def read_options(self, lines: Sequence[str]) -> None:
-        """Name, type and default of each option line; faults for those that say nothing usable."""
-        if len(lines) > OPTIONS:
+        """Collect name, type and default of each option line; report unusable lines as faults."""
+        if len(lines) > MAX_OPTIONS:
             self.report.fault("many-options", f"{len(lines):,} options")
         names = set()
-        for text in lines[:OPTIONS]:
+        for text in lines[:MAX_OPTIONS]:
             found = OPTION.match(" ".join(text.split()))
             if not found or found["type"] not in TYPES:
                 self.report.fault("bad-option", f"`{text[:80]}`")
@@ -415,12 +420,12 @@ class Talk:
             self.options.append((found["name"], found["type"], default[1] if default else ""))
 
     def ready(self) -> None:
-        """`isready` to `readyok`. Raises StopError."""
+        """Send `isready` and wait for `readyok`. Raises StopError."""
         try:
-            self.say("isready")
-            self.wait("readyok", LOADING)
+            self.send("isready")
+            self.wait("readyok", READY_TIMEOUT_FACTOR)
         except SilentError as error:
-            self.report.fault("no-readyok", f"no `readyok` in {LOADING * self.patience:g} s{error}")
+            self.report.fault("no-readyok", f"no `readyok` in {READY_TIMEOUT_FACTOR * self.timeout_s:g} s{error}")
             raise StopError from None
         except EndedError as error:
             self.report.fault("ends-at-isready", str(error))
@@ -428,10 +433,10 @@ class Talk:
         self.quiet("readyok")
 
     def think(self, go: str, moves: Sequence[str] = ()) -> tuple[str, float]:
-        """The move for the position after `moves` and the milliseconds it took. Raises as `hear`."""
-        self.say("position startpos" + (" moves " + " ".join(moves) if moves else ""))
+        """Return the move for the position after `moves` and the milliseconds it took. Raises as `receive`."""
+        self.send("position startpos" + (" moves " + " ".join(moves) if moves else ""))
         begin = time.monotonic()
-        self.say(go)
+        self.send(go)
         line = self.wait("bestmove")
         move = " ".join(line.text.split()[1:2])
         name = ""
@@ -448,202 +453,218 @@ class Talk:
 
 
 class Checker:
-    """One examination: steps, most of them in a process of their own. What prevents play ends it."""
+    """One check of an engine: a list of steps, most in a process of their own. A fault that prevents play ends the
+    check.
+    """
 
-    def __init__(self, command: Sequence[str], given: argparse.Namespace, report: Report) -> None:
+    def __init__(self, command: Sequence[str], given: argparse.Namespace, report: UgiReport) -> None:
         self.command, self.given, self.report = command, given, report
         self.line: list[str] = given.line.split()
         self.can_repeat = True
 
     @contextlib.contextmanager
-    def session(self) -> Iterator[Talk]:
-        """A process of the engine that has introduced itself; whatever it does, it is gone afterwards."""
+    def session(self) -> Iterator[EngineSession]:
+        """Start the engine and complete the handshake; kill it in any case at the end."""
         try:
             engine = Engine(self.command)
         except OSError as error:
             self.report.fault("cannot-start", f"{self.command[0]}: {error.strerror}")
             raise StopError from None
         try:
-            talk = Talk(engine, self.report, self.given)
-            talk.introduce()
-            yield talk
+            session = EngineSession(engine, self.report, self.given)
+            session.introduce()
+            yield session
         finally:
             engine.close()
 
     def run(self) -> None:
-        """All steps."""
+        """Run all steps."""
         try:
             self.play()
         except StopError:
             return
         self.report.ok("plays, from `ugi` to `quit`")
-        for step in (self.again, self.options, self.clocks, self.limits, self.infinite, self.queries, self.unknown):
+        for step in (
+            self.second_game,
+            self.options,
+            self.clocks,
+            self.limits,
+            self.infinite,
+            self.queries,
+            self.unknown,
+        ):
             with contextlib.suppress(StopError):
                 step()
 
     def play(self) -> None:
-        """A few plies against itself at a time per move, and `quit`. Raises StopError."""
+        """Let the engine play a few plies against itself with a time per move, then `quit`. Raises StopError."""
         go = f"go movetime {MOVE_MS}"
-        with self.session() as talk:
-            talk.ready()
+        with self.session() as session:
+            session.ready()
             moves: list[str] = []
             over: list[float] = []
             try:
-                talk.say("uginewgame")
+                session.send("uginewgame")
                 for ply in range(4):
-                    move, took = talk.think(go, moves)
-                    talk.quiet("bestmove")
+                    move, took = session.think(go, moves)
+                    session.quiet("bestmove")
                     if ply:  # the first answer may load or compile
                         over.append(took - MOVE_MS)
                     if move == "resign":
                         break
                     moves.append(self.line[ply] if ply < len(self.line) else move)
             except SilentError as error:
-                self.report.fault("no-bestmove", f"`{go}`: nothing in {talk.patience:g} s{error}")
+                self.report.fault("no-bestmove", f"`{go}`: nothing in {session.timeout_s:g} s{error}")
                 raise StopError from None
             except EndedError as error:
-                is_alive = talk.engine.process.poll() is None
+                is_alive = session.engine.process.poll() is None
                 self.report.fault(
                     "closes-its-pipes" if is_alive else "ends-at-go", f"after {len(moves)} plies: {error}"
                 )
                 raise StopError from None
             least = min(over, default=0.0)
-            if least > LATE_MS:
-                self.report.fault("late", f"`{go}` took {least + MOVE_MS:.0f} ms or more every time")
+            if least > LATENESS_TOLERANCE_MS:
+                self.report.fault("late", f"`{go}` always took at least {least + MOVE_MS:.0f} ms")
             elif least > 5:
-                self.report.note("overshoots", f"`{go}` took {least + MOVE_MS:.0f} ms or more", "referees measure it")
-            self.leave(talk)
+                self.report.note(
+                    "overshoots", f"`{go}` took at least {least + MOVE_MS:.0f} ms", "referees measure this and adapt"
+                )
+            self.quit(session)
 
-    def leave(self, talk: Talk) -> None:
-        """`quit`: it ends, by itself, and nothing of it stays. Raises StopError."""
-        talk.watch()
+    def quit(self, session: EngineSession) -> None:
+        """Send `quit` and check that the engine and all its processes end by themselves. Raises StopError."""
+        session.watch()
         with contextlib.suppress(EndedError):
-            talk.say("quit")
+            session.send("quit")
         try:
-            code = talk.engine.process.wait(min(2.0, talk.patience))
+            code = session.engine.process.wait(min(2.0, session.timeout_s))
         except subprocess.TimeoutExpired:
-            self.report.fault("stays", "it is still there after `quit`")
+            self.report.fault("stays", "it still runs after `quit`")
             return
         if code < 0:
             self.report.fault("crashes-at-quit", f"killed by {signal.Signals(-code).name}")
         elif code:
-            self.report.note("exit-code", f"it ends with exit code {code} on `quit`", "0 is usual")
-        until = time.monotonic() + min(2.0, talk.patience)  # for its children to see it, on a busy machine too
-        while (left := talk.engine.others()) and time.monotonic() < until:
+            self.report.note("exit-code", f"it ends with exit code {code} on `quit`", "use exit code 0")
+        until = time.monotonic() + min(2.0, session.timeout_s)  # time for its children to exit, even on a busy machine
+        while (left := session.engine.other_processes()) and time.monotonic() < until:
             time.sleep(0.01)
         if left:
-            self.report.fault("leaves-processes", f"{len(left)} of its processes live on after `quit`")
+            self.report.fault("leaves-processes", f"{len(left)} of its processes still run after `quit`")
 
-    def again(self) -> None:
-        """A second game in the same process. Raises StopError."""
+    def second_game(self) -> None:
+        """Check a second game in the same process. Raises StopError."""
         go = f"go movetime {MOVE_MS}"
-        with self.session() as talk:
-            talk.ready()
+        with self.session() as session:
+            session.ready()
             try:
-                talk.say("uginewgame")
-                talk.think(go)
-                talk.say("isready")
-                talk.wait("readyok")
+                session.send("uginewgame")
+                session.think(go)
+                session.send("isready")
+                session.wait("readyok")
             except (SilentError, EndedError):
                 self.can_repeat = False
-                self.report.note("isready-once", "a second `isready` is not answered", "one process for each game")
+                self.report.note(
+                    "isready-once", "a second `isready` is not answered", "a referee starts one process for each game"
+                )
                 return
             try:
-                talk.say("uginewgame")
-                talk.think(go)
+                session.send("uginewgame")
+                session.think(go)
             except (SilentError, EndedError) as error:
                 self.report.fault("second-game", f"no move after the second `uginewgame` {error}".strip())
                 return
         self.report.ok("plays a second game")
 
     def options(self) -> None:
-        """Every option set to what it is, in the standard form and in an old one. Raises StopError."""
+        """Set every option to its default, in the standard form and in an old one. Raises StopError."""
         complaint = ""
         for form in ("setoption name {} value {}", "setoption {} {}"):
-            with self.session() as talk:
-                usual = [(name, value) for name, kind, value in talk.options if kind != "button" and value]
+            with self.session() as session:
+                usual = [(name, value) for name, kind, value in session.options if kind != "button" and value]
                 if not usual:
                     return
                 said: list[str] = []
                 try:
                     for name, value in usual:
-                        talk.say(form.format(name, value))
-                    talk.say("isready")
-                    until = time.monotonic() + talk.patience
+                        session.send(form.format(name, value))
+                    session.send("isready")
+                    until = time.monotonic() + session.timeout_s
                     while not said or said[-1].split()[0] != "readyok":
-                        said.append(talk.hear(until - time.monotonic()).text)
+                        said.append(session.receive(until - time.monotonic()).text)
                 except (SilentError, EndedError) as error:
                     said.append(f"error: {error or 'no answer'}")
             found = next((text for text in said if COMPLAINT.search(text)), "")
             if not found and complaint:
-                self.report.note("setoption-bare", "it takes `setoption NAME VALUE`", "an older dialect")
+                self.report.note("setoption-bare", "it accepts only `setoption NAME VALUE`", "an older dialect")
                 return
             if not found:
-                self.report.ok(f"takes its {len(usual)} options")
+                self.report.ok(f"accepts its {len(usual)} options")
                 return
             complaint = complaint or found
-        self.report.note("setoption", f"it does not take its own options: {complaint[:80]}", "setoption name N value V")
+        self.report.note(
+            "setoption", f"it rejects its own options: {complaint[:80]}", "accept `setoption name N value V`"
+        )
 
-    def ask(self, step: str, go: str) -> tuple[Talk, float] | None:
-        """How long one move took, in a process of its own; None, and a note, where none came. Raises StopError."""
-        with self.session() as talk:
-            talk.ready()
+    def time_move(self, step: str, go: str) -> tuple[EngineSession, float] | None:
+        """Measure one move in a process of its own; report a note and return None if no move came. Raises StopError."""
+        with self.session() as session:
+            session.ready()
             try:
-                talk.say("uginewgame")
-                return talk, talk.think(go)[1]
+                session.send("uginewgame")
+                return session, session.think(go)[1]
             except (SilentError, EndedError) as error:
                 why = str(error).strip("; ") or "no answer"
                 self.report.note(step, f"no move after `{go}`: {why}", "a referee may not send it")
                 return None
 
     def clocks(self) -> None:
-        """Two clocks, near the end of a game. Raises StopError."""
+        """Check a move with two clocks, near the end of a game. Raises StopError."""
         go = f"go p1time {CLOCK_MS} p2time {CLOCK_MS} p1inc 0 p2inc 0"
-        found = self.ask("clocks", go)
+        found = self.time_move("clocks", go)
         if found and ("UGI_Clocks", "check", "false") in found[0].options:
-            self.report.ok("says that it has no clocks")
+            self.report.ok("announces that it does not support clocks")
         elif found and found[1] > CLOCK_MS:
             advice = "announce `option name UGI_Clocks type check default false`"
             self.report.note("clocks", f"`{go}` took {found[1]:.0f} ms", advice)
         elif found:
-            self.report.ok("plays by clocks")
+            self.report.ok("supports clocks")
 
     def limits(self) -> None:
-        """Searches bounded by depth and by nodes. Raises StopError."""
+        """Check searches limited by depth and by nodes. Raises StopError."""
         for step, go in (("depth", "go depth 1"), ("nodes", "go nodes 100")):
-            if self.ask(step, go):
+            if self.time_move(step, go):
                 self.report.ok(f"`{go}`")
 
     def infinite(self) -> None:
-        """A search that `stop` ends, and a `stop` that nobody needs. Raises StopError."""
-        with self.session() as talk:
-            talk.ready()
+        """Check a search that `stop` ends, and a superfluous `stop`. Raises StopError."""
+        with self.session() as session:
+            session.ready()
             try:
                 for line in ("uginewgame", "position startpos", "go infinite"):
-                    talk.say(line)
+                    session.send(line)
                 time.sleep(0.03)
-                talk.say("stop")
-                talk.wait("bestmove")
-                talk.say("stop")
+                session.send("stop")
+                session.wait("bestmove")
+                session.send("stop")
                 if self.can_repeat:
-                    talk.say("isready")
-                    talk.wait("readyok")
+                    session.send("isready")
+                    session.wait("readyok")
             except (SilentError, EndedError):
-                self.report.note("stop", "`go infinite` and `stop` bring no move", "a referee may not send it")
+                self.report.note("stop", "no move after `go infinite` and `stop`", "a referee may not send it")
                 return
         self.report.ok("`stop`")
 
     def queries(self) -> None:
-        """What it says of a position. Raises StopError."""
-        with self.session() as talk:
-            talk.ready()
+        """Check the answer to `query gameover`. Raises StopError."""
+        with self.session() as session:
+            session.ready()
             try:
                 for line in ("uginewgame", "position startpos", "query gameover"):
-                    talk.say(line)
-                text = talk.hear(min(1.0, talk.patience)).text
+                    session.send(line)
+                text = session.receive(min(1.0, session.timeout_s)).text
             except (SilentError, EndedError):
-                advice = "nothing to do: games do without it; or answer `response true` or `response false`"
-                self.report.note("query", "`query gameover` brings no answer", advice)
+                advice = "optional: answer `response true` or `response false`; games do not need it"
+                self.report.note("query", "no answer to `query gameover`", advice)
                 return
         words = text.lower().split()
         if words in (["response", "true"], ["response", "false"]):
@@ -651,37 +672,39 @@ class Checker:
         elif words in (["true"], ["false"]):
             self.report.note("query-bare", f"it answers `{text[:40]}` without `response`", "an older dialect")
         else:
-            self.report.note("query", f"it answers `{text[:40]}`", "response true|false")
+            self.report.note("query", f"it answers `{text[:40]}`", "answer `response true` or `response false`")
 
     def unknown(self) -> None:
-        """A command from the future. Raises StopError."""
-        with self.session() as talk:
-            talk.ready()
+        """Check that an unknown command is ignored. Raises StopError."""
+        with self.session() as session:
+            session.ready()
             try:
-                talk.say("ugicheck 1")
-                talk.say("uginewgame")
-                talk.think(f"go movetime {MOVE_MS}")
+                session.send("ugicheck 1")
+                session.send("uginewgame")
+                session.think(f"go movetime {MOVE_MS}")
             except (SilentError, EndedError):
-                self.report.note("unknown-command", "it does not survive a line it does not know", "ignore such lines")
+                self.report.note("unknown-command", "it fails after an unknown command", "ignore unknown commands")
                 return
-        self.report.ok("ignores what it does not know")
+        self.report.ok("ignores unknown commands")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line."""
+    """Run the checker from the command line and return the exit code."""
     assert __doc__
     parser = argparse.ArgumentParser(prog="ugicheck.py", description=__doc__.splitlines()[0])
-    parser.add_argument("--family", default="", metavar="F", help="the family of games it should play")
+    parser.add_argument("--family", default="", metavar="FAMILY", help="family of games that the engine must play")
     parser.add_argument("--legal", default="", metavar="MOVES", help="all legal moves of the start position")
-    parser.add_argument("--line", default="", metavar="MOVES", help="legal moves to send in place of its own")
-    parser.add_argument("--patience", type=float, default=10.0, metavar="S", help="how long it waits, %(default)s s")
+    parser.add_argument("--line", default="", metavar="MOVES", help="legal moves to send instead of the engine's own")
+    parser.add_argument(
+        "--patience", type=float, default=10.0, metavar="SECONDS", help="timeout for an answer (default: %(default)s)"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of the report")
-    parser.add_argument("engine", nargs="+", help="the engine with its arguments; a single word is split as by a shell")
+    parser.add_argument("engine", nargs="+", help="the engine and its arguments; a single word is split as by a shell")
     given = parser.parse_args(arguments)
     command = shlex.split(given.engine[0]) if len(given.engine) == 1 else given.engine
     if not command or not given.patience > 0:
-        parser.error("an engine is needed, and a patience above 0")
-    report = Report((lambda text: None) if given.json else (lambda text: print(text, flush=True)))
+        parser.error("give an engine, and a --patience above 0")
+    report = UgiReport((lambda text: None) if given.json else (lambda text: print(text, flush=True)))
     Checker(command, given, report).run()
     faults, notes = report.faults.values(), report.notes.values()
     if given.json:

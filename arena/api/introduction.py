@@ -14,7 +14,7 @@ from arena.errors import ArenaError
 from protocol.capabilities import Capabilities
 from protocol.messages import Ugi
 from protocol.session import RefereeSession
-from protocol.turn import State
+from protocol.turn import SessionState
 from referee.game.spec import BotLimits
 
 GAME = 0
@@ -43,10 +43,10 @@ async def introduced(socket: web.WebSocketResponse) -> Capabilities:
         async with asyncio.timeout(HANDSHAKE_TIMEOUT_S):
             for _ in range(MAX_LINES):
                 await _hear(socket, session)
-                if session.state is State.IDLE:
+                if session.state is SessionState.IDLE:
                     await socket.send_json({"game": GAME, "do": "close"})
-                    return session.learned()
-        problem = f"the bot sent {MAX_LINES:,} lines without `ugiok`"
+                    return session.merge_capabilities()
+        problem = f"the bot said {MAX_LINES:,} lines and no `ugiok`"
     except TimeoutError:
         problem = f"the bot did not answer `ugi` within {HANDSHAKE_TIMEOUT_S:g} s"
     raise RemoteHandshakeError(problem, hint="test the bot with `arena check`")

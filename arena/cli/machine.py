@@ -20,7 +20,7 @@ from referee.game.spec import BotLimits
 from referee.machine import source
 from referee.rules.cache import cache_root
 from referee.sandbox import LEVELS, Assessment, assess, open_sandbox, refusal
-from referee.sandbox.cgroup import Place, find_place
+from referee.sandbox.cgroup import CgroupParent, find_cgroup_parent
 from referee.sandbox.kernel_memory import bound_bytes
 
 _WAITS = 40
@@ -71,8 +71,8 @@ def user() -> Part:
 
 def groups() -> Part:
     """What control groups there are."""
-    place = find_place()
-    if isinstance(place, Place):
+    place = find_cgroup_parent()
+    if isinstance(place, CgroupParent):
         controllers = ", ".join(sorted({*place.folders} - {"kill"}))
         return Part("control groups", "ok", f"version {2 if place.is_unified else 1}: {controllers}")
     return Part(

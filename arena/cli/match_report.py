@@ -8,8 +8,8 @@ from typing import Any
 
 from arena.cli.pace import in_words
 from referee.game.spec import PlannedGame
-from referee.ratings.scored import Scored
-from referee.ratings.sprt import Verdict
+from referee.ratings.scored import ScoredGame
+from referee.ratings.sprt import SprtVerdict
 from referee.ratings.standings import Standing, standings
 from referee.ratings.strength import Estimate, estimates
 
@@ -26,7 +26,7 @@ def elo_words(diff: float, error: float, low: float, high: float, score: float) 
     return f"{diff:+z.0f} ± {error:.0f}"
 
 
-def sprt_words(verdict: Verdict) -> str:
+def sprt_words(verdict: SprtVerdict) -> str:
     """Where a test stands: `LLR 1.20 in (-2.94, 2.94)`."""
     return f"LLR {verdict.llr:z.2f} in ({verdict.lower:.2f}, {verdict.upper:.2f})"
 
@@ -105,7 +105,9 @@ def _terms_words(match: Mapping[str, Any], *names: str) -> str:
     )
 
 
-def running_lines(records: Sequence[Scored], names: Sequence[str], verdict: Verdict | None = None) -> Iterator[str]:
+def running_lines(
+    records: Sequence[ScoredGame], names: Sequence[str], verdict: SprtVerdict | None = None
+) -> Iterator[str]:
     """How a run stands: the first of two bots against the other, all of more bots, best first."""
     table = standings(records, names)
     found = estimates(records, names)

@@ -10,8 +10,8 @@ from arena.cli.findings import show as show_findings
 from arena.cli.match_report import elo_words, result_lines
 from referee.game.record import GameRecord
 from referee.ratings.bradley_terry import fit
-from referee.ratings.cycle import look
-from referee.ratings.sprt import Verdict
+from referee.ratings.cycle import analyse_cycles
+from referee.ratings.sprt import SprtVerdict
 from referee.ratings.standings import crosstable, standings, terminations
 from referee.ratings.strength import Estimate, estimates
 from referee.ratings.trueskill import fold, leaderboard
@@ -33,7 +33,7 @@ def report(record: GameRecord, done: int, total: int, wants_logs: bool, remark: 
 
 
 def summarise(
-    records: list[GameRecord], fresh: list[GameRecord], names: list[str], elapsed: float, verdict: Verdict | None
+    records: list[GameRecord], fresh: list[GameRecord], names: list[str], elapsed: float, verdict: SprtVerdict | None
 ) -> dict[str, Any]:
     """All there is to say of a run beside its games, as JSON; `fresh` are the games of the last `elapsed` seconds."""
     moves = sum(len(record.moves) for record in fresh)
@@ -59,7 +59,7 @@ def _beyond(records: Sequence[GameRecord]) -> dict[str, Any]:
     points = {"first": 1.0, "draw": 0.5, "second": 0.0}
     results = [(one.first, one.second, points[one.winner]) for one in records if one.winner]
     fitted = fit(results, with_advantage=True)
-    found = look(results, fitted)
+    found = analyse_cycles(results, fitted)
     beside = fitted.as_json()
     return {
         "first": {key: beside[key] for key in ("advantage", "advantage_interval")},

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from arena.csv_text import safe
-from referee.ratings.crosstable import Cell, cells
-from referee.ratings.scored import Scored
+from referee.ratings.crosstable import CrosstableCell, cells
+from referee.ratings.scored import ScoredGame
 
 
 class Ranked(Protocol):
@@ -33,10 +33,10 @@ class Row:
     """One bot: its cells in the order of the columns, None against itself."""
 
     standing: Ranked
-    cells: tuple[Cell | None, ...]
+    cells: tuple[CrosstableCell | None, ...]
 
 
-def rows(results: Iterable[Scored], order: Sequence[Ranked], against: Sequence[Ranked] | None = None) -> list[Row]:
+def rows(results: Iterable[ScoredGame], order: Sequence[Ranked], against: Sequence[Ranked] | None = None) -> list[Row]:
     """Return the table in rank order; with `against`, the rows `order` and the columns `against` only."""
     if against is not None:
         shown = {(standing.name, other.name) for standing in order for other in against}
@@ -45,7 +45,7 @@ def rows(results: Iterable[Scored], order: Sequence[Ranked], against: Sequence[R
     names = [standing.name for standing in (order if against is None else against)]
     found = []
     for standing in order:
-        own = [None if name == standing.name else met.get((standing.name, name), Cell()) for name in names]
+        own = [None if name == standing.name else met.get((standing.name, name), CrosstableCell()) for name in names]
         found.append(Row(standing, tuple(own)))
     return found
 

@@ -16,7 +16,7 @@ from arena.tournaments.settings import SEEDED, Document
 from protocol.capabilities import Capabilities
 from referee.bot.settings import wrong_option
 from referee.game.openings import opened_by_each
-from referee.ratings.trueskill import Rating
+from referee.ratings.trueskill import TrueSkillRating
 from referee.rules.rules import Ruleset
 
 _VERSION = re.compile(r"(.+) v([1-9]\d{0,8})")
@@ -119,7 +119,7 @@ def _wrong_handicaps(document: Document, versions: list[Version]) -> Iterator[st
 def _seeded(store: Store, document: Document, entries: list[tuple[int, str]]) -> list[tuple[int, str]]:
     """Sort the entries by rating, best first; equal ratings keep their order."""
     strengths = store.ratings.strengths(document.rating_pool, [version_id for version_id, _ in entries])
-    unknown = Rating()
+    unknown = TrueSkillRating()
     return sorted(entries, key=lambda entry: -strengths.get(entry[0], unknown).conservative)
 
 

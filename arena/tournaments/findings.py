@@ -11,10 +11,10 @@ from arena.tournaments.standing import standing
 
 def keep(store: Store, tournament_id: int) -> None:
     """Compute and store the findings: half a second for 100 bots. Raises NotFoundError, SettingsError."""
-    from referee.ratings.cycle import look
+    from referee.ratings.cycle import analyse_cycles
 
     table = standing(store, tournament_id)
-    found = look(table.results, table.sided, seed=tournament_id)
+    found = analyse_cycles(table.results, table.sided, seed=tournament_id)
     store.tournaments.keep_findings(tournament_id, found.as_json() if found else {})
 
 

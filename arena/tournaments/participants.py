@@ -10,7 +10,7 @@ from arena.store.tournaments.queue import Outline
 from arena.store.tournaments.tournaments import EntryLine
 from arena.tournaments import format
 from arena.tournaments.match import Seed, State, TournamentGame
-from referee.ratings.trueskill import Rating
+from referee.ratings.trueskill import TrueSkillRating
 
 
 def participants(store: Store, tournament: Tournament) -> list[EntryLine]:
@@ -30,7 +30,7 @@ def seeds_of(store: Store, tournament: Tournament, entries: list[EntryLine]) -> 
     if not format.looks_at_ratings(tournament.format):
         return [Seed(entry.seat, entry.withdrawn is not None) for entry in entries]
     strengths = store.ratings.strengths(tournament.pool, [entry.version_id for entry in entries])
-    unknown = Rating()
+    unknown = TrueSkillRating()
     found = []
     for entry in entries:
         rating = strengths.get(entry.version_id, unknown)

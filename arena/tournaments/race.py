@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from arena.tournaments.match import NextStep, PlanAfter, PlannedMatch, Seed, TournamentGame, finish
-from referee.ratings.race import Pairing, Race, RaceState, judge
+from referee.ratings.race import Pairing, Race, RaceState, evaluate_race
 
 PLAN_AFTER = PlanAfter.EACH_RESULT
 
@@ -24,7 +24,7 @@ def state(race: Race, seeds: Sequence[Seed], played: Sequence[TournamentGame]) -
             if any(game.is_open for game in games):
                 break  # in the order of planning: quick pairs must not come before slow ones
             known.append(sum(game.points_of(pairing[0]) for game in games) / 2)
-    return judge(race, [seed.number for seed in seeds if not seed.is_withdrawn], scores)
+    return evaluate_race(race, [seed.number for seed in seeds if not seed.is_withdrawn], scores)
 
 
 def _pairs(played: Sequence[TournamentGame]) -> dict[Pairing, list[list[TournamentGame]]]:

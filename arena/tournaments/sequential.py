@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.tournaments.match import NextStep, PlanAfter, PlannedMatch, Seed, TournamentGame, finish
-from referee.ratings.sprt import Sprt, Verdict, judge_points
+from referee.ratings.sprt import Sprt, SprtVerdict, evaluate_points
 
 PLAN_AFTER = PlanAfter.EACH_RESULT
 
@@ -24,9 +24,9 @@ def completed_pairs(played: Sequence[TournamentGame], seat: int = 0) -> list[flo
     return [sum(game.points_of(seat) for game in games) for games in whole]
 
 
-def verdict(test: Sprt, played: Sequence[TournamentGame]) -> Verdict:
+def verdict(test: Sprt, played: Sequence[TournamentGame]) -> SprtVerdict:
     """Return the state of the test of seat 0 against seat 1, or its first decision."""
-    return judge_points(test, completed_pairs(played))
+    return evaluate_points(test, completed_pairs(played))
 
 
 def step(test: Sprt, total: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int) -> NextStep:

@@ -19,9 +19,9 @@ from arena.tournaments import knockout, race, sequential, swiss
 from arena.tournaments.match import Seed, TournamentGame
 from arena.tournaments.participants import participants, played
 from arena.tournaments.settings import Document, read
-from referee.ratings.bradley_terry import Fit, fit
+from referee.ratings.bradley_terry import StrengthFit, fit
 from referee.ratings.race import RaceState
-from referee.ratings.sprt import Verdict
+from referee.ratings.sprt import SprtVerdict
 from referee.ratings.standings import standings
 from referee.ratings.strength import Estimate, estimate
 
@@ -70,18 +70,18 @@ class StandingTable:
     lines: tuple[StandingLine, ...]
     tie_breaks: tuple[str, ...]
     results: tuple[tuple[str, str, float], ...] = ()
-    verdict: Verdict | None = None
+    verdict: SprtVerdict | None = None
     race: RaceState | None = None
     """State of a race by seat; `seats` are the names."""
     seats: Mapping[int, str] = field(default_factory=dict)
 
     @cached_property
-    def strengths(self) -> Fit:
+    def strengths(self) -> StrengthFit:
         """Strengths from the results, independent of their order; fitted on first use."""
         return fit(self.results)
 
     @cached_property
-    def sided(self) -> Fit:
+    def sided(self) -> StrengthFit:
         """Strengths together with the advantage of moving first, which few games cannot separate."""
         return fit(self.results, with_advantage=True)
 

@@ -32,11 +32,11 @@ from protocol.messages import (
     IsReady,
     ReadyOk,
     RefereeMessage,
-    Result,
     SetOption,
     SetPosition,
     Ugi,
     UgiOk,
+    UgiResult,
 )
 from protocol.options import OptionDecl
 from referee.rules.position import Position
@@ -98,7 +98,7 @@ class Bridge:
                     self.console.complain(error)
             case Go():
                 self.go(message)
-            case Result():
+            case UgiResult():
                 self.end(ENDINGS[message.winner])
 
     def introduce(self) -> None:

@@ -33,16 +33,16 @@ from protocol.messages import (
     Id,
     Info,
     IsReady,
-    NewGame,
-    Query,
     ReadyOk,
     RefereeMessage,
     Response,
-    Result,
     SetOption,
     SetPosition,
     Ugi,
+    UgiNewGame,
     UgiOk,
+    UgiQuery,
+    UgiResult,
 )
 from protocol.options import OptionDecl
 from referee.rules.families import homes
@@ -169,15 +169,15 @@ class _Session:
                 self.console.send(ReadyOk())
             case SetOption():
                 self.set_option(message.name, message.value or "")
-            case NewGame():
+            case UgiNewGame():
                 self.bot.new_game()
             case SetPosition():
                 self.set_position(message)
             case Go():
                 self.go(message)
-            case Query():
+            case UgiQuery():
                 self.answer(message.what)
-            case Result():
+            case UgiResult():
                 self.bot.game_over(message.winner, message.termination)
 
     def introduce(self) -> None:

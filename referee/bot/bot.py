@@ -30,20 +30,20 @@ from protocol.messages import (
     Info,
     IsReady,
     Message,
-    NewGame,
-    Query,
     Quit,
     ReadyOk,
     RefereeMessage,
     Response,
-    Result,
     Ugi,
+    UgiNewGame,
     UgiOk,
+    UgiQuery,
+    UgiResult,
 )
 from protocol.options import OptionDecl
 from protocol.parser import parse_bot_line
 from protocol.session import RefereeSession
-from protocol.turn import State, Stray
+from protocol.turn import SessionState, Stray
 from referee.bot.lag import LOOK_NS, MOST_TURN_NS, QueueMeter
 from referee.bot.overshoot import UNKNOWN_MS, Overshoot
 from referee.bot.process import Process
@@ -112,7 +112,7 @@ class LocalBot:
     @property
     def has_shaken_hands(self) -> bool:
         """True once `ugiok` has arrived."""
-        return self.session.state not in (State.STARTED, State.HANDSHAKE)
+        return self.session.state not in (SessionState.STARTED, SessionState.HANDSHAKE)
 
     @property
     def options(self) -> Mapping[str, OptionDecl]:
@@ -137,7 +137,7 @@ class LocalBot:
     @property
     def is_reusable(self) -> bool:
         """True if it may play another game: sound, running, and not asking for a fresh process (`UGI_Reuse`)."""
-        is_idle = self.session.state is State.IDLE
+        is_idle = self.session.state is SessionState.IDLE
         if not (is_idle and self.process.is_sound and self.process.is_running and self.capabilities.newgame):
             return False
         option = self.session.options.get("UGI_Reuse")
@@ -157,19 +157,19 @@ class LocalBot:
 
     def begin_turn(self, _side: int) -> None:
         """Lift the limits on pondering: it is to move."""
-        if rest := self.process.rest:
-            rest.end()
+        if limiter := self.process.ponder_limiter:
+            limiter.end_wait()
 
     def end_turn(self, took_ms: float) -> None:
         """Limit pondering again: it has moved."""
-        if rest := self.process.rest:
-            rest.begin(self.wire.arrived_ns, int(took_ms * 1e6))
+        if limiter := self.process.ponder_limiter:
+            limiter.begin_wait(self.wire.arrived_ns, int(took_ms * 1e6))
 
     def close(self) -> None:
         """End the process for good: `quit` if it is sound, then kill all of it, reap, close every descriptor."""
         try:
-            if self.process.rest:
-                self.process.rest.wake()
+            if self.process.ponder_limiter:
+                self.process.ponder_limiter.resume()
             if self.process.is_sound and self.process.child:
                 farewell = b""
                 with contextlib.suppress(ProtocolError):
@@ -213,7 +213,7 @@ class LocalBot:
 
     def greet(self) -> None:
         """Send `ugi` if the handshake has not begun; do not wait. Raises BotError."""
-        if self.session.state is State.STARTED:
+        if self.session.state is SessionState.STARTED:
             self.wire.write(self.session.send(Ugi()))
 
     def handshake(self) -> None:
@@ -232,7 +232,7 @@ class LocalBot:
             if error.termination in (Termination.CRASHED, Termination.STALLED, Termination.PROTOCOL_ERROR):
                 raise BotError(Termination.HANDSHAKE_FAILED, error.detail) from None
             raise
-        self.capabilities = self.session.learned()
+        self.capabilities = self.session.merge_capabilities()
 
     def tell(self, message: RefereeMessage) -> None:
         """Send a message that has no answer."""
@@ -240,7 +240,7 @@ class LocalBot:
 
     def ready(self) -> None:
         """Send `isready` and wait for `readyok`; some bots accept it only once. Raises BotError (`stalled`)."""
-        if self.session.state is not State.READYING:
+        if self.session.state is not SessionState.READYING:
             if not (question := self._ready_question()):
                 return
             self.wire.write(question)
@@ -258,13 +258,13 @@ class LocalBot:
         self.wire.output_bytes = 0
         if self.process.queue:
             self.process.queue.start()
-        news = self.session.send(NewGame()) if self.capabilities.newgame else b""
+        news = self.session.send(UgiNewGame()) if self.capabilities.newgame else b""
         if lines := news + self._ready_question():
             self.wire.write(lines)
 
     def query(self, position: bytes, what: str, deadline_ms: int) -> tuple[str, bool]:
         """Return the answer to `query`, and whether it came bare. Raises BotError (`stalled`)."""
-        self.wire.write(position + self.session.send(Query(what)))
+        self.wire.write(position + self.session.send(UgiQuery(what)))
         deadline_ns = self.wire.start_clock() + deadline_ms * _MS
         for line in self._lines(deadline_ns, "`query`"):
             message = self._receive(line, "`query`")
@@ -272,7 +272,7 @@ class LocalBot:
                 return message.value, not line.startswith(b"response")
         raise self.process.failed(Termination.STALLED, f"no answer to `query {what}` in {deadline_ms / 1000:g} s")
 
-    def announce(self, result: Result) -> None:
+    def announce(self, result: UgiResult) -> None:
         """Send the result of the game, if the bot asked for it; failures no longer matter."""
         if self.process.is_sound and self.capabilities.result:
             try:
@@ -306,11 +306,11 @@ class LocalBot:
             elapsed = wire.arrived_ns - wire.asked_ns
             code = known.get(line[9:]) if line.startswith(b"bestmove ") else None
             if code is not None and elapsed - wire.lag_ns <= allowance_ns:
-                session.ask_and_answer()
+                session.complete_turn()
                 self._is_slow = False
                 return Thought(None, None, elapsed / _MS, wire.lag_ns / _MS, None, code)
             wire.lines.append(line)
-        session.ask()
+        session.begin_turn()
         if not self._is_slow:
             queue.begin()
             self._is_slow = True
@@ -350,7 +350,7 @@ class LocalBot:
                 if b" score " in line or b" nodes " in line:
                     lines.append(line)
             elif line.startswith(b"bestmove ") and (code := known.get(line[9:])) is not None:
-                session.answered()
+                session.end_turn()
                 return None, code, None, lines
             else:
                 message = self._receive(line, stage)

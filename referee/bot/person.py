@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from protocol.capabilities import Capabilities
-from protocol.messages import RefereeMessage, Result
+from protocol.messages import RefereeMessage, UgiResult
 from protocol.options import OptionDecl
 from referee.bot.overshoot import Overshoot
 from referee.bot.seat import Thought
@@ -124,7 +124,7 @@ class PersonSeat:
     def end_turn(self, took_ms: float) -> None:
         """Do nothing: a person sees the board."""
 
-    def announce(self, result: Result) -> None:
+    def announce(self, result: UgiResult) -> None:
         """Do nothing: a person sees the board."""
 
     def condemn(self) -> None:

@@ -12,7 +12,7 @@ from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
 from referee.sandbox import Sandbox
 from referee.sandbox.child import Child
-from referee.sandbox.rest import Rest
+from referee.sandbox.pondering import PonderLimiter
 from referee.sandbox.watchdog import Watchdog
 
 _OURS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
@@ -31,7 +31,7 @@ class Process:
     def __init__(self, spec: BotSpec, limits: BotLimits, sandbox: Sandbox, watchdog: Watchdog) -> None:
         self.is_sound = True
         self.child: Child | None = None
-        self.rest: Rest | None = None
+        self.ponder_limiter: PonderLimiter | None = None
         self.queue: QueueMeter | None = None
         self._spec = spec
         self._limits = limits
@@ -49,8 +49,8 @@ class Process:
             raise SandboxError(f"sandbox {self._sandbox.name}: {error}") from None
         try:
             self.child = Child(launch, self._limits, self._watchdog)
-            self.rest = self.child.rest
-            self.queue = QueueMeter(self.child.pid, self.child.rest.spent)
+            self.ponder_limiter = self.child.ponder_limiter
+            self.queue = QueueMeter(self.child.pid, self.child.ponder_limiter.cpu_time_ns)
         except OSError as error:
             if error.errno in _OURS:
                 raise SandboxError(f"no process could be started: {error.strerror}") from None
@@ -76,7 +76,7 @@ class Process:
         """Kill the process with all its descendants, reap it and close its pipes."""
         if self.queue:
             self.queue.close()
-        child, self.child, self.rest, self.queue = self.child, None, None, None
+        child, self.child, self.ponder_limiter, self.queue = self.child, None, None, None
         if child:
             child.end()
 

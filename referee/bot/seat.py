@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from protocol.capabilities import Capabilities
-from protocol.messages import Info, RefereeMessage, Result
+from protocol.messages import Info, RefereeMessage, UgiResult
 from protocol.options import OptionDecl
 from referee.bot.overshoot import Overshoot
 from referee.game.spec import BotLimits, BotSpec
@@ -80,7 +80,7 @@ class Seat(Protocol):
     def end_turn(self, took_ms: float) -> None:
         """End its turn, which took this long."""
 
-    def announce(self, result: Result) -> None:
+    def announce(self, result: UgiResult) -> None:
         """Send the result of the game, if it wants it; failures no longer matter."""
 
     @property

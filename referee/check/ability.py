@@ -9,7 +9,7 @@ import random
 import time
 from dataclasses import replace
 
-from protocol.capabilities import shortened
+from protocol.capabilities import shorten_movetime
 from referee.check.examinee import BotUnderTest, Unfit
 from referee.check.timing import MOVE_TIMES_MS
 from referee.game.failure import BotError
@@ -28,7 +28,7 @@ def positions(one: BotUnderTest) -> str:
     rng = random.Random(2)
     one.go_home()
     assert one.history
-    told_ms, patience_ms = shortened(one.fit_from_ms, one.found.overshoot_ms), 2 * MOVE_TIMES_MS[-1]
+    told_ms, patience_ms = shorten_movetime(one.fit_from_ms, one.found.overshoot_ms), 2 * MOVE_TIMES_MS[-1]
     by_habit = one.ask(f"movetime {told_ms}", patience_ms).move or ""
     one.learn(startpos_only=True)
     ruleset = one.history.ruleset

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from statistics import median
 
-from protocol.capabilities import CLOCKS_OPTION, RESULT_OPTION, shortened
+from protocol.capabilities import CLOCKS_OPTION, RESULT_OPTION, shorten_movetime
 from protocol.errors import ProtocolError
 from protocol.messages import SetOption
 from protocol.negotiation import Ineligible
@@ -259,7 +259,7 @@ class _Examiner:
         one, rng = self.one, random.Random(1)
         self.legal_until = self.legal_until or time.monotonic() + LEGAL_S
         took: list[float] = []
-        told_ms = shortened(self.one.fit_from_ms, one.found.overshoot_ms)
+        told_ms = shorten_movetime(self.one.fit_from_ms, one.found.overshoot_ms)
         one.prepare(ruleset)
         for ply in range(_WALK):
             assert one.history

@@ -75,7 +75,7 @@ class BotUnderTest:
         bot.handshake()
         session = bot.session
         self.report.name, self.report.author, self._is_known = session.name, session.author, True
-        self.found = session.learned()
+        self.found = session.merge_capabilities()
         return (
             f"{session.name or 'no name'} by {session.author or 'nobody'}, {len(session.options)} options, "
             f"{1000 * (time.monotonic() - begin):.0f} ms"

@@ -169,7 +169,7 @@ def _meet(bot: LocalBot, guest: Candidate, terms: GameConditions) -> BotSpec:
         if problem := wrong_option(announced, [*guest.typed, *(one for one in guest.each if one[0] not in unknown)]):
             raise IneligibleError(f"bot {name!r} {problem}")
         options = tuple(one for one in spec.options if one[0] not in unknown)
-        return replace(spec, name=name, version=_clean(bot.session.learned().name), options=options)
+        return replace(spec, name=name, version=_clean(bot.session.merge_capabilities().name), options=options)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from protocol.capabilities import shortened
+from protocol.capabilities import shorten_movetime
 from referee.bot.overshoot import EARLY, UNKNOWN_MS
 
 MOVE_TIMES_MS = (50, 200, 1000, 5000, 15_000)
@@ -94,7 +94,7 @@ def _is_kept(ask: Ask, move_ms: int, margin_ms: float, patience_ms: float, found
     kept = missed = far = 0
     found.least_ms = math.inf
     while kept + missed < tries and 2 * missed < tries and far < 2:
-        told_ms = shortened(move_ms, max([0.0, *found.late_ms]) if found.late_ms else UNKNOWN_MS)
+        told_ms = shorten_movetime(move_ms, max([0.0, *found.late_ms]) if found.late_ms else UNKNOWN_MS)
         took_ms = ask(told_ms, patience_ms)
         found.add(told_ms, took_ms)
         found.least_ms = min(found.least_ms, took_ms)

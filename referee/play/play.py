@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from protocol.messages import Result
+from protocol.messages import UgiResult
 from referee.bot.seat import Seat, Thought
 from referee.game.adjudication import Adjudicator, answered_for
 from referee.game.clock import GameClock
@@ -62,7 +62,7 @@ def play(
     out_of_turn_ms = roster.rouse(bots)
     if ending.winner is not None:
         for bot in bots:
-            bot.announce(Result(_RESULTS[ending.winner], ending.termination.value))
+            bot.announce(UgiResult(_RESULTS[ending.winner], ending.termination.value))
     logs: dict[str, str] = {side: log for side, bot in zip(SIDES, bots, strict=True) if (log := bot.log)}
     roster.release(bots)
     extra = {"sandbox": roster.sandbox.name, "pondering": spec.pondering, "out_of_turn_ms": out_of_turn_ms}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from protocol.capabilities import movetime_for, shortened
+from protocol.capabilities import movetime_for, shorten_movetime
 from referee.bot.seat import Seat, Thought
 from referee.game.clock import GameClock
 from referee.game.failure import BotError
@@ -92,7 +92,9 @@ class Player:
         """Return the arguments of `go`: the clocks, or a move time reduced by the bot's usual lateness."""
         control, bot = clock.controls[side], self.bot
         if control.kind == "movetime":
-            return b"movetime %d" % shortened(control.base_ms, bot.overshoot.at_worst_ms(is_first=not bot.has_answered))
+            return b"movetime %d" % shorten_movetime(
+                control.base_ms, bot.overshoot.at_worst_ms(is_first=not bot.has_answered)
+            )
         if bot.capabilities.clocks or control.kind != "clock":
             return clock.words(side)
         late = bot.overshoot

@@ -65,8 +65,8 @@ class Roster:
             if bot is not None:
                 self._idle.remove(bot)
                 bot.spec = spec
-                if bot.process.is_running and bot.process.rest:
-                    bot.process.rest.wake()
+                if bot.process.is_running and bot.process.ponder_limiter:
+                    bot.process.ponder_limiter.resume()
                 else:
                     bot.close()
                     bot = None
@@ -127,10 +127,10 @@ class Roster:
         cores = sorted(os.sched_getaffinity(0))
         is_pinned = pondering == "pinned" and len(cores) > 1
         for side, bot in enumerate(bots):
-            if isinstance(bot, LocalBot) and (rest := bot.process.rest):
+            if isinstance(bot, LocalBot) and (limiter := bot.process.ponder_limiter):
                 own = cores[(2 * self._number + side) % len(cores)]
-                rest.pin(frozenset({own}) if is_pinned else frozenset())
-                rest.start("frozen" if pondering == "pinned" and not is_pinned else pondering)
+                limiter.pin(frozenset({own}) if is_pinned else frozenset())
+                limiter.start_game("frozen" if pondering == "pinned" and not is_pinned else pondering)
 
     def rouse(self, bots: Sequence[Seat]) -> tuple[float, float]:
         """Lift the limits on pondering after a game; return the milliseconds of processor time each bot used out of
@@ -178,8 +178,8 @@ class Roster:
 
     def _freeze_idle(self) -> None:
         for bot in self._idle:
-            if (rest := bot.process.rest) and not rest.is_frozen:
-                rest.freeze()
+            if (limiter := bot.process.ponder_limiter) and not limiter.is_frozen:
+                limiter.freeze()
 
     def _close_idle(self, keep: int = 0) -> None:
         """End idle bots, the longest idle first, until `keep` are left."""
@@ -212,8 +212,8 @@ def _can_be(bot: LocalBot, spec: BotSpec) -> bool:
 
 
 def _roused_ms(bot: Seat) -> float:
-    rest = bot.process.rest if isinstance(bot, LocalBot) else None
-    if rest is None:
+    limiter = bot.process.ponder_limiter if isinstance(bot, LocalBot) else None
+    if limiter is None:
         return 0.0
-    rest.end()
-    return round(rest.used_ns / 1e6, 3)
+    limiter.end_wait()
+    return round(limiter.used_ns / 1e6, 3)

@@ -18,7 +18,7 @@ from referee.game.spec import BotLimits, BotSpec
 from referee.machine.sample_warmup import SAMPLES
 from referee.sandbox import LEVELS, Sandbox, assess, open_sandbox
 from referee.sandbox.privilege import is_passable
-from referee.sandbox.view import look
+from referee.sandbox.view import make_view
 
 _WORD = re.compile(r"[^\s'\"`:;,()\[\]<>]+")
 
@@ -90,7 +90,7 @@ def why_not(spec: BotSpec, sandbox: Sandbox, limits: BotLimits) -> Complaint | N
 
 def _advice(spec: BotSpec, complaint: Complaint) -> str:
     """Return advice on the file a bot misses in a sandbox, as far as it is known."""
-    shown = (*look(spec.command, spec.folder).shown, *([spec.folder] if spec.folder else []))
+    shown = (*make_view(spec.command, spec.folder).shown, *([spec.folder] if spec.folder else []))
     for path in _files(spec, complaint):
         if not any(path == place or path.startswith(place + "/") for place in shown):
             place = spec.folder and f"put it in {spec.folder}"

@@ -1,1 +1,1 @@
-"""What results say of strength: ratings, standings, tests. Pure arithmetic, no IO."""
+"""Ratings, standings and statistical tests of game results. Pure arithmetic, no I/O."""

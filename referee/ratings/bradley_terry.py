@@ -1,4 +1,4 @@
-"""Strengths that do not depend on the order of the games: Bradley-Terry with draws, fitted at once to all of them.
+"""Fit strengths to all games at once with the Bradley-Terry model with draws; the order of the games is irrelevant.
 
 The model of R. R. Davidson (1970): with worth p = exp(theta), a game of i and j is won by i with weight p_i, by j with
 p_j, and drawn with v sqrt(p_i p_j). It is a multinomial logit in (theta, log v), so the likelihood is concave and
@@ -20,7 +20,7 @@ ELO = 400 / math.log(10)
 """Elo per unit of theta."""
 Z95 = 1.959963984540054
 PRIOR = 1e-3
-"""Every parameter is N(0, 1/PRIOR) beforehand: next to nothing, but it keeps the undefeated finite."""
+"""Precision of the prior N(0, 1/PRIOR) of every parameter: almost none, but it keeps undefeated bots finite."""
 
 _ROUNDS = 100
 _Floats = npt.NDArray[np.float64]
@@ -28,8 +28,10 @@ _Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Strength:
-    """One bot. `elo` is relative to the mean of all bots; `interval` is the half-width of its 95 % interval."""
+class FittedStrength:
+    """Strength of one bot. `elo` is relative to the mean of all bots; `interval` is the half-width of its 95 %
+    confidence interval.
+    """
 
     name: str
     elo: float
@@ -37,7 +39,7 @@ class Strength:
     games: int
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Convert to a JSON object."""
         return {
             "name": self.name,
             "elo": round(self.elo, 2) + 0.0,
@@ -47,15 +49,15 @@ class Strength:
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
-    """The strengths, best first. `draw` is the chance of a draw between equals.
+class StrengthFit:
+    """The strengths, best first. `draw` is the probability of a draw between equals.
 
-    `advantage` is what moving first is worth in Elo, `advantage_interval` the half-width of its 95 % interval (both 0
-    when not asked for). `groups` counts the sets of bots that never met across: elo compares only within one.
-    `covariance` is that of their Elo, in the order of the strengths.
+    `advantage` is the advantage of moving first in Elo, `advantage_interval` the half-width of its 95 % confidence
+    interval (both 0 if not fitted). `groups` is the number of connected groups of bots: Elo is comparable only within a
+    group. `covariance` is the covariance matrix of the Elo values, in the order of the strengths.
     """
 
-    strengths: tuple[Strength, ...]
+    strengths: tuple[FittedStrength, ...]
     draw: float
     advantage: float
     advantage_interval: float
@@ -64,11 +66,11 @@ class Fit:
 
     @property
     def has_advantage(self) -> bool:
-        """Whether moving first, or second, certainly is worth something: the interval leaves out 0."""
+        """True if moving first is a significant advantage or disadvantage: the confidence interval excludes 0."""
         return abs(self.advantage) > self.advantage_interval > 0
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Convert to a JSON object."""
         return {
             "strengths": [strength.as_json() for strength in self.strengths],
             "draw": round(self.draw, 4),
@@ -78,21 +80,23 @@ class Fit:
         }
 
 
-def fit(results: Iterable[tuple[str, str, float]], *, with_advantage: bool = False, prior: float = PRIOR) -> Fit:
-    """Fit the model to (first, second, points of first) triples; their order changes nothing.
+def fit(
+    results: Iterable[tuple[str, str, float]], *, with_advantage: bool = False, prior: float = PRIOR
+) -> StrengthFit:
+    """Fit the model to (first, second, points of first) triples, in any order.
 
     Raises ValueError for points other than 0, 0.5 and 1, and for a bot against itself.
     """
     table: dict[tuple[str, str], list[int]] = {}
-    for (first, second, points), games in Counter(results).items():  # counted in C: there may be millions
+    for (first, second, points), games in Counter(results).items():  # Counter counts in C: there may be millions
         if points not in (0, 0.5, 1) or first == second:
-            raise ValueError(f"not a result: {first!r} against {second!r} with {points} points")
-        if not with_advantage and second < first:  # who moved first makes no difference: half as many rows
+            raise ValueError(f"invalid result: {first!r} against {second!r} with {points} points")
+        if not with_advantage and second < first:  # the order of the sides is irrelevant: half as many rows
             first, second, points = second, first, 1 - points
         table.setdefault((first, second), [0, 0, 0])[int(2 - 2 * points)] += games
     names = sorted({name for pair in table for name in pair})
     if not names:
-        return Fit((), 0.0, 0.0, 0.0, 0)
+        return StrengthFit((), 0.0, 0.0, 0.0, 0)
     index = {name: number for number, name in enumerate(names)}
     pairs = sorted(table)
     one = np.array([index[first] for first, _ in pairs], dtype=np.int64)
@@ -108,7 +112,7 @@ def fit(results: Iterable[tuple[str, str, float]], *, with_advantage: bool = Fal
     np.add.at(totals, one, counts.sum(axis=1))
     np.add.at(totals, two, counts.sum(axis=1))
     strengths = [
-        Strength(
+        FittedStrength(
             name,
             float(ELO * theta[number]),
             float(Z95 * ELO * math.sqrt(max(0.0, spread[number, number]))),
@@ -121,7 +125,7 @@ def fit(results: Iterable[tuple[str, str, float]], *, with_advantage: bool = Fal
     tie = math.exp(values[size]) if model.has_draws else 0.0
     gain = values[-1] if with_advantage else 0.0
     error = math.sqrt(max(0.0, float(covariance[-1, -1]))) if with_advantage else 0.0
-    return Fit(
+    return StrengthFit(
         tuple(strengths),
         tie / (2 + tie),
         float(ELO * gain),
@@ -131,9 +135,11 @@ def fit(results: Iterable[tuple[str, str, float]], *, with_advantage: bool = Fal
     )
 
 
-def superiority(fitted: Fit) -> _Floats:
-    """The likelihood of superiority of every bot over every other, best first: the chance, by the normal distribution
-    about the fit, that its strength is the greater one; ½ on the diagonal."""
+def superiority(fitted: StrengthFit) -> _Floats:
+    """Compute the likelihood of superiority (LOS) of every bot over every other, best first; ½ on the diagonal.
+
+    LOS is the probability, by the normal approximation of the fit, that the bot's strength is the greater one.
+    """
     elo = np.array([one.elo for one in fitted.strengths])
     own = np.diag(fitted.covariance)
     variance = np.maximum(own[:, None] + own[None, :] - 2 * fitted.covariance, 1e-12)
@@ -142,7 +148,8 @@ def superiority(fitted: Fit) -> _Floats:
 
 
 class _Model:
-    """The likelihood: parameters are theta of every bot, then log v if there are draws, then the advantage if asked.
+    """The likelihood. Its parameters are theta of every bot, then log v if there are draws, then the advantage if
+    fitted.
 
     Each game has three outcomes (first wins, draw, second wins) whose log-weights are linear in the parameters.
     """
@@ -157,13 +164,13 @@ class _Model:
         self.prior = np.full(self.length, prior)
         rows, games = len(one), counts.sum(axis=1)
         self.total = games
-        # design[k, o] is d(log-weight of outcome o of row k)/d(parameters), thinly: (columns, coefficients).
+        # design[k, o] is d(log-weight of outcome o of row k)/d(parameters), sparse: (columns, coefficients).
         used = [True, True, self.has_draws, with_advantage]
         others = [np.full(rows, number) for number in range(size, self.length)]
         self.columns = np.stack([one, two, *others], axis=1)
         self.coefficients = np.array([[1, 0, 0, 0.5], [0.5, 0.5, 1, 0], [0, 1, 0, -0.5]])[:, used]
         self.squares = np.einsum("oa,ob->oab", self.coefficients, self.coefficients).reshape(3, -1)
-        # Where the slopes and curvatures of each row are added: `bincount` takes a tenth of the time of `np.add.at`.
+        # Indexes to which each row adds its derivatives: `bincount` takes a tenth of the time of `np.add.at`.
         self.cells = (self.columns[:, :, None] * self.length + self.columns[:, None, :]).ravel()
 
     def _chances(self, values: _Floats) -> tuple[_Floats, float]:
@@ -178,14 +185,16 @@ class _Model:
         return shifted / total, likelihood - float(self.prior @ values**2) / 2
 
     def solve(self) -> tuple[_Floats, _Floats]:
-        """The maximum, and the inverse of the information there (the flat direction made harmless)."""
+        """Return the maximum and the inverse of the information matrix there; the flat direction is pinned."""
         values = np.zeros(self.length)
         chances, best = self._chances(values)
         for _ in range(_ROUNDS):
             gradient, information = self._slopes(values, chances)
             step = np.linalg.solve(information, gradient)
             scale = 1.0
-            while True:  # Newton overshoots far from the maximum only; the likelihood must never fall
+            while (
+                True
+            ):  # Newton overshoots only far from the maximum: halve the step until the likelihood no longer falls
                 trial = values + scale * step
                 chances, likelihood = self._chances(trial)
                 if likelihood >= best - 1e-12 * abs(best) or scale < 1e-6:
@@ -199,7 +208,7 @@ class _Model:
     def _slopes(self, values: _Floats, chances: _Floats) -> tuple[_Floats, _Floats]:
         gradient = -self.prior * values
         information = np.diag(self.prior.copy())
-        # Adding a constant to every theta changes nothing but the prior: pin the mean, or the step is nonsense.
+        # Adding a constant to every theta changes only the prior: pin the mean, or the matrix is nearly singular.
         information[: self.size, : self.size] += 1 / self.size
         expected = self.counts - chances * self.total[:, None]
         gradient += np.bincount(self.columns.ravel(), (expected @ self.coefficients).ravel(), self.length)

@@ -1,6 +1,6 @@
-"""What each bot scored against each other one, the two games of an opening side by side. Linear in the number of games.
+"""Crosstable: the score of each bot against each other one, by pairs of games with sides swapped.
 
-Void games are not counted.
+Takes time linear in the number of games. Void games are not counted.
 """
 
 from __future__ import annotations
@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from referee.ratings.scored import Scored
+from referee.ratings.scored import ScoredGame
 from referee.rules.core import Kind
 
 
 @dataclass(slots=True)
-class Cell:
-    """What a row's bot did against a column's: `pairs` are the letters (W, D, L) of each opening, both sides.
+class CrosstableCell:
+    """Score of the row's bot against the column's: `pairs` are the letters (W, D, L) of each opening's games.
 
-    `numbers` are those of the games in the plan, as `pairs`.
+    `numbers` are the planned numbers of these games, grouped like `pairs`.
     """
 
     points: float = 0.0
@@ -26,7 +26,7 @@ class Cell:
     _last: tuple[int, int] | None = None
 
     def add(self, points: float, pair: tuple[int, int], number: int) -> None:
-        """Count the game of a number; `pair` tells whether it belongs to the one before."""
+        """Count a game; one with the same `pair` as the game before joins its pair."""
         self.points += points
         self.games += 1
         letter = "W" if points == 1 else "D" if points else "L"
@@ -40,12 +40,12 @@ class Cell:
 
     @property
     def against(self) -> float:
-        """The points of the column's bot."""
+        """Points of the column's bot."""
         return self.games - self.points
 
     @property
     def linked(self) -> list[list[tuple[str, int]]]:
-        """The letters of each opening with the numbers of their games."""
+        """Letters of each pair with the numbers of their games."""
         return [
             list(zip(letters, numbers, strict=True)) for letters, numbers in zip(self.pairs, self.numbers, strict=True)
         ]
@@ -62,20 +62,20 @@ class Cell:
 
     @property
     def verdict(self) -> str:
-        """`more`, `less` or `same` than half the points; empty without games."""
+        """`more`, `less` or `same` as half of the points; empty without games."""
         if not self.games:
             return ""
         return "same" if 2 * self.points == self.games else "more" if 2 * self.points > self.games else "less"
 
 
-def cells(records: Iterable[Scored]) -> dict[tuple[str, str], Cell]:
-    """The cells of those who met, by (row, column); letters stand in planned order."""
-    found: dict[tuple[str, str], Cell] = {}
+def cells(records: Iterable[ScoredGame]) -> dict[tuple[str, str], CrosstableCell]:
+    """Return the cells of all pairs of bots with games, by (row, column); letters are in planned order."""
+    found: dict[tuple[str, str], CrosstableCell] = {}
     for record in sorted(records, key=lambda record: record.sequence):
         if record.kind is Kind.VOID:
             continue
         one, two = record.points
         pair = (record.round, record.pair)
-        found.setdefault((record.first, record.second), Cell()).add(one, pair, record.sequence)
-        found.setdefault((record.second, record.first), Cell()).add(two, pair, record.sequence)
+        found.setdefault((record.first, record.second), CrosstableCell()).add(one, pair, record.sequence)
+        found.setdefault((record.second, record.first), CrosstableCell()).add(two, pair, record.sequence)
     return found

@@ -1,19 +1,20 @@
-"""What one number for each bot cannot say: whether results go round in circles, whose, and what follows.
+"""Find non-transitive results: whether bots beat each other in cycles, which bots, and the maximal lottery.
 
-Beside the difference of strengths stands a matrix that changes its sign with the side, as in mELO (Balduzzi, Tuyls,
-Perolat and Graepel, "Re-evaluating evaluation", 2018), which is of low rank where a few styles beat each other in turn.
+An antisymmetric matrix is added to the difference of strengths, as in mELO (Balduzzi, Tuyls, Perolat and Graepel,
+"Re-evaluating evaluation", 2018). It has low rank if a few styles beat each other in turn.
 
-Whether there is any is tested by simulation (a parametric bootstrap: the same games played by the fitted strengths
-alone, the strengths fitted again to each, which takes one step of Newton's method as they are near). Two statistics
-of the points beyond expectation, R: the largest singular value of R, which is what the likelihood gains by the first
-two dimensions of such a matrix (the score test), and the largest sum of R round any three bots in its standard
-deviations, which finds one circle among many bots. The smaller of the two chances counts, doubled for having two.
+Significance is tested by a parametric bootstrap. The same games are simulated with the fitted strengths alone. The
+strengths are fitted again to each simulation, by one step of Newton's method because they are close. There are two test
+statistics of the points beyond expectation, R. One is the largest singular value of R: the likelihood gained by the
+first two dimensions of such a matrix (a score test). The other is the largest sum of R around any three bots in
+standard deviations, which finds one cycle among many bots. The smaller of the two p-values counts, doubled for having
+two tests.
 
-The matrix is the maximum of the likelihood less a penalty on its singular values (the nuclear norm: small ones become
-zero), fitted by proximal gradient steps that carry the strengths along. The penalty is the largest singular value that
-chance alone reaches in one tournament of twenty: where a cycle is found by mistake, next to nothing is added.
+The matrix maximises the likelihood less a penalty on its singular values (the nuclear norm, which makes small ones
+zero). It is fitted by proximal gradient steps that also adjust the strengths. The penalty is the 95th percentile of the
+largest singular value under the null hypothesis. Therefore a false positive adds almost nothing.
 
-A bot's share is its weight in the maximal lottery (Kreweras 1965, Fishburn 1984): the mix of bots that no bot is
+A bot's share is its weight in the maximal lottery (Kreweras 1965, Fishburn 1984): the mixture of bots that no bot is
 expected to beat. Without a cycle it is the best bot alone.
 """
 
@@ -26,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from referee.ratings.bradley_terry import ELO, Fit
+from referee.ratings.bradley_terry import ELO, StrengthFit
 from referee.ratings.meetings import (
     POINTS,
     Expectation,
@@ -39,28 +40,28 @@ from referee.ratings.meetings import (
     theta_of,
 )
 
-LEVEL = 0.02
-"""How rarely a tournament without a cycle may be said to have one."""
-SURE = 0.05
-"""How rarely any result of a tournament may be called a surprise that is none."""
-LEAST = 3
-"""Bots that a circle takes."""
-MOST = 100
-"""The strongest that are looked at: circles of three are counted by the third power."""
+CYCLE_SIGNIFICANCE = 0.02
+"""Significance level of the test for cycles: the probability of a type I error."""
+PAIR_SIGNIFICANCE = 0.05
+"""Significance level of all surprises of a tournament together."""
+MIN_BOTS = 3
+"""Number of bots in the shortest cycle."""
+MAX_BOTS = 100
+"""Number of the strongest bots that are tested: the number of cycles of three grows with its third power."""
 SIMULATIONS = 199
-_MANY, _FEWER = 60, 99
-"""With more bots than that fewer simulations do."""
-NAMED = 5
-"""Circles and surprises that are named at most."""
+_MANY_BOTS, _FEWER_SIMULATIONS = 60, 99
+"""With more bots than this, fewer simulations are enough."""
+MAX_NAMED = 5
+"""Maximum number of cycles, and of surprises, that are listed."""
 _STEPS = 200
-_AT_ONCE = 2_000_000
-"""Numbers of simulated tables that are held at once."""
+_BATCH_NUMBERS = 2_000_000
+"""Maximum number of values of simulated tables in memory at once."""
 _RATE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Surprise:
-    """Points of `bot` against `rival` beyond expectation by `deviations` standard deviations."""
+    """Points of `bot` against `rival` that differ from expectation by `deviations` standard deviations."""
 
     bot: str
     rival: str
@@ -71,12 +72,13 @@ class Surprise:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
-    """What results say beyond strengths.
+class CycleFindings:
+    """Non-transitive part of the results.
 
-    `chance` is how often results without any cycle look as cyclic as these; `cycles` name bots each of which beats the
-    next, and the last the first, best sure first; `shares` are those of the maximal lottery, largest first. Both are
-    empty where nothing `is_cyclic`. `surprises` are those pairs whose points no chance explains.
+    `chance` is the p-value: how often results without cycles look at least as cyclic as these. `cycles` lists bots each
+    of which beats the next, and the last one the first, most significant first. `shares` are those of the maximal
+    lottery, largest first. Both are empty unless `is_cyclic`. `surprises` are the pairs with significant differences
+    from expectation.
     """
 
     bots: int
@@ -88,7 +90,7 @@ class Findings:
     surprises: tuple[Surprise, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Convert to a JSON object."""
         return {
             "bots": self.bots,
             "games": self.games,
@@ -105,45 +107,48 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class _Statistics:
-    """Of results, or of many simulated ones (an array of each): see the module. `single` is of any one pair."""
+    """Test statistics of results, or of many simulated ones (an array each): see the module. `single` is that of any
+    pair.
+    """
 
     spread: Floats
     circle: Floats
     single: Floats
 
 
-def look(results: Sequence[tuple[str, str, float]], fit: Fit, seed: int = 0) -> Findings | None:
-    """What the results say beyond their fit, the same for the same seed; None with too few bots."""
-    if len(fit.strengths) < LEAST:
+def analyse_cycles(results: Sequence[tuple[str, str, float]], fit: StrengthFit, seed: int = 0) -> CycleFindings | None:
+    """Test results for cycles beyond their fit, reproducibly for a seed; return None with too few bots."""
+    if len(fit.strengths) < MIN_BOTS:
         return None
-    tried = _try(results, fit, seed)
-    met = tried.field.met
+    test = _test_cycles(results, fit, seed)
+    met = test.field.met
     weights: list[tuple[str, float]] = []
-    if tried.is_cyclic:
-        weights = list(zip(met.names, lottery(shares(fit, _low_rank(tried, fit))).tolist(), strict=True))
-    return Findings(
+    if test.is_cyclic:
+        weights = list(zip(met.names, lottery(shares(fit, _low_rank(test, fit))).tolist(), strict=True))
+    return CycleFindings(
         bots=len(met.names),
         games=int(met.counts.sum()),
-        chance=tried.chance,
-        is_cyclic=tried.is_cyclic,
-        cycles=tuple(_named(tried)) if tried.is_cyclic else (),
+        chance=test.chance,
+        is_cyclic=test.is_cyclic,
+        cycles=tuple(_named_cycles(test)) if test.is_cyclic else (),
         shares=tuple(sorted(((name, one) for name, one in weights if one >= 0.005), key=lambda one: -one[1])),
-        surprises=tuple(_surprises(tried)),
+        surprises=tuple(_surprises(test)),
     )
 
 
-def cyclic_part(results: Sequence[tuple[str, str, float]], fit: Fit, seed: int = 0) -> Floats | None:
-    """What adds to the difference of strength of every pair, in theta; None where no cycle is found."""
-    if len(fit.strengths) < LEAST:
+def cyclic_part(results: Sequence[tuple[str, str, float]], fit: StrengthFit, seed: int = 0) -> Floats | None:
+    """Estimate the cyclic addition to the strength difference of every pair, in theta; None without a cycle."""
+    if len(fit.strengths) < MIN_BOTS:
         return None
-    tried = _try(results, fit, seed)
-    return _low_rank(tried, fit) if tried.is_cyclic else None
+    test = _test_cycles(results, fit, seed)
+    return _low_rank(test, fit) if test.is_cyclic else None
 
 
 class _Field:
-    """The bots and what their strengths let expect; what results are beyond that.
+    """Bots with the expectation by their strengths, to compare results with it.
 
-    `deviation` is that of the points of every pair, infinite for those who never met, of whom nothing is a surprise.
+    `deviation` is the standard deviation of the points of every pair, infinite for pairs without games so that they
+    never count as a surprise.
     """
 
     def __init__(self, met: Meetings, plain: Expectation) -> None:
@@ -152,7 +157,7 @@ class _Field:
         slope = self.games * plain.variance
         self.variance, self.turned = met.both(slope), met.against(slope)
         self.deviation = np.sqrt(np.where(self.variance > 0, self.variance, np.inf))
-        # What the strengths, and what moving first is worth, change in the points that are expected of every pair.
+        # Derivatives of every pair's expected points by the strengths and by the advantage of moving first.
         information = np.diag(self.variance.sum(axis=1)) - self.variance + 1 / size
         column = self.turned.sum(axis=1)
         whole = np.block([[information, column[:, None]], [column[None, :], np.array([[slope.sum()]])]])
@@ -164,8 +169,10 @@ class _Field:
         self.threes = threes[have_met]
         self.around = np.sqrt(sides[0] + sides[1] + sides[2])[have_met]
 
-    def beyond(self, counts: Floats) -> Floats:
-        """Points of every pair beyond expectation, for each table of results, the strengths fitted to it."""
+    def excess_points(self, counts: Floats) -> Floats:
+        """Compute the points of every pair beyond expectation, after refitting the strengths, for each table of
+        results.
+        """
         size = len(self.variance)
         rows = counts @ POINTS - self.games * self.plain.points
         residual = self.met.against(rows)
@@ -176,13 +183,15 @@ class _Field:
         return found
 
     def circles(self, residual: Floats) -> Floats:
-        """The points beyond expectation round each three, one way (the other has the other sign), in deviations."""
+        """Sum the points beyond expectation around each three bots, in standard deviations; the sign gives the
+        direction.
+        """
         one, two, three = self.threes.T
         found: Floats = (residual[one, two] + residual[two, three] + residual[three, one]) / self.around
         return found
 
     def statistics(self, residual: Floats) -> _Statistics:
-        """Of a stack of matrices."""
+        """Compute the test statistics of a stack of matrices."""
         square = np.swapaxes(residual, 1, 2) @ residual
         return _Statistics(
             np.sqrt(np.maximum(0, np.linalg.eigvalsh(square)[:, -1])),
@@ -190,56 +199,56 @@ class _Field:
             np.abs(residual / self.deviation).max(axis=(1, 2)),
         )
 
-    def thrown(self, seed: int) -> _Statistics:
-        """Of the same games played by the fitted strengths alone."""
+    def simulated(self, seed: int) -> _Statistics:
+        """Simulate the same games with the fitted strengths alone and compute their test statistics."""
         rng = np.random.default_rng(seed)
         games, size = self.games.astype(np.int64), len(self.variance)
         parts = []
-        left = SIMULATIONS if size <= _MANY else _FEWER
+        left = SIMULATIONS if size <= _MANY_BOTS else _FEWER_SIMULATIONS
         while left:
-            count = min(left, max(1, _AT_ONCE // (size * size)))
+            count = min(left, max(1, _BATCH_NUMBERS // (size * size)))
             left -= count
             counts = rng.multinomial(games, self.plain.chances, size=(count, len(games))).astype(np.float64)
-            parts.append(self.statistics(self.beyond(counts)))
+            parts.append(self.statistics(self.excess_points(counts)))
         return _Statistics(*(np.concatenate([getattr(one, name) for one in parts]) for name in _Statistics.__slots__))
 
 
 @dataclass(frozen=True, slots=True)
-class _Tried:
+class _CycleTest:
     """Results with their test. `residual` are the points of every pair beyond expectation."""
 
     field: _Field
     residual: Floats
-    thrown: _Statistics
+    simulated: _Statistics
     chance: float
 
     @property
     def is_cyclic(self) -> bool:
-        return self.chance <= LEVEL
+        return self.chance <= CYCLE_SIGNIFICANCE
 
 
-def _try(results: Sequence[tuple[str, str, float]], fit: Fit, seed: int) -> _Tried:
-    met = meetings(results, [one.name for one in fit.strengths][:MOST])
+def _test_cycles(results: Sequence[tuple[str, str, float]], fit: StrengthFit, seed: int) -> _CycleTest:
+    met = meetings(results, [one.name for one in fit.strengths][:MAX_BOTS])
     field = _Field(met, expectation(met, fit))
-    residual = field.beyond(met.counts[None])
-    found, thrown = field.statistics(residual), field.thrown(seed)
-    chance = min(1.0, 2 * min(_chance(found.spread, thrown.spread), _chance(found.circle, thrown.circle)))
-    return _Tried(field, residual[0], thrown, chance)
+    residual = field.excess_points(met.counts[None])
+    found, simulated = field.statistics(residual), field.simulated(seed)
+    chance = min(1.0, 2 * min(_chance(found.spread, simulated.spread), _chance(found.circle, simulated.circle)))
+    return _CycleTest(field, residual[0], simulated, chance)
 
 
-def _chance(found: Floats, thrown: Floats) -> float:
-    """How often chance does as much, the results themselves counted among the simulated (Davison and Hinkley 1997)."""
-    return float((1 + np.count_nonzero(thrown >= found[0] - 1e-9)) / (1 + len(thrown)))
+def _chance(found: Floats, simulated: Floats) -> float:
+    """Compute the p-value, counting the results themselves as a simulation (Davison and Hinkley 1997)."""
+    return float((1 + np.count_nonzero(simulated >= found[0] - 1e-9)) / (1 + len(simulated)))
 
 
-def _sure(thrown: Floats) -> float:
-    """What chance reaches in one tournament of twenty."""
-    return float(np.quantile(thrown, 1 - SURE, method="higher"))
+def _critical_value(simulated: Floats) -> float:
+    """Return the 95th percentile under the null hypothesis."""
+    return float(np.quantile(simulated, 1 - PAIR_SIGNIFICANCE, method="higher"))
 
 
-def _low_rank(tried: _Tried, fit: Fit) -> Floats:
-    """What adds to the difference of every pair, in theta: the matrix, and what it changes of the strengths."""
-    met, penalty = tried.field.met, _sure(tried.thrown.spread)
+def _low_rank(test: _CycleTest, fit: StrengthFit) -> Floats:
+    """Fit the addition to the difference of every pair, in theta: the matrix and the adjustment of the strengths."""
+    met, penalty = test.field.met, _critical_value(test.simulated.spread)
     size = len(met.names)
     centre = np.eye(size) - 1 / size
     games, points = met.counts.sum(axis=1), met.counts @ POINTS
@@ -263,9 +272,9 @@ def _low_rank(tried: _Tried, fit: Fit) -> Floats:
 
 
 def lottery(expected: Floats, rounds: int = 10_000) -> Floats:
-    """The maximal lottery of expected shares of points: by optimistic multiplicative weights, averaged over rounds.
+    """Compute the maximal lottery of expected scores: optimistic multiplicative weights, averaged over rounds.
 
-    Two players of a zero-sum game who learn so come to its equilibrium by 1/rounds (Rakhlin and Sridharan 2013).
+    Two such players of a zero-sum game converge to its equilibrium with 1/rounds (Rakhlin and Sridharan 2013).
     """
     payoff = 2 * expected - 1
     size = len(payoff)
@@ -281,15 +290,18 @@ def lottery(expected: Floats, rounds: int = 10_000) -> Floats:
     return found
 
 
-def _named(tried: _Tried) -> list[tuple[str, ...]]:
-    """Threes each of which won more than half its points against the next, the most surprising first; no two of them
-    have two bots in common. All that no chance explains, or one for an example where only all together are too many."""
-    met, threes, bound = tried.field.met, tried.field.threes, _sure(tried.thrown.circle)
+def _named_cycles(test: _CycleTest) -> list[tuple[str, ...]]:
+    """List cycles of three in which each bot scored more than half against the next, most surprising first.
+
+    Two listed cycles share at most one bot. Lists all significant cycles, or one example if only all together are
+    significant.
+    """
+    met, threes, bound = test.field.met, test.field.threes, _critical_value(test.simulated.circle)
     points, games = met.points, met.games
-    around = tried.field.circles(tried.residual)
+    around = test.field.circles(test.residual)
     found: list[tuple[int, ...]] = []
     for place in np.argsort(-np.abs(around), kind="stable").tolist():
-        if found and (len(found) == NAMED or abs(around[place]) <= bound):
+        if found and (len(found) == MAX_NAMED or abs(around[place]) <= bound):
             break
         one, two, three = threes[place].tolist()
         turn = (one, two, three) if around[place] > 0 else (one, three, two)
@@ -299,13 +311,13 @@ def _named(tried: _Tried) -> list[tuple[str, ...]]:
     return [tuple(met.names[number] for number in turn) for turn in found]
 
 
-def _surprises(tried: _Tried) -> list[Surprise]:
-    """The pairs beyond what chance makes of the luckiest one, from the view of who did better, largest first."""
-    met, residual = tried.field.met, tried.residual
-    around = residual / tried.field.deviation
+def _surprises(test: _CycleTest) -> list[Surprise]:
+    """List the pairs beyond the critical value of the largest deviation, from the better bot's view, largest first."""
+    met, residual = test.field.met, test.residual
+    around = residual / test.field.deviation
     points, games = met.points, met.games
-    one, two = np.nonzero(around > _sure(tried.thrown.single))
-    order = np.argsort(-around[one, two], kind="stable")[:NAMED]
+    one, two = np.nonzero(around > _critical_value(test.simulated.single))
+    order = np.argsort(-around[one, two], kind="stable")[:MAX_NAMED]
     return [
         Surprise(
             met.names[i],

@@ -1,16 +1,18 @@
-"""Intervals of a share of points: Wilson's, which keeps to 0…1 and holds for few games and for extreme results."""
+"""Confidence intervals of a score: Wilson's, which stays within 0…1 and suits few games and extreme results."""
 
 from __future__ import annotations
 
 from math import log10, sqrt
 
 Z95 = 1.959963984540054
-"""Standard deviations on either side of the middle that 95 % lie within."""
+"""Standard deviations on either side of the mean that contain 95 %."""
 
 
 def wilson(points: float, games: float, z: float = Z95) -> tuple[float, float]:
-    """Low and high of the true share of points (Wilson 1927). A drawn game counts as half a win and half a loss, which
-    makes the interval too wide rather than too narrow. Without games it is everything."""
+    """Return low and high of the confidence interval of the true score (Wilson 1927); 0 and 1 without games.
+
+    A draw counts as half a win and half a loss, which makes the interval too wide rather than too narrow.
+    """
     if not games:
         return 0.0, 1.0
     share, square = points / games, z * z / games
@@ -20,6 +22,6 @@ def wilson(points: float, games: float, z: float = Z95) -> tuple[float, float]:
 
 
 def elo_of(share: float) -> float:
-    """The difference in Elo points at which such a share of points is expected; bounded at a 1,000,000 to 1."""
+    """Return the Elo difference at which such a score is expected, bounded at odds of a million to one."""
     bounded = min(max(share, 1e-6), 1 - 1e-6)
     return -400 * log10(1 / bounded - 1) + 0.0  # even is 0, not -0

@@ -1,6 +1,6 @@
-"""Every pair of bots: what it scored, what one number for each bot lets expect, and how sure it is who is better.
+"""Pairwise results: the points of every pair of bots, their expectation by the fit, and the likelihood of superiority.
 
-Matrices have the bots of a fit in its order, best first; entry (i, j) is the view of bot i against bot j.
+Matrices list the bots in the order of a fit, best first; entry (i, j) is from bot i's point of view against bot j.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from referee.ratings.bradley_terry import ELO, Fit, superiority
+from referee.ratings.bradley_terry import ELO, StrengthFit, superiority
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 POINTS = np.array([1.0, 0.5, 0.0])
-"""Of win, draw and loss."""
+"""Points of a win, a draw and a loss."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meetings:
-    """The results by who moved first: a row for each (`one`, `two`) that met; `counts` are its wins, draws, losses."""
+    """Results by the side that moved first: one row for each (`one`, `two`) with games; `counts` are wins, draws,
+    losses.
+    """
 
     names: tuple[str, ...]
     one: Ints
@@ -32,55 +34,55 @@ class Meetings:
 
     @property
     def games(self) -> Floats:
-        """The number of games of every pair."""
+        """Number of games of every pair."""
         return self.both(self.counts.sum(axis=1))
 
     @property
     def points(self) -> Floats:
-        """The points of every bot against every other."""
+        """Points of every bot against every other."""
         scored = self.counts @ POINTS
         found = self.matrix(scored)
         return found + self.matrix(self.counts.sum(axis=1) - scored).T
 
     def matrix(self, rows: Floats) -> Floats:
-        """Numbers of the rows at (first, second), 0 elsewhere; with leading axes, one matrix for each."""
+        """Place the values of the rows at (first, second), 0 elsewhere; leading axes give one matrix each."""
         size = len(self.names)
         found = np.zeros((*rows.shape[:-1], size, size))
         found[..., self.one, self.two] = rows
         return found
 
     def both(self, rows: Floats) -> Floats:
-        """Numbers that are the same from both sides, added up for every pair."""
+        """Add up symmetric values of the rows for every pair."""
         found = self.matrix(rows)
         return found + np.swapaxes(found, -1, -2)
 
     def against(self, rows: Floats) -> Floats:
-        """Numbers that change their sign with the side, added up for every pair."""
+        """Add up antisymmetric values of the rows for every pair: they change their sign with the side."""
         found = self.matrix(rows)
         return found - np.swapaxes(found, -1, -2)
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What the fit lets expect of the rows of `Meetings`: chances of win, draw and loss of the first."""
+    """Expectation of a fit for the rows of `Meetings`: probabilities of win, draw and loss of the first."""
 
     chances: Floats
 
     @property
     def points(self) -> Floats:
-        """Of the first in one game."""
+        """Expected points of the first in one game."""
         found: Floats = self.chances @ POINTS
         return found
 
     @property
     def variance(self) -> Floats:
-        """Of those points; the slope of the expected points in the difference of strength is the same number."""
+        """Variance of these points, equal to the derivative of the expected points by the difference of strength."""
         found: Floats = self.chances @ POINTS**2 - self.points**2
         return found
 
 
 def meetings(results: Iterable[tuple[str, str, float]], names: Iterable[str]) -> Meetings:
-    """The table of (first, second, points of first) triples between bots of these names; others are left out."""
+    """Tabulate (first, second, points of first) triples between bots with these names; ignore others."""
     order = tuple(names)
     index = {name: number for number, name in enumerate(order)}
     table: dict[tuple[int, int], list[int]] = {}
@@ -96,14 +98,17 @@ def meetings(results: Iterable[tuple[str, str, float]], names: Iterable[str]) ->
     )
 
 
-def theta_of(fit: Fit) -> Floats:
-    """The strengths of a fit, best first, in the unit of the model."""
+def theta_of(fit: StrengthFit) -> Floats:
+    """Return the strengths of a fit, best first, in the unit of the model."""
     found: Floats = np.array([one.elo for one in fit.strengths]) / ELO
     return found
 
 
 def outcomes(difference: Floats, draw: float) -> Floats:
-    """Chances of win, draw and loss at a difference of strength (in theta), `draw` being that of equals (Davidson)."""
+    """Compute the probabilities of win, draw and loss (Davidson) from a difference of strength in theta.
+
+    `draw` is the probability of a draw between equals.
+    """
     tie = 2 * draw / (1 - draw) if draw < 1 else math.inf
     if math.isinf(tie):  # every game was drawn
         return np.stack([0 * difference, 1 + 0 * difference, 0 * difference], axis=-1)
@@ -113,8 +118,8 @@ def outcomes(difference: Floats, draw: float) -> Floats:
     return found
 
 
-def expectation(met: Meetings, fit: Fit, cyclic: Floats | None = None) -> Expectation:
-    """What a fit of the same results lets expect, with what a matrix adds to the difference of every pair."""
+def expectation(met: Meetings, fit: StrengthFit, cyclic: Floats | None = None) -> Expectation:
+    """Compute the expectation of a fit of the same results; `cyclic` is added to the difference of every pair."""
     theta = theta_of(fit)
     difference = theta[met.one] - theta[met.two] + fit.advantage / ELO
     if cyclic is not None:
@@ -122,8 +127,8 @@ def expectation(met: Meetings, fit: Fit, cyclic: Floats | None = None) -> Expect
     return Expectation(outcomes(difference, fit.draw))
 
 
-def shares(fit: Fit, cyclic: Floats | None = None) -> Floats:
-    """The expected share of points of every bot against every other, each moving first as often; ½ on the diagonal."""
+def shares(fit: StrengthFit, cyclic: Floats | None = None) -> Floats:
+    """Compute the expected score of every bot against every other, with both sides equally often; ½ on the diagonal."""
     theta = theta_of(fit)
     difference = theta[:, None] - theta[None, :] + (0 if cyclic is None else cyclic)
     gain = fit.advantage / ELO
@@ -134,8 +139,9 @@ def shares(fit: Fit, cyclic: Floats | None = None) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class PairFigures:
-    """One bot's games against another: its points, those expected of it, how many standard deviations lie between, and
-    the likelihood that it is the stronger one by all games of the field."""
+    """Results of one bot against another: points, expected points, their distance in standard deviations, and the
+    likelihood of superiority by all games of the field.
+    """
 
     points: float
     games: int
@@ -145,28 +151,29 @@ class PairFigures:
 
     @property
     def step(self) -> int:
-        """The whole standard deviations beyond expectation, from -3 to 3."""
+        """Whole standard deviations beyond expectation, from -3 to 3."""
         return max(-3, min(3, int(self.deviations)))
 
 
 class Comparison:
-    """What every pair scored beside what the strengths let expect. `fit` is of strengths alone, `sided` of the same
-    results with what moving first is worth."""
+    """Observed and expected points of every pair. `fit` has strengths only, `sided` also the advantage of moving
+    first.
+    """
 
-    def __init__(self, results: Iterable[tuple[str, str, float]], fit: Fit, sided: Fit) -> None:
+    def __init__(self, results: Iterable[tuple[str, str, float]], fit: StrengthFit, sided: StrengthFit) -> None:
         met = meetings(results, [one.name for one in sided.strengths])
         plain, games = expectation(met, sided), met.counts.sum(axis=1)
         share = met.against(games * (plain.points - 0.5))
         self._places = {name: place for place, name in enumerate(met.names)}
         self._surely_places = {one.name: place for place, one in enumerate(fit.strengths)}
-        # As lists: a page asks for thousands of single numbers.
+        # Lists, since a page reads thousands of single numbers.
         self._points, self._games = met.points.tolist(), met.games.tolist()
         self._expected = (share + met.games / 2).tolist()
         self._deviation = np.sqrt(met.both(games * plain.variance)).tolist()
         self._superiority = superiority(fit).tolist()
 
     def of(self, bot: str, rival: str) -> PairFigures | None:
-        """The figures of a pair; None for who is no part of the field."""
+        """Return the figures of a pair; None for a bot outside the field."""
         one, two = self._places.get(bot), self._places.get(rival)
         if one is None or two is None:
             return None

@@ -1,4 +1,4 @@
-"""Who meets whom when everybody is known beforehand: all against all, or one against the rest.
+"""Pairings of a field known in advance: all against all, or one against the rest.
 
 Players are numbers from 0. The Berger tables are those of the FIDE Handbook C.05 annex 1.
 """
@@ -11,9 +11,9 @@ Format = Literal["round-robin", "gauntlet"]
 
 
 def berger(players: int) -> list[list[tuple[int, int]]]:
-    """The rounds of a single round robin as (first, second) player numbers from 0.
+    """Return the rounds of a single round robin as (first, second) player numbers from 0.
 
-    Every pair meets exactly once; with an odd number one player rests each round. Colours differ by at most one.
+    Every pair meets exactly once; with an odd number one player has a bye each round. Colours differ by at most one.
     """
     size = players + players % 2
     last = size - 1
@@ -34,7 +34,7 @@ def berger(players: int) -> list[list[tuple[int, int]]]:
 
 
 def pairings(players: int, format: Format) -> list[tuple[int, int, int]]:
-    """(round from 1, first, second) of every pairing: all against all, or player 0 against each other one."""
+    """Return (round from 1, first, second) of every pairing: all against all, or player 0 against each other one."""
     if format == "gauntlet":
         return [(number, 0, number) for number in range(1, players)]
     return [(number, one, two) for number, table in enumerate(berger(players), 1) for one, two in table]

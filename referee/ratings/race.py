@@ -1,18 +1,20 @@
-"""Who are the first so many? A race: games until that is settled at a confidence, however often it is looked at.
+"""A race: find the first k of a field at a given confidence, with valid results however often they are evaluated.
 
-The first are those with the greatest **shares**: a player's share is its expected points per game, in pairs of games
-with sides swapped, averaged over all opponents alike (its Borda score). It orders any field, cycles and all, and does
-not depend on who played how often.
+The first are those with the greatest **shares**. A player's share is its expected points per game, in pairs of games
+with sides swapped, averaged equally over all opponents (its Borda score). It ranks any field, even with cycles, and
+does not depend on how often each pair has played.
 
-Whether one is ahead of another is tested by betting (Waudby-Smith and Ramdas 2024, "Estimating means of bounded random
-variables by betting"). A **cycle** of a player is one pair of games against each opponent. In a cycle the difference
-of two players' shares has one observation for each opponent they have in common, and one of their own meeting; their
-mean is the difference. Stakes on "ahead" multiply by `1 + stake * observation`; if the player is not ahead, the product
-over a cycle has an expectation of at most 1: a product of independent factors is at most the power of their mean.
-So by Ville's inequality the wealth ever reaches 1/error with at most that chance, whoever decides how what is played
-next. A wrong settlement of the first k of n needs one of k(n - k) such errors: each gets its part of the whole.
+Whether one player is ahead of another is tested by betting (Waudby-Smith and Ramdas 2024, "Estimating means of bounded
+random variables by betting"). A **cycle** of a player is one pair of games against each opponent. In a cycle the
+difference of two players' shares has one observation for each common opponent, and one from their own meeting. The mean
+of these observations is the difference.
 
-Each game is taken as independent of the others: a book of few openings repeated by bots that play alike is not.
+A stake on "ahead" multiplies its wealth by `1 + stake * observation`. If the player is not ahead, the product over a
+cycle has an expectation of at most 1: a product of independent factors is at most the power of their mean. By Ville's
+inequality the wealth then ever reaches 1/error with at most that probability, no matter how the next games are chosen.
+A wrong decision on the first k of n needs one of k(n - k) such errors, so each gets its part of the total error.
+
+Games are assumed to be independent. That does not hold for deterministic bots that repeat a small opening book.
 """
 
 from __future__ import annotations
@@ -26,11 +28,11 @@ import numpy as np
 import numpy.typing as npt
 
 STAKES = np.array([0.02, 0.03, 0.05, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, 0.85])
-"""Shares of the wealth that are bet each time; as much begins with each of them (a mixture needs no choice)."""
+"""Fractions of the wealth that are bet each time; each starts with an equal part (a mixture avoids choosing one)."""
 _STEPS = 4
-"""Shares of a pair of games are multiples of a quarter."""
+"""Shares of a pair of games are multiples of one quarter."""
 _GAINS = np.log1p(STAKES[:, None] * np.arange(-_STEPS, _STEPS + 1) / _STEPS)
-"""What a stake makes of the logarithm of its wealth, by the observation from -1 to 1."""
+"""Change of the logarithm of each stake's wealth, by the observation from -1 to 1."""
 
 Pairing = tuple[int, int]
 """Two players, the lower number first."""
@@ -38,19 +40,19 @@ Pairing = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """The question: who are the first `first`, wrong with a chance of at most `error`."""
+    """The question which players are the first `first`, with a type I error of at most `error`."""
 
     first: int
     error: float
 
     def bound(self, players: int) -> float:
-        """The wealth at which one of so many players is settled to be ahead of another."""
+        """Return the wealth that decides that one of `players` players is ahead of another."""
         return max(1, self.first * (players - self.first)) / self.error
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """An order that is not settled: whether `one`, now among the first, is ahead of `two`. `wealth` says how sure."""
+    """An undecided order: whether `one`, now among the first, is ahead of `two`. `wealth` is the evidence for it."""
 
     one: int
     two: int
@@ -59,28 +61,28 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class RaceState:
-    """Where a race stands. `shares` and `cycles` are by player; `doubts` has the greatest first."""
+    """State of a race. `shares` and `cycles` are by player; `doubts` starts with the greatest doubt."""
 
     leaders: tuple[int, ...]
-    """Settled to be among the first."""
+    """Players decided to be among the first."""
     others: tuple[int, ...]
-    """Settled not to be."""
+    """Players decided not to be among the first."""
     undecided: tuple[int, ...]
     shares: Mapping[int, float]
-    """Points per game against all opponents alike, one half against those not met."""
+    """Points per game, averaged equally over all opponents; one half against those not yet met."""
     cycles: Mapping[int, int]
-    """Pairs of games that were played against each opponent, at least."""
+    """Pairs of games played against every opponent, the smallest number."""
     doubts: tuple[Doubt, ...]
     bound: float
-    """The wealth that settles an order."""
+    """Wealth that decides an order."""
 
     @property
     def is_settled(self) -> bool:
-        """Whether it is known who the first are."""
+        """True if the first are decided."""
         return not self.undecided
 
     def as_json(self, names: Mapping[int, str]) -> dict[str, Any]:
-        """Plain data, players by their names, best first."""
+        """Convert to a JSON object with players by name, best first."""
         return {
             "state": "settled" if self.is_settled else "open",
             "leaders": [names[one] for one in self.ranked(self.leaders)],
@@ -95,15 +97,16 @@ class RaceState:
         }
 
     def ranked(self, players: Iterable[int]) -> list[int]:
-        """Players by their shares, best first."""
+        """Sort players by their shares, best first."""
         return sorted(players, key=lambda one: (-self.shares[one], one))
 
 
-def judge(race: Race, players: Sequence[int], scores: Mapping[Pairing, Sequence[float]]) -> RaceState:
-    """Where a race of these players stands after pairs of games with these shares of the lower number.
+def evaluate_race(race: Race, players: Sequence[int], scores: Mapping[Pairing, Sequence[float]]) -> RaceState:
+    """Evaluate a race of these players; `scores` are the shares of the lower number in the pairs of games of each
+    pairing.
 
-    The shares are in the order in which the pairs were planned, without those behind one that is still being played:
-    in the order in which games end, short ones would come first.
+    The shares are in planned order and stop at the first pair that is still being played. In the order in which games
+    end, short games would come first and bias the result.
     """
     size = len(players)
     place = {player: number for number, player in enumerate(players)}
@@ -144,7 +147,7 @@ def judge(race: Race, players: Sequence[int], scores: Mapping[Pairing, Sequence[
 def _wealth(
     table: npt.NDArray[np.float64], cycles: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Logarithm of the wealth on "row is ahead of column": after the cycles both have completed, and at its highest."""
+    """Compute the log-wealth on "row is ahead of column": after the cycles both have completed, and its maximum."""
     size = len(table)
     now, ever = np.zeros((size, size)), np.zeros((size, size))
     quarters = np.rint(table * _STEPS).astype(np.int64)
@@ -165,9 +168,9 @@ def _wealth(
 
 
 def _settle(first: int, ahead: npt.NDArray[np.bool_]) -> tuple[set[int], set[int]]:
-    """Who is among the first and who is not, by whom each is settled to be ahead of.
+    """Decide which players are among the first and which are not, from the decided orders.
 
-    Of u players about whom m places are left, whoever is ahead of u - m is in, whoever is behind m is out.
+    If m places are left for u undecided players, a player ahead of u - m others is in, one behind m others is out.
     """
     open_ = set(range(len(ahead)))
     leaders: set[int] = set()

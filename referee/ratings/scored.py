@@ -1,4 +1,4 @@
-"""What the ratings see of a finished game, wherever it comes from: who met whom, and how it ended."""
+"""Interface of a finished game for the ratings: its players and its result."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Protocol
 from referee.rules.core import Kind, Termination
 
 
-class Scored(Protocol):
-    """A finished game: a whole record, or a few columns of one. `winner` is None exactly when the game is void."""
+class ScoredGame(Protocol):
+    """A finished game: a whole record or some columns of one. `winner` is None if and only if the game is void."""
 
     @property
     def sequence(self) -> int: ...

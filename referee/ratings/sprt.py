@@ -12,16 +12,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from referee.ratings.scored import Scored
+from referee.ratings.scored import ScoredGame
 from referee.rules.core import Kind
 
-MOST_ELO = 1000
-"""Hypotheses are no further from equality than this."""
+MAX_ELO = 1000
+"""Maximum absolute Elo of a hypothesis."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sprt:
-    """The hypotheses in logistic Elo, and the two error rates."""
+    """The hypotheses in logistic Elo, with type I error `alpha` and type II error `beta`."""
 
     elo0: float = 0.0
     elo1: float = 10.0
@@ -30,8 +30,8 @@ class Sprt:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """Where a test stands. `state`: `H1` = stronger, `H0` = not, `continue`."""
+class SprtVerdict:
+    """State of a test. `state`: `H1` = stronger, `H0` = not stronger, `continue`."""
 
     state: Literal["H0", "H1", "continue"]
     llr: float
@@ -42,7 +42,7 @@ class Verdict:
     """Pairs in which the first-named bot scored 0, ½, 1, 1½ and 2 points."""
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Convert to a JSON object."""
         return {
             "state": self.state,
             "llr": round(self.llr, 4) + 0.0,
@@ -54,7 +54,7 @@ class Verdict:
 
 
 def read_sprt(text: str) -> Sprt:
-    """`elo0=0,elo1=10,alpha=.05,beta=.05`, any of them. Raises ValueError naming the part."""
+    """Parse `elo0=0,elo1=10,alpha=.05,beta=.05`, each part optional. Raises ValueError with the invalid part."""
     values: dict[str, float] = {}
     for part in text.split(","):
         name, _, value = part.strip().partition("=")
@@ -65,9 +65,9 @@ def read_sprt(text: str) -> Sprt:
         except ValueError:
             raise ValueError(f"--sprt: cannot read {part!r}; write elo0=0,elo1=10,alpha=.05,beta=.05") from None
     test = Sprt(**values)
-    if not (-MOST_ELO <= test.elo0 < test.elo1 <= MOST_ELO and 0 < test.alpha < 0.5 and 0 < test.beta < 0.5):
+    if not (-MAX_ELO <= test.elo0 < test.elo1 <= MAX_ELO and 0 < test.alpha < 0.5 and 0 < test.beta < 0.5):
         raise ValueError(
-            f"--sprt: needs elo0 < elo1, both from -{MOST_ELO} to {MOST_ELO}, and alpha and beta between 0 and 0.5"
+            f"--sprt: needs elo0 < elo1, both from -{MAX_ELO} to {MAX_ELO}, and alpha and beta between 0 and 0.5"
         )
     return test
 
@@ -77,26 +77,26 @@ def _score(elo: float) -> float:
 
 
 class RunningTest:
-    """The test of `name` against its only opponent, game by game as they end; the first decision stands.
+    """The test of `name` against its only opponent, updated as games end; the first decision is final.
 
-    A pair counts when both its games have a result; void games are none.
+    A pair counts when both its games have a result; void games are ignored.
     """
 
-    def __init__(self, test: Sprt, name: str, records: Iterable[Scored] = ()) -> None:
+    def __init__(self, test: Sprt, name: str, records: Iterable[ScoredGame] = ()) -> None:
         self._test, self._name = test, name
         self._halves: dict[int, float] = {}
-        """The points of the game that is there, of pairs whose other game is not."""
+        """Points of the first game of each incomplete pair."""
         self._counts = [0] * 5
-        self.verdict = _judge(test, self._counts)
+        self.verdict = _evaluate(test, self._counts)
         for record in records:
             self.add(record)
 
     @property
     def is_decided(self) -> bool:
-        """Whether further games change nothing."""
+        """True if further games change nothing."""
         return self.verdict.state != "continue"
 
-    def add(self, record: Scored) -> None:
+    def add(self, record: ScoredGame) -> None:
         """Count a game that has ended."""
         if record.kind is Kind.VOID or self.is_decided:
             return
@@ -105,29 +105,29 @@ class RunningTest:
             self._halves[record.pair] = points
             return
         self._counts[round(2 * (self._halves.pop(record.pair) + points))] += 1
-        self.verdict = _judge(self._test, self._counts)
+        self.verdict = _evaluate(self._test, self._counts)
 
 
-def judge_points(test: Sprt, points: Iterable[float]) -> Verdict:
-    """Where the test stands after pairs in which the first-named bot scored these points; the first decision stands.
+def evaluate_points(test: Sprt, points: Iterable[float]) -> SprtVerdict:
+    """Evaluate the test on the first-named bot's points in each pair; the first decision is final.
 
     The pairs are in the order of their completion.
     """
     counts = [0] * 5
-    found = _judge(test, counts)
+    found = _evaluate(test, counts)
     for pair in points:
         counts[round(2 * pair)] += 1
-        found = _judge(test, counts)
+        found = _evaluate(test, counts)
         if found.state != "continue":
             break
     return found
 
 
-def _judge(test: Sprt, counts: Sequence[int]) -> Verdict:
+def _evaluate(test: Sprt, counts: Sequence[int]) -> SprtVerdict:
     pairs = sum(counts)
     lower, upper = math.log(test.beta / (1 - test.alpha)), math.log((1 - test.beta) / test.alpha)
     five = (counts[0], counts[1], counts[2], counts[3], counts[4])
-    # A quarter of a pair per result beforehand: without it the variance after the first pair is zero and decides.
+    # Prior of a quarter pair per result: without it the variance after the first pair is zero and decides.
     weights = [count + 0.25 for count in counts]
     total = sum(weights)
     mean = sum(weight * half / 4 for half, weight in enumerate(weights)) / total
@@ -135,4 +135,4 @@ def _judge(test: Sprt, counts: Sequence[int]) -> Verdict:
     s0, s1 = _score(test.elo0), _score(test.elo1)
     llr = pairs * (s1 - s0) * (2 * mean - s0 - s1) / (2 * variance) if pairs else 0.0
     state: Literal["H0", "H1", "continue"] = "H1" if llr >= upper else "H0" if llr <= lower else "continue"
-    return Verdict(state, llr, lower, upper, pairs, five)
+    return SprtVerdict(state, llr, lower, upper, pairs, five)

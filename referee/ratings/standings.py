@@ -1,4 +1,4 @@
-"""Tables of finished games: standings with Sonneborn-Berger, crosstable, terminations. Linear in the number of games.
+"""Tables of finished games: standings with Sonneborn-Berger, crosstable, terminations. Time linear in the games.
 
 Void games are not counted.
 """
@@ -10,14 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from referee.ratings.crosstable import Cell, cells
-from referee.ratings.scored import Scored
+from referee.ratings.crosstable import CrosstableCell, cells
+from referee.ratings.scored import ScoredGame
 from referee.rules.core import Kind
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One bot's line. `sonneborn_berger`: the points scored against each opponent times that opponent's points."""
+    """Row of one bot. `sonneborn_berger`: the points scored against each opponent times that opponent's points."""
 
     rank: int
     name: str
@@ -35,12 +35,12 @@ class Standing:
         return self.points / self.games if self.games else 0.0
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Convert to a JSON object."""
         return {**asdict(self), "score": round(self.score, 4)}
 
 
-def forfeits(results: Iterable[Scored]) -> Counter[str]:
-    """How many games each bot lost by its own fault."""
+def forfeits(results: Iterable[ScoredGame]) -> Counter[str]:
+    """Count the games that each bot lost by forfeit."""
     return Counter(
         result.first if result.winner == "second" else result.second
         for result in results
@@ -48,8 +48,8 @@ def forfeits(results: Iterable[Scored]) -> Counter[str]:
     )
 
 
-def standings(records: Sequence[Scored], names: Sequence[str]) -> list[Standing]:
-    """Every bot of `names`, best first: by points, then Sonneborn-Berger, then wins, then the order of `names`."""
+def standings(records: Sequence[ScoredGame], names: Sequence[str]) -> list[Standing]:
+    """Rank every bot of `names`, best first: by points, then Sonneborn-Berger, then wins, then the order of `names`."""
     meetings = cells(records)
     points = dict.fromkeys(names, 0.0)
     tally = {name: Counter[str]() for name in names}
@@ -77,8 +77,8 @@ def standings(records: Sequence[Scored], names: Sequence[str]) -> list[Standing]
     ]
 
 
-def crosstable(records: Sequence[Scored], names: Sequence[str]) -> list[dict[str, Any]]:
-    """One row per bot in rank order: `name`, `points`, and `cells`, one per column bot in the same order.
+def crosstable(records: Sequence[ScoredGame], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return one row per bot in rank order: `name`, `points`, and `cells`, one per column bot in the same order.
 
     A cell is None on the diagonal, else `{"points", "games", "results"}` with results such as `WDL` in playing order.
     """
@@ -88,13 +88,13 @@ def crosstable(records: Sequence[Scored], names: Sequence[str]) -> list[dict[str
     for name in order:
         row: list[dict[str, Any] | None] = []
         for rival in order:
-            met = meetings.get((name, rival), Cell())
+            met = meetings.get((name, rival), CrosstableCell())
             cell = {"points": met.points, "games": met.games, "results": met.results}
             row.append(None if rival == name else cell)
         rows.append({"name": name, "points": sum(cell["points"] for cell in row if cell), "cells": row})
     return rows
 
 
-def terminations(records: Iterable[Scored]) -> dict[str, int]:
-    """How often each termination ended a game, most frequent first, void games included."""
+def terminations(records: Iterable[ScoredGame]) -> dict[str, int]:
+    """Count the games by termination, most frequent first, void games included."""
     return dict(Counter(record.termination.value for record in records).most_common())

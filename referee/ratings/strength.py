@@ -1,7 +1,8 @@
-"""What a score says about strength: Elo, normalised Elo, pentanomial counts, likelihood of superiority, sides.
+"""Estimate strength from a score: Elo, normalised Elo, pentanomial counts, likelihood of superiority, advantage of
+sides.
 
-Intervals come from pairs of games with swapped sides where there are pairs: the two games of an opening are not
-independent. Normalised Elo is M. Van den Bergh's ("Normalized Elo", 2020): the score in units of the standard
+Confidence intervals are computed from pairs of games with swapped sides if there are pairs: the two games of an opening
+are not independent. Normalised Elo is M. Van den Bergh's ("Normalized Elo", 2020): the score in units of the standard
 deviation of one game, so that it does not depend on openings and draws.
 """
 
@@ -13,23 +14,23 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from referee.ratings.bradley_terry import ELO, Z95
-from referee.ratings.scored import Scored
+from referee.ratings.scored import ScoredGame
 from referee.rules.core import Kind
 
 NORMALISED = 800 / math.log(10)
 """Normalised Elo per standard deviation of one game."""
 FLOOR = 1e-4
-"""Scores of 0 and 1 count as this far from it, so that no Elo is infinite."""
+"""Minimum distance of a score from 0 and 1, so that no Elo is infinite."""
 
 
 def elo_of(score: float) -> float:
-    """The logistic Elo difference of an expected score in 0..1, bounded by that of `FLOOR`."""
+    """Return the logistic Elo difference of an expected score in 0..1, bounded by that of `FLOOR`."""
     bounded = min(max(score, FLOOR), 1 - FLOOR)
     return ELO * math.log(bounded / (1 - bounded))
 
 
 def score_of(elo: float) -> float:
-    """The expected score of a logistic Elo difference."""
+    """Return the expected score of a logistic Elo difference."""
     return 1 / (1 + math.exp(-elo / ELO))
 
 
@@ -39,15 +40,16 @@ def _phi(x: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What one bot's results against others (or one other) say. Elo values are differences; `*_low`, `*_high` are 95 %.
+    """Strength of one bot relative to its opponents (or one opponent). Elo values are differences.
 
-    `los` is the likelihood of superiority: the chance that the true score is above one half.
+    `*_low` and `*_high` are the 95 % confidence interval. `los` is the likelihood of superiority (LOS): the probability
+    that the true score is above one half.
     """
 
     games: int
     pairs: int
     pentanomial: tuple[int, int, int, int, int]
-    """Pairs in which it scored 0, ½, 1, 1½ and 2 points."""
+    """Number of pairs in which it scored 0, ½, 1, 1½ and 2 points."""
     score: float
     elo: float
     elo_low: float
@@ -56,13 +58,13 @@ class Estimate:
     los: float
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Convert to a JSON object."""
         numbers = {name: round(value, 4) if isinstance(value, float) else value for name, value in asdict(self).items()}
         return numbers | {"pentanomial": list(self.pentanomial)}
 
 
 def pentanomial(pair_points: Sequence[float]) -> tuple[int, int, int, int, int]:
-    """How many pairs gave 0, ½, 1, 1½ and 2 points."""
+    """Count the pairs with 0, ½, 1, 1½ and 2 points."""
     counts = [0] * 5
     for points in pair_points:
         counts[round(2 * points)] += 1
@@ -70,9 +72,9 @@ def pentanomial(pair_points: Sequence[float]) -> tuple[int, int, int, int, int]:
 
 
 def estimate(pair_points: Sequence[float], single_points: Sequence[float] = ()) -> Estimate:
-    """The estimate from the points of complete pairs, and of games whose partner is missing.
+    """Estimate strength from the points of complete pairs, and of games without a partner.
 
-    Singles count in the score; the variance comes from the pairs alone when there are at least two of them.
+    Singles count in the score; the variance is computed from the pairs alone if there are at least two.
     """
     pairs = len(pair_points)
     games = 2 * pairs + len(single_points)
@@ -84,7 +86,7 @@ def estimate(pair_points: Sequence[float], single_points: Sequence[float] = ()) 
         game_variance = 2 * _variance(scores)
     else:
         game_variance = _variance([*(points / 2 for points in pair_points for _ in (0, 1)), *single_points])
-    if game_variance == 0:  # all alike: as if one more half game had gone the other way
+    if game_variance == 0:  # all scores equal: use the variance of one more half game with the other result
         game_variance = max(0.25 / games, FLOOR)
     error = math.sqrt(game_variance / games)
     return Estimate(
@@ -100,8 +102,8 @@ def estimate(pair_points: Sequence[float], single_points: Sequence[float] = ()) 
     )
 
 
-def estimates(records: Iterable[Scored], names: Sequence[str]) -> dict[str, Estimate]:
-    """What the results of each of `names` against all others say, by name. Void games count for nothing."""
+def estimates(records: Iterable[ScoredGame], names: Sequence[str]) -> dict[str, Estimate]:
+    """Estimate each of `names` from its games against all others. Void games are ignored."""
     points: dict[str, dict[int, list[float]]] = {name: {} for name in names}
     for record in records:
         if record.kind is not Kind.VOID:
@@ -123,8 +125,8 @@ def _variance(values: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
-    """How the sides of a game fared over many games: what moving first is worth."""
+class SideScores:
+    """Results by side over many games, for the advantage of moving first."""
 
     first_wins: int
     draws: int
@@ -132,16 +134,16 @@ class Sides:
 
     @property
     def games(self) -> int:
-        """All games counted."""
+        """Number of games."""
         return self.first_wins + self.draws + self.second_wins
 
     @property
     def score(self) -> float:
-        """The score of the side that moves first; one half without games."""
+        """Score of the side that moves first; one half without games."""
         return (self.first_wins + self.draws / 2) / self.games if self.games else 0.5
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data, with the advantage of first in Elo and its 95 % interval."""
+        """Convert to a JSON object with the advantage of the first side in Elo and its 95 % confidence interval."""
         found = estimate((), [1.0] * self.first_wins + [0.5] * self.draws + [0.0] * self.second_wins)
         return {
             "games": self.games,

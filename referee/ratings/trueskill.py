@@ -1,7 +1,7 @@
-"""TrueSkill ratings of pools of games: one fold, in one order, live and rebuilt alike. The one home of `trueskill`.
+"""TrueSkill ratings of pools of games: one fold over the games in one order, used live and by rebuilds.
 
-Versions of bots never change, so tau is 0: a fixed strength is estimated, not followed. Order moves mu by a good part
-of sigma, hence the fold is always in the stored sequence. TrueSkill: Herbrich, Minka, Graepel 2006.
+Versions of bots never change, so tau is 0: the strength is constant. The order of games changes mu by a good part of
+sigma, hence the fold always uses the stored sequence. TrueSkill: Herbrich, Minka, Graepel 2006.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
-from referee.ratings.scored import Scored
+from referee.ratings.scored import ScoredGame
 from referee.rules.core import Kind
 from referee.rules.rules import Ruleset
 
@@ -22,16 +22,16 @@ BETA = SIGMA / 2
 TAU = 0.0
 
 SUCCESSOR_SIGMA = 5.0
-"""A new version starts from its predecessor's mu with this sigma: wide enough to be provisional, and to move fast."""
+"""Sigma of a new version, which starts from its predecessor's mu: wide enough to be provisional and to move fast."""
 
 PROVISIONAL_GAMES = 20
 PROVISIONAL_SIGMA = 4.0
-"""A rating is provisional below that many games or above that sigma."""
+"""A rating is provisional below that number of games or above that sigma."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
-    """One bot in one pool. `conservative` = mu - 3 sigma, the sorting value."""
+class TrueSkillRating:
+    """Rating of one bot in one pool. Leaderboards sort by `conservative`."""
 
     mu: float = MU
     sigma: float = SIGMA
@@ -47,11 +47,11 @@ class Rating:
 
     @property
     def is_provisional(self) -> bool:
-        """Too few games, or too uncertain, to be ranked."""
+        """True if there are too few games, or sigma is too large, for a rank."""
         return self.games < PROVISIONAL_GAMES or self.sigma > PROVISIONAL_SIGMA
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data, unrounded."""
+        """Convert to a JSON object, unrounded."""
         return {
             "mu": self.mu,
             "sigma": self.sigma,
@@ -64,14 +64,15 @@ class Rating:
         }
 
 
-def start(predecessor: Rating | None = None) -> Rating:
-    """The rating before the first game: everybody's, or the predecessor's mu with a wide sigma and no games.
+def start(predecessor: TrueSkillRating | None = None) -> TrueSkillRating:
+    """Return the rating before the first game: the default, or the predecessor's mu with a wide sigma and no games.
 
-    The predecessor's is that of the moment of the first game, so a rebuild in the same order finds the same.
+    Pass the predecessor's rating at the moment of the first game, so that a rebuild in the same order gives the same
+    result.
     """
     if predecessor is None:
-        return Rating()
-    return Rating(predecessor.mu, max(SUCCESSOR_SIGMA, predecessor.sigma))
+        return TrueSkillRating()
+    return TrueSkillRating(predecessor.mu, max(SUCCESSOR_SIGMA, predecessor.sigma))
 
 
 @lru_cache(maxsize=16)
@@ -85,13 +86,15 @@ def _environment(draw_probability: float) -> Any:
     return trueskill.TrueSkill(MU, SIGMA, BETA, TAU, draw_probability)
 
 
-def update(first: Rating, second: Rating, points: float, draw_probability: float) -> tuple[Rating, Rating]:
-    """Both ratings after one game in which first scored `points` (1, 0.5 or 0)."""
+def update(
+    first: TrueSkillRating, second: TrueSkillRating, points: float, draw_probability: float
+) -> tuple[TrueSkillRating, TrueSkillRating]:
+    """Compute both ratings after one game in which first scored `points` (1, 0.5 or 0)."""
     environment = _environment(draw_probability)
     one = environment.create_rating(first.mu, first.sigma)
     two = environment.create_rating(second.mu, second.sigma)
     ranks = [0, 0] if points == 0.5 else [1 - points, points]
-    # An upset some 50 betas deep underflows in the package: it then moves nobody.
+    # An upset of some 50 betas underflows in the package: the ratings then stay the same.
     with contextlib.suppress(FloatingPointError):
         ((one,), (two,)) = environment.rate([(one,), (two,)], ranks)
     return counted(first, float(one.mu), float(one.sigma), points), counted(
@@ -99,13 +102,13 @@ def update(first: Rating, second: Rating, points: float, draw_probability: float
     )
 
 
-Update: TypeAlias = Callable[[Rating, Rating, float, float], tuple[Rating, Rating]]
-"""What `update` is."""
+Update: TypeAlias = Callable[[TrueSkillRating, TrueSkillRating, float, float], tuple[TrueSkillRating, TrueSkillRating]]
+"""Type of `update`."""
 
 
-def counted(before: Rating, mu: float, sigma: float, points: float) -> Rating:
-    """A rating after one more game in which so many points were scored."""
-    return Rating(
+def counted(before: TrueSkillRating, mu: float, sigma: float, points: float) -> TrueSkillRating:
+    """Build the rating after one more game with `points` points."""
+    return TrueSkillRating(
         mu,
         sigma,
         before.games + 1,
@@ -116,33 +119,33 @@ def counted(before: Rating, mu: float, sigma: float, points: float) -> Rating:
 
 
 def fold(
-    records: Iterable[Scored], draw_probability: float, ratings: dict[str, Rating] | None = None
-) -> dict[str, Rating]:
-    """The ratings after the records in the order given, from `ratings` (default: everybody new). Voids are left out."""
+    records: Iterable[ScoredGame], draw_probability: float, ratings: dict[str, TrueSkillRating] | None = None
+) -> dict[str, TrueSkillRating]:
+    """Rate the records in the order given, starting from `ratings` (default: all bots new). Void games are ignored."""
     table = dict(ratings or {})
     for record in records:
         if record.kind is Kind.VOID or record.first == record.second:
             continue
-        first, second = table.get(record.first, Rating()), table.get(record.second, Rating())
+        first, second = table.get(record.first, TrueSkillRating()), table.get(record.second, TrueSkillRating())
         table[record.first], table[record.second] = update(first, second, record.points[0], draw_probability)
     return table
 
 
-def leaderboard(table: dict[str, Rating]) -> list[dict[str, Any]]:
-    """Best first by mu - 3 sigma; each line has `rank`, `name` and the numbers of `Rating.as_json`."""
+def leaderboard(table: dict[str, TrueSkillRating]) -> list[dict[str, Any]]:
+    """Rank by mu - 3 sigma, best first; each row has `rank`, `name` and the numbers of `TrueSkillRating.as_json`."""
     order = sorted(table.items(), key=lambda item: (-item[1].conservative, item[0]))
     return [{"rank": rank, "name": name, **rating.as_json()} for rank, (name, rating) in enumerate(order, 1)]
 
 
 PoolKind = Literal["bots", "people", "remote"]
-"""Who plays the games of a pool: bots in the sandbox of the arena; people; bots on their authors' machines."""
+"""Players of a pool: bots in the arena's sandbox, people, or bots on their authors' machines."""
 
 
 def pool_of(ruleset: Ruleset, kind: PoolKind = "bots") -> str:
-    """The pool a game belongs to: the family, and the rules class where moves or results differ from its default.
+    """Return the pool of a game: its family, and its rules class if moves or results differ from the family's default.
 
-    Variants that differ in their start position only share one pool: `loa`, `loa/zen`, `tablut/bell+king_max_step=4`.
-    People and remote bots have their own: `loa/remote`, `loa/zen/people`.
+    Variants that differ only in their start position share a pool: `loa`, `loa/zen`, `tablut/bell+king_max_step=4`.
+    People and remote bots have pools of their own: `loa/remote`, `loa/zen/people`.
     """
     name = _class_of(ruleset)
     return name if kind == "bots" else f"{name}/{kind}"

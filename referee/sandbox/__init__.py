@@ -1,9 +1,9 @@
-"""Turns a bot's command into the command that is really run: a chain of small programs, each execing the next.
+"""Run bots in a sandbox: prefix a bot's command with a chain of small programs, each of which execs the next.
 
     Sandbox.confine(command, folder, limits) -> Launch
 
-Four levels, strongest first: `bwrap`, `landlock`, `rlimits`, `none`. No `preexec_fn`: it would force a slow fork of a
-big parent. Refuses to know the protocol and the game.
+Four levels, strongest first: `bwrap`, `landlock`, `rlimits`, `none`. `preexec_fn` is not used: it would force a slow
+fork of a big parent.
 """
 
 from __future__ import annotations

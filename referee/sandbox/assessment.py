@@ -1,4 +1,7 @@
-"""Which levels of the sandbox work on this machine, found by running each once, and which are good enough."""
+"""Find the sandbox levels that work on this machine, by running each once.
+
+`refusal` decides which of them are strong enough for programs of strangers.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import shutil
 from dataclasses import dataclass
 
 from referee.sandbox import bwrap, landlock
-from referee.sandbox.cgroup import Place, find_place
+from referee.sandbox.cgroup import CgroupParent, find_cgroup_parent
 from referee.sandbox.level import LEVELS, Sandbox
 from referee.sandbox.privilege import is_root, may_read_all
 from referee.sandbox.selftest import STRONG, test
@@ -15,7 +18,7 @@ from referee.sandbox.selftest import STRONG, test
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """Whether a level works here. `reason` says why not, `fix` what to do about it."""
+    """Result of trying a level here. `reason` explains a failure, `fix` says what to do about it."""
 
     name: str
     works: bool
@@ -26,41 +29,42 @@ class Assessment:
 def open_sandbox(
     name: str = "none", *, uses_groups: bool = True, is_tried: bool = False, is_own: bool = False
 ) -> Sandbox:
-    """The sandbox of that name; `auto` is the strongest that works here. Raises ValueError with what to do.
+    """Return the sandbox of that name; `auto` is the strongest that works here. Raises ValueError with what to do.
 
-    `is_tried`: another process of this machine has found that it works. `is_own`: its bots belong to the person who
-    started this process. If that is root, they run as other users all the same, but may open what root may.
+    `is_tried`: another process of this machine has found that the level works. `is_own`: the bots belong to the person
+    who started this process. If that person is root, the bots still run as other users, but may open every file that
+    root may.
     """
     if name == "auto":
         name = next(level for level in LEVELS if assess(level).works)
     elif name not in LEVELS:
-        raise ValueError(f"no sandbox is called {name!r}; there are auto, {', '.join(LEVELS)}")
+        raise ValueError(f"invalid sandbox {name!r}: expected auto, {', '.join(LEVELS)}")
     found = Assessment(name, works=True) if is_tried else assess(name)
     if not found.works:
         raise ValueError(f"sandbox {name} does not work here: {found.reason}; {found.fix}")
     reads_all = is_own and may_read_all()
-    place = find_place() if uses_groups and name != "none" else None
-    if not isinstance(place, Place):
+    place = find_cgroup_parent() if uses_groups and name != "none" else None
+    if not isinstance(place, CgroupParent):
         return Sandbox(name, reads_all=reads_all)
     place.tidy()
     return Sandbox(name, place, reads_all)
 
 
 def refusal(sandbox: Sandbox, allow_weak: bool = False) -> str:
-    """Why programs of strangers may not be run in this sandbox; empty when they may."""
+    """Explain why strangers' programs may not run in this sandbox; empty if they may."""
     if sandbox.name == "none" and is_root():
         return "bots would run as root; start the arena as another user, or make a sandbox work (see `arena doctor`)"
     if sandbox.name in STRONG or allow_weak:
         return ""
     return (
         f"the sandbox is {sandbox.name!r}: a bot could read this machine's files and use its network; "
-        "`arena doctor` says how to get a better one"
+        "run `arena doctor` for how to get a stronger one"
     )
 
 
 @functools.cache
 def assess(name: str) -> Assessment:
-    """Try a level, once in the life of this process."""
+    """Try a level, once per process."""
     if name == "none":
         return Assessment(name, works=True)
     missing = _missing(name)
@@ -71,12 +75,12 @@ def assess(name: str) -> Assessment:
 
 
 def _missing(name: str) -> tuple[str, str] | None:
-    """What is not there at all, and how to get it."""
+    """Return the program or kernel feature that a level lacks, and how to get it; None if nothing is missing."""
     if name == "bwrap" and bwrap.program() is None:
         return "bubblewrap is not installed", "apt-get install bubblewrap"
     if name == "landlock" and (reason := landlock.missing()):
         return reason, "use a newer kernel that has Landlock switched on (lsm=…,landlock)"
-    if name == "bwrap":  # elsewhere the launcher does what these do inside
+    if name == "bwrap":  # in other levels the launcher replaces these programs
         for program in ("setpriv", "prlimit"):
             if shutil.which(program) is None:
                 return f"{program} is not installed", "apt-get install util-linux"

@@ -1,7 +1,7 @@
-"""The strongest sandbox: bubblewrap. Namespaces of its own for everything, a read-only system, bounded memory files.
+"""The strongest sandbox, bubblewrap: namespaces of its own, a read-only system, memory file systems of bounded size.
 
-Started by root, the bot becomes a user of its own inside, so that nothing of the arena need be readable by anybody
-else; started by anybody else, it gets a user namespace.
+If root starts the bot, the bot becomes another user inside, so that the arena's files need not be readable by everyone.
+Any other user gets a user namespace.
 """
 
 from __future__ import annotations
@@ -14,44 +14,46 @@ from referee.sandbox.cgroup import join_line
 from referee.sandbox.launch import FILTER, Launch, Request, environment
 from referee.sandbox.privilege import drop_line, pick_user
 from referee.sandbox.rlimits import limit_line
-from referee.sandbox.seccomp import Filter
-from referee.sandbox.view import look
+from referee.sandbox.seccomp import SyscallFilter
+from referee.sandbox.view import make_view
 
 BOT_FOLDER = "/bot"
-"""Where a bot with a folder of its own finds it, read-only."""
-SCRATCH = ("/tmp", "/dev/shm")  # noqa: S108 - of the bot alone
+"""Path, read-only, at which a bot sees its own folder."""
+SCRATCH = ("/tmp", "/dev/shm")  # noqa: S108 - private to the bot
 SCRATCH_BYTES = 64 * 2**20
-"""What a bot may write to each of its two memory disks; both are gone when it ends."""
+"""Size of each of a bot's two memory file systems; both are deleted when it ends."""
 OVERHEAD = 2
-"""Bubblewrap outside, and the first process inside."""
+"""Processes of the sandbox itself: bubblewrap outside, and the first process inside."""
 
 _NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
 
 
 def program() -> str | None:
-    """Where bubblewrap is."""
+    """Return the path of bubblewrap, None if it is not installed."""
     return shutil.which("bwrap")
 
 
 def wrap(request: Request) -> Launch:
-    """Bubblewrap, then bounds on each process, then another user, then the bot. Raises OSError without bubblewrap."""
+    """Compose the command of bubblewrap, limits of each process, change of user and bot. Raises OSError without
+    bubblewrap.
+    """
     bwrap = program()
     if bwrap is None:
-        raise FileNotFoundError("bubblewrap is not installed; its package is called bubblewrap")
+        raise FileNotFoundError("bubblewrap is not installed; install the package bubblewrap")
     user, folder, spare = pick_user(), request.folder, request.spare
     privileges: tuple[str, ...]
     become: tuple[str, ...]
-    view = look(request.command, folder)
+    view = make_view(request.command, folder)
     scratch = ("--perms", "1777", "--size", str(SCRATCH_BYTES), "--tmpfs")
     binds = [("--ro-bind", path, path) for path in view.shown]
     if folder is not None:
         binds.append(("--ro-bind", os.path.realpath(folder), BOT_FOLDER))
     here = BOT_FOLDER if folder is not None else os.getcwd()
-    program_filter = Filter().program()
+    program_filter = SyscallFilter().program()
     if user is None:
         privileges = ("--unshare-user", "--disable-userns", "--cap-drop", "ALL")
-        # Bubblewrap's own first process would be of the bot's user but not under the filter: a shell under it takes
-        # its place, reaps what is orphaned, and hands on how the bot ended.
+        # Bubblewrap's own first process would run as the bot's user without the filter. A filtered shell replaces
+        # it, reaps orphans, and passes on the bot's exit code.
         privileges += ("--as-pid-1",)
         spare += 1
         become = ("/bin/sh", "-c", '"$@"; exit $?', "sh")
@@ -69,7 +71,7 @@ def wrap(request: Request) -> Launch:
             *_folders([here, *(os.path.dirname(bind[2]) for bind in binds)]),
             *(word for target, place in view.links for word in ("--symlink", target, place)),
             *(word for bind in binds for word in bind),
-            # Its own root and /dev are memory disks without a bound: they must not be written to.
+            # The sandbox's root and /dev are memory file systems without a size limit, so make them read-only.
             *("--remount-ro", "/dev", "--remount-ro", "/"),
             *("--chdir", here, "--"),
             *limit_line(request.limits, user, has_namespace=user is None, spare=spare),
@@ -85,7 +87,7 @@ def wrap(request: Request) -> Launch:
 
 
 def _folders(paths: Iterable[str]) -> Iterable[str]:
-    """Make these folders and those above them, open to all: bubblewrap would make them for root alone."""
+    """Create these folders and their parents, readable by all: bubblewrap would create them for root only."""
     found: set[str] = set()
     for path in paths:
         while path not in ("/", "/dev", "/proc", *SCRATCH):

@@ -1,6 +1,6 @@
-"""Control groups, version 2 or 1: one for each bot, where the kernel bounds its memory and its processes all together.
+"""Control groups, version 2 or 1: one per bot, in which the kernel limits its total memory and number of processes.
 
-Where they may be made, nothing is needed but folders: no daemon, no library.
+They need only writable folders: no daemon, no library.
 """
 
 from __future__ import annotations
@@ -19,28 +19,29 @@ from referee.sandbox.reaper import descendants
 PREFIX = "arena-bot"
 _REFEREE = "arena-referee"
 _NEEDED = ("memory", "pids")
-_PATIENCE_S = 1.0
+_CLOSE_TIMEOUT_S = 1.0
 _count = itertools.count()
 _left: set[str] = set()
-"""Folders of groups in which somebody was still dying when patience ended: removed when the next group is made."""
+"""Groups whose processes had not died before the timeout; they are removed when the next group is created."""
 
 _JOIN = 'while [ "$1" != -- ]; do echo $$ > "$1" || exit 125; shift; done; shift; exec "$@"'
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """The control group of one bot: its folder in each hierarchy that has a say."""
+class Cgroup:
+    """Control group of one bot: its folder in each hierarchy that applies to it."""
 
     folders: Mapping[str, str]
-    """By `memory`, `pids`, `cpu`; in version 2 they are all the same. `kill` where the kernel can kill all at once."""
+    """Folders of `memory`, `pids`, `cpu`, all the same in version 2; also `kill` if the kernel can kill a whole group.
+    """
 
     @property
     def files(self) -> tuple[str, ...]:
-        """What a process writes 0 to, to enter the group."""
+        """Files to which a process writes 0 to enter the group."""
         return tuple(os.path.join(folder, "cgroup.procs") for folder in dict.fromkeys(self.folders.values()))
 
     def excess(self) -> str:
-        """`memory` or `processes` when the kernel refused more of it; else empty."""
+        """Return `memory` or `processes` if the kernel enforced that limit; else empty."""
         folder = self.folders["memory"]
         events = {**_table(folder, "memory.events"), **_table(folder, "memory.oom_control")}
         if events.get("oom_kill") or events.get("oom"):
@@ -48,7 +49,7 @@ class Group:
         return "processes" if _table(self.folders["pids"], "pids.events").get("max") else ""
 
     def peak_bytes(self) -> int:
-        """The most memory that was in use at a time; 0 where the kernel does not say."""
+        """Return the peak memory use; 0 if the kernel does not report it."""
         for name in ("memory.peak", "memory.max_usage_in_bytes"):
             with (
                 contextlib.suppress(OSError, ValueError),
@@ -58,7 +59,7 @@ class Group:
         return 0
 
     def freeze(self, is_frozen: bool) -> bool:
-        """Stop all that is in it, or let it go on; False where that cannot be had (version 1)."""
+        """Stop or resume all processes of the group; False if the kernel cannot (version 1)."""
         try:
             _write(self.folders.get("kill", self.folders["pids"]), "cgroup.freeze", "1" if is_frozen else "0")
         except OSError:
@@ -66,8 +67,8 @@ class Group:
         return True
 
     def close(self) -> None:
-        """Kill whatever is in it, and remove it."""
-        deadline = time.monotonic() + _PATIENCE_S
+        """Kill all processes of the group and remove it."""
+        deadline = time.monotonic() + _CLOSE_TIMEOUT_S
         self._kill()
         for folder in dict.fromkeys(self.folders.values()):
             while True:
@@ -75,7 +76,7 @@ class Group:
                     os.rmdir(folder)
                 except FileNotFoundError:
                     break
-                except OSError:  # somebody is still dying
+                except OSError:  # a process has not died yet
                     if time.monotonic() > deadline:
                         _left.add(folder)
                         break
@@ -95,17 +96,17 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where groups can be made here: a folder for each controller, and whether they are of version 2."""
+class CgroupParent:
+    """Folders under which this process can create groups, by controller, and whether they are of version 2."""
 
     folders: Mapping[str, str]
     is_unified: bool
 
-    def make(self, limits: BotLimits, overhead: int) -> Group:
-        """A new group with these limits. Raises OSError."""
+    def make(self, limits: BotLimits, overhead: int) -> Cgroup:
+        """Create a group with these limits. Raises OSError."""
         _remove_left()
         name = f"{PREFIX}-{os.getpid()}-{next(_count)}"
-        group = Group({controller: os.path.join(folder, name) for controller, folder in self.folders.items()})
+        group = Cgroup({controller: os.path.join(folder, name) for controller, folder in self.folders.items()})
         try:
             for folder in dict.fromkeys(group.folders.values()):
                 os.mkdir(folder)
@@ -129,10 +130,10 @@ class Place:
             with contextlib.suppress(OSError):
                 _write(folder, "memory.memsw.limit_in_bytes", bound)
             with contextlib.suppress(OSError):
-                _write(folder, "memory.kmem.tcp.limit_in_bytes", bound)  # version 1 counts connections by themselves
+                _write(folder, "memory.kmem.tcp.limit_in_bytes", bound)  # version 1 counts connections separately
 
     def tidy(self) -> None:
-        """Remove the groups of processes that did not live to do it."""
+        """Remove the groups of processes that died without removing them."""
         for folder in dict.fromkeys(self.folders.values()):
             for name in _names(folder):
                 owner = name.removeprefix(f"{PREFIX}-").partition("-")[0]
@@ -142,7 +143,7 @@ class Place:
 
 
 def join_line(files: Sequence[str]) -> tuple[str, ...]:
-    """The program that enters the groups of these files and execs what follows; nothing without any."""
+    """Return the command prefix that enters the groups of these files and execs the rest; empty without files."""
     return ("/bin/sh", "-c", _JOIN, "sh", *files, "--") if files else ()
 
 
@@ -154,14 +155,14 @@ def _remove_left() -> None:
             _left.discard(folder)
 
 
-def find_place() -> Place | str:
-    """Where this process may make groups; in words why it may not."""
+def find_cgroup_parent() -> CgroupParent | str:
+    """Find where this process can create groups; otherwise return the reason why it cannot."""
     own, mounts = _memberships(), _mounts()
     unified = _folder(own.get(""), mounts.get("unified"))
     reason = "no control groups are mounted"
     if unified:
-        found = _unified_place(unified)
-        if isinstance(found, Place):
+        found = _unified_parent(unified)
+        if isinstance(found, CgroupParent):
             return found
         reason = found
     folders = {}
@@ -173,38 +174,40 @@ def find_place() -> Place | str:
         return reason
     if unified and _may_make(unified) and os.path.exists(os.path.join(unified, "cgroup.procs")):
         folders["kill"] = unified
-    return Place(folders, is_unified=False)
+    return CgroupParent(folders, is_unified=False)
 
 
-def _unified_place(folder: str) -> Place | str:
-    """The group of this process, or the one above when it was put aside before; asked to hand its controllers down."""
+def _unified_parent(folder: str) -> CgroupParent | str:
+    """Find a group of version 2 that can delegate memory and pids controllers: ours, or its parent if we moved to a
+    leaf.
+    """
     if os.path.basename(folder) == _REFEREE:
         folder = os.path.dirname(folder)
     controllers = _read(folder, "cgroup.controllers").split()
     if not all(controller in controllers for controller in _NEEDED):
-        return f"{folder} has no memory and pids controllers (version 2)"
+        return f"{folder} lacks the memory or pids controller (version 2)"
     if not _may_make(folder):
-        return f"{folder} may not be written; under systemd set Delegate=yes"
+        return f"{folder} is not writable; under systemd set Delegate=yes"
     if not all(controller in _read(folder, "cgroup.subtree_control").split() for controller in _NEEDED):
-        # A group that hands controllers down may have no processes of its own: all step aside, if all are ours.
+        # A group that delegates controllers may not contain processes: move them to a leaf, if all are ours.
         members = {int(pid) for pid in _read(folder, "cgroup.procs").split()}
         if members - {os.getpid(), *descendants(os.getpid())}:
             return f"{folder} is shared with other programs; start the arena in a group of its own (Delegate=yes)"
         try:
-            aside = os.path.join(folder, _REFEREE)
-            os.makedirs(aside, exist_ok=True)
+            leaf = os.path.join(folder, _REFEREE)
+            os.makedirs(leaf, exist_ok=True)
             for pid in members:
-                _write(aside, "cgroup.procs", str(pid))
+                _write(leaf, "cgroup.procs", str(pid))
             _write(folder, "cgroup.subtree_control", "+memory +pids")
             with contextlib.suppress(OSError):
                 _write(folder, "cgroup.subtree_control", "+cpu")
         except OSError as error:
-            return f"{folder} does not hand its controllers down: {error.strerror}"
-    return Place({"memory": folder, "pids": folder}, is_unified=True)
+            return f"{folder} does not delegate its controllers: {error.strerror}"
+    return CgroupParent({"memory": folder, "pids": folder}, is_unified=True)
 
 
 def _memberships() -> dict[str, str]:
-    """The group of this process by controller; version 2 under the empty name."""
+    """Read the group of this process by controller; version 2 has the empty name."""
     found = {}
     with contextlib.suppress(OSError), open("/proc/self/cgroup", encoding="utf-8") as file:
         for line in file:
@@ -215,7 +218,7 @@ def _memberships() -> dict[str, str]:
 
 
 def _mounts() -> dict[str, tuple[str, str]]:
-    """The root and the place of every hierarchy that is mounted, by controller; version 2 as `unified`."""
+    """Read root and mount point of every mounted hierarchy by controller; version 2 is `unified`."""
     found: dict[str, tuple[str, str]] = {}
     with contextlib.suppress(OSError), open("/proc/self/mountinfo", encoding="utf-8") as file:
         for line in file:

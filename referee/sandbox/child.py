@@ -1,4 +1,4 @@
-"""One confined process with three pipes: spawned, watched, killed with all its descendants, reaped."""
+"""A confined process with three pipes: spawned, watched, killed with all its descendants, reaped."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ import subprocess
 
 from referee.game.spec import BotLimits
 from referee.sandbox.launch import FILTER, Launch
-from referee.sandbox.reaper import PATIENCE_S, kill_descendants, kill_tree
-from referee.sandbox.rest import Rest
+from referee.sandbox.pondering import PonderLimiter
+from referee.sandbox.reaper import KILL_TIMEOUT_S, kill_descendants, kill_tree
 from referee.sandbox.watchdog import Watchdog, Watched
 
 _NEARLY = 0.9
-"""The share of its memory above which a process that died is held to have died of it."""
+"""Share of its memory limit above which the death of a process is attributed to the limit."""
 _ROUGHLY = 2**24
-"""Each core of a machine keeps up to 32 pages of a process to itself before they are counted: so many bytes in all."""
+"""Error of resident memory in bytes: the kernel counts up to 32 pages per core late."""
 
 
 class Child:
-    """A running process. `stdin`, `stdout`, `stderr` are our ends of its pipes, not blocking; `pid_fd` tells its end;
-    `rest` is what it does when it has nothing to do.
+    """A running process. `stdin`, `stdout` and `stderr` are our non-blocking ends of its pipes; `pid_fd` becomes
+    readable when it ends; `ponder_limiter` limits its processor time while it is not to move.
 
-    Raises OSError when the command cannot be executed.
+    Raises OSError if the command cannot be executed.
     """
 
     def __init__(self, launch: Launch, limits: BotLimits, watchdog: Watchdog) -> None:
@@ -43,52 +43,54 @@ class Child:
         except OSError:
             with process:
                 process.kill()
-            if launch.cell:
-                launch.cell.close()
+            if launch.cgroup:
+                launch.cgroup.close()
             raise
         self._resident = 0
         self._limits = limits
         self._watchdog = watchdog
-        self.rest = Rest(process.pid, launch.cell)
+        self.ponder_limiter = PonderLimiter(process.pid, launch.cgroup)
         self._watched = Watched(
             process.pid,
             limits.memory_bytes,
             limits.processes,
             launch.overhead,
             launch.scratch,
-            launch.cell,
-            self.rest,
+            launch.cgroup,
+            self.ponder_limiter,
             launch.is_supervised,
         )
         watchdog.watch(self._watched)
 
     def exits_within(self, ms: float) -> bool:
-        """Whether the process ends in that time; it is not reaped, so that its number stays its own."""
+        """Wait up to `ms` milliseconds for the process to end, and return whether it has. It is not reaped, so that its
+        process id cannot be reused.
+        """
         poll = select.poll()
         poll.register(self.pid_fd, select.POLLIN)
         return bool(poll.poll(ms))
 
     @property
     def has_exited(self) -> bool:
-        """Whether the process has ended."""
+        """True if the process has ended."""
         return self.exits_within(0)
 
     def look(self) -> None:
-        """Have the memory and the processes of all bots of this slot looked at, unless that was done a moment ago."""
+        """Check memory and processes of all bots of this slot, unless that was done a moment ago."""
         self._watchdog.look()
 
     def peak_bytes(self) -> int:
-        """The most memory its tree was seen to hold, looked at anew while it runs."""
-        if self._launch.cell:
-            return self._launch.cell.peak_bytes()
+        """Return the peak memory use of its process tree; measured now if it still runs."""
+        if self._launch.cgroup:
+            return self._launch.cgroup.peak_bytes()
         if not (self._watched.excess or self.has_exited):
             self._watched.look()
         return self._watched.peak.memory_bytes
 
     def excess(self) -> str:
-        """Which limit this process ran into, `memory` or `processes`; empty when none."""
-        if self._launch.cell:
-            return self._launch.cell.excess()
+        """Return the limit that the process exceeded, `memory` or `processes`; empty for neither."""
+        if self._launch.cgroup:
+            return self._launch.cgroup.excess()
         watched, limits = self._watched, self._limits
         if not (watched.excess or self.has_exited):
             watched.look()
@@ -101,29 +103,29 @@ class Child:
         return ""
 
     def _most_resident(self) -> int:
-        """The most memory the tree, or one process of it, was seen to hold."""
+        """Return the peak memory of the tree, or of one of its processes."""
         if self.has_exited:
             self._reap()
-        # The kernel begins this count with what the process held that spawned it: this one. Its counts are rough.
+        # The kernel starts this peak with the memory of the spawning process, which is this one, and counts roughly.
         is_own = self._resident <= resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 + _ROUGHLY
         return max(self._watched.peak.memory_bytes, 0 if is_own else self._resident)
 
     def how_it_ended(self) -> str:
-        """`exit code N` or `killed by SIGNAL`. Only for a process that has exited."""
+        """Describe the end of an exited process: `exit code N` or `killed by SIGNAL`."""
         code = self._reap()
         if code > 128 and self._launch.reports_signals and code - 128 in set(signal.Signals):
             code = 128 - code
         return f"killed by {_signal_name(-code)}" if code < 0 else f"exit code {code}"
 
     def _reap(self) -> int:
-        """The exit code, negative for a signal; waits for the end."""
+        """Wait for the end of the process and return its exit code, negative for a signal."""
         process = self._process
         if process.returncode is None:
-            # What else is in its process group must die first: once reaped, the number may come to mean another one.
+            # Kill the rest of its process group first: once it is reaped, its process id may be reused.
             self._kill()
             try:
                 _, status, usage = os.wait4(self.pid, 0)
-            except ChildProcessError:  # somebody else asked for any child
+            except ChildProcessError:  # other code has reaped any child
                 process.returncode = 255
             else:
                 process.returncode = os.waitstatus_to_exitcode(status)
@@ -131,10 +133,10 @@ class Child:
         return process.returncode
 
     def _kill(self) -> None:
-        """Kill it and all its descendants. A supervisor ends by itself when it has reaped them."""
+        """Kill the process and all its descendants. A supervisor ends by itself when it has reaped them."""
         if self._launch.is_supervised:
             kill_descendants(self.pid)
-            if self.exits_within(PATIENCE_S * 1000):
+            if self.exits_within(KILL_TIMEOUT_S * 1000):
                 return
         kill_tree(self.pid)
 
@@ -144,21 +146,21 @@ class Child:
         self._process.stdin.close()
 
     def end(self) -> None:
-        """Kill it and all its descendants, reap it, close every descriptor."""
+        """Kill the process and all its descendants, reap it, close every descriptor."""
         process = self._process
         self._watchdog.forget(self._watched)
-        self.rest.close()
+        self.ponder_limiter.close()
         if process.returncode is None:
             self._kill()
-        # A full pipe must not keep the dead from being reaped, so our ends are closed before the wait.
+        # Close our ends before the wait, so that a full pipe cannot block the reaping.
         for pipe in (process.stdin, process.stdout, process.stderr):
             if pipe:
                 with contextlib.suppress(OSError):
                     pipe.close()
         self._reap()
         os.close(self.pid_fd)
-        if self._launch.cell:
-            self._launch.cell.close()
+        if self._launch.cgroup:
+            self._launch.cgroup.close()
 
 
 def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
@@ -166,7 +168,7 @@ def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
     passed: tuple[int, ...] = ()
     if launch.filter:
         reader, writer = os.pipe()
-        with open(writer, "wb") as file:  # far below what a pipe holds
+        with open(writer, "wb") as file:  # far smaller than the buffer of a pipe
             file.write(launch.filter)
         line = [str(reader) if word == FILTER else word for word in line]
         passed = (reader,)
@@ -183,8 +185,8 @@ def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
             pass_fds=passed,
         )
     except OSError:
-        if launch.cell:
-            launch.cell.close()
+        if launch.cgroup:
+            launch.cgroup.close()
         raise
     finally:
         for descriptor in passed:

@@ -1,7 +1,7 @@
-"""What the kernel holds for a process beside its resident memory: buffers, page tables, mappings.
+"""Kernel memory of a process in addition to its resident memory: buffers, page tables, mappings.
 
-Where a control group counts, it counts these too. Elsewhere they are put at what they can be at most, from what is
-cheap to read; an ordinary bot's come to a few megabytes.
+Control groups count it exactly. Otherwise an upper bound is computed from values that are cheap to read; for an
+ordinary bot it is a few megabytes.
 """
 
 from __future__ import annotations
@@ -14,40 +14,44 @@ from referee.game.spec import BotLimits
 from referee.sandbox.rlimits import OPEN_FILES
 
 _MAPPING_BYTES = 320
-"""A mapping with its place in the tree of them."""
+"""Kernel memory of a mapping and its tree node."""
 _MANY = 4096
-"""So many mappings are not counted on, which would take long, but taken for as many as there can be."""
+"""Number of mappings from which on they are not counted, which would take long, but taken as the system's maximum."""
 _PIPE_BYTES = 16 * 4096 // 2
-"""A pipe has two ends. Larger ones are refused."""
+"""Pipe buffer per end of the pipe. The filter refuses larger pipes."""
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _CHUNK = 65_536
 
 
 def bound_bytes(limits: BotLimits) -> int:
-    """The most that a bot's sockets and pipes can hold while nobody looks; 0 where its processes are not bounded."""
+    """Return an upper bound of the memory of a bot's sockets and pipes; 0 if its processes are not limited."""
     return limits.processes * OPEN_FILES * descriptor_bytes()
 
 
 @functools.cache
 def descriptor_bytes() -> int:
-    """What one descriptor can hold: a socket its buffer and a message more; larger buffers are refused."""
+    """Return an upper bound of the memory of one descriptor: a socket buffer and one more message.
+
+    Larger buffers are refused by the system call filter.
+    """
     sizes = (_number(f"/proc/sys/net/core/{name}_default", 212_992) for name in ("wmem", "rmem"))
     return max(_PIPE_BYTES, *(size + size // 4 for size in sizes))
 
 
 def held_by_descriptors(pid: int) -> int:
-    """What the descriptors of a process can hold. Raises OSError when it is gone."""
+    """Return an upper bound of the memory of a process's descriptors. Raises OSError if the process has ended."""
     folder = f"/proc/{pid}/fd"
-    return (os.stat(folder).st_size or len(os.listdir(folder))) * descriptor_bytes()  # the size is told since Linux 6.2
+    count = os.stat(folder).st_size or len(os.listdir(folder))  # Linux 6.2 and newer report the count as the size
+    return count * descriptor_bytes()
 
 
 def held_by_mappings(pid: int) -> int:
-    """The page tables of a process and its list of mappings. Raises OSError when it is gone."""
+    """Estimate the memory of a process's page tables and mappings. Raises OSError if the process has ended."""
     with open(f"/proc/{pid}/status", "rb") as file:
         tables = int(file.read().partition(b"VmPTE:")[2].partition(b"kB")[0] or 0)
     try:
         mappings = _count_lines(f"/proc/{pid}/maps", _MANY)
-    except PermissionError:  # it has hidden them
+    except PermissionError:  # the process has hidden them
         mappings = _MANY
     if mappings >= _MANY:
         mappings = _number("/proc/sys/vm/max_map_count", 65_530)
@@ -63,18 +67,18 @@ def _count_lines(path: str, enough: int) -> int:
 
 
 def held_by_network(pid: int) -> int:
-    """What the connections in the network of a process can hold, which is at most what all of the machine's do."""
-    books = b""
+    """Bound the memory of connections in the network namespace of a process, at most that of the whole machine."""
+    sockstat = b""
     for name in ("sockstat", "sockstat6"):
         with contextlib.suppress(OSError), open(f"/proc/{pid}/net/{name}", "rb") as file:
-            books += file.read()
-    return held_by_connections(books)
+            sockstat += file.read()
+    return held_by_connections(sockstat)
 
 
-def held_by_connections(books: bytes) -> int:
-    """The same from the kernel's books of one network (`sockstat`) whose last figure is of all networks together."""
+def held_by_connections(sockstat: bytes) -> int:
+    """Bound the memory of connections from `sockstat` of one namespace, whose `mem` counts all namespaces together."""
     used = pages = 0
-    for words in map(bytes.split, books.splitlines()):
+    for words in map(bytes.split, sockstat.splitlines()):
         if words[0] in (b"TCP:", b"TCP6:"):
             used += int(words[2])
             pages = int(words[-1]) if words[-2] == b"mem" else pages
@@ -83,7 +87,7 @@ def held_by_connections(books: bytes) -> int:
 
 @functools.cache
 def _connection_bytes() -> int:
-    """What one end of a connection may come to hold in both directions."""
+    """Return the maximum buffer size of one end of a connection, both directions."""
     return sum(_number(f"/proc/sys/net/ipv4/tcp_{name}", 2**22, field=2) for name in ("wmem", "rmem"))
 
 

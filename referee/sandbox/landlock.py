@@ -1,7 +1,7 @@
-"""The second sandbox, where namespaces may not be made: Landlock for files, a system call filter for the rest.
+"""The second sandbox, for machines without namespaces: Landlock for files, a system call filter for the rest.
 
-A bot sees the same files as under bubblewrap, may write to none, has no sockets at all, and cannot signal or read
-anybody else's process.
+A bot sees the same files as under bubblewrap and can write to none of them. It has no sockets, and cannot signal or
+read processes of others.
 """
 
 from __future__ import annotations
@@ -13,38 +13,40 @@ from dataclasses import replace
 from referee.sandbox import launcher, rlimits
 from referee.sandbox.launch import Launch, Request, environment, supervised
 from referee.sandbox.privilege import is_passable, may_read_all, pick_user
-from referee.sandbox.seccomp import Filter
-from referee.sandbox.view import look
+from referee.sandbox.seccomp import SyscallFilter
+from referee.sandbox.view import make_view
 
-LEAST_VERSION = 3
-"""Before it, files could be emptied without being written to (Linux 6.2)."""
+MIN_VERSION = 3
+"""Earlier versions allow truncating a file without write access (3 is Linux 6.2)."""
 _SCOPED_VERSION = 6
-"""Since it, signals are Landlock's business too (Linux 6.12)."""
+"""First version that restricts signals (Linux 6.12)."""
 _PID_MARK = 0x7FFF_FFF7
 _WRITTEN = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
 def missing() -> str:
-    """Why this kernel cannot do it, in words; empty when it can."""
+    """Explain why this kernel does not support the sandbox; empty if it does."""
     version = launcher.landlock_version()
-    if version < LEAST_VERSION:
-        return f"the kernel offers Landlock {version}, {LEAST_VERSION} is needed (Linux 6.2)"
-    return "" if _filter(version).program() else "no system call filter for this machine"
+    if version < MIN_VERSION:
+        return f"the kernel has Landlock {version}, but {MIN_VERSION} is required (Linux 6.2)"
+    return "" if _filter(version).program() else "no system call filter exists for this machine"
 
 
-def _filter(version: int) -> Filter:
-    # Before it, a bot can signal nobody but itself, its own children neither.
-    return Filter(_PID_MARK, allows_signals=version >= _SCOPED_VERSION)
+def _filter(version: int) -> SyscallFilter:
+    # Before version 6 the filter allows a bot to signal only itself, not even its own children.
+    return SyscallFilter(_PID_MARK, allows_signals=version >= _SCOPED_VERSION)
 
 
 def wrap(request: Request) -> Launch:
-    """Have the launcher confine the bot. Where its Python or its folder is behind a folder that is closed to its user
-    (an arena under `/root`), it may open all it is shown: Landlock alone says then what that is.
+    """Let the launcher confine the bot.
+
+    If its Python or its folder lies below a folder closed to its user (an arena under `/root`), the bot may open every
+    file that Landlock allows, regardless of its mode.
     """
     user = pick_user()
-    view = look(request.command, request.folder)
+    view = make_view(request.command, request.folder)
     version = launcher.landlock_version()
-    own = [os.path.abspath(request.folder)] if request.folder else []  # the launcher starts in the folder itself
+    own = [os.path.abspath(request.folder)] if request.folder else []  # the launcher starts in this folder
     needed = (sys.executable, os.path.realpath(sys.executable), *own)
     plan = {
         "version": version,

@@ -1,7 +1,4 @@
-"""What is really run in place of a bot's command: the line, its surroundings, and how to read its exit.
-
-Refuses to start anything.
-"""
+"""Data about the process that runs instead of a bot's command: command line, environment, and how to read its exit."""
 
 from __future__ import annotations
 
@@ -18,65 +15,65 @@ from referee.rules.cache import cache_root
 from referee.sandbox import launcher
 
 FILTER = "{filter}"
-"""Stands in a line for the number of the descriptor from which the system call filter is read."""
+"""Placeholder in a command line for the descriptor from which the system call filter is read."""
 
 
-class Cell(Protocol):
-    """Where the kernel bounds and counts what one bot uses."""
+class BotCgroup(Protocol):
+    """Control group in which the kernel limits and measures one bot."""
 
     def peak_bytes(self) -> int:
-        """The most memory that was in use at a time; 0 where the kernel does not say."""
+        """Return the peak memory use; 0 if the kernel does not report it."""
 
     def excess(self) -> str:
-        """`memory` or `processes` when the kernel refused more of it; else empty."""
+        """Return `memory` or `processes` if the kernel enforced that limit; else empty."""
         ...
 
     def freeze(self, is_frozen: bool) -> bool:
-        """Stop all that is in it, or let it go on; False where that cannot be had."""
+        """Stop or resume all processes of the group; False if that is not supported."""
         ...
 
     def close(self) -> None:
-        """Kill whatever is in it, and remove it."""
+        """Kill all processes of the group and remove it."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a level of the sandbox is to confine: a command, run in `folder` (None: this process's)."""
+    """A command to confine, run in `folder` (None: the current folder)."""
 
     command: Sequence[str]
     folder: str | None
     limits: BotLimits
     groups: Sequence[str] = ()
-    """The files by which it enters its control groups."""
+    """Files by which the bot enters its control groups."""
     spare: int = 0
-    """How many processes more than its limit it may have, because its groups count them."""
+    """Processes allowed beyond the limit, because the control group enforces the limit itself."""
     reads_all: bool = False
-    """Whether the bot's user may open whatever it is shown, whoever owns it."""
+    """True if the bot's user may open every file it can see, regardless of the owner."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A command with everything in front of it. `environment` and `folder` None mean those of this process."""
+    """A command with its sandbox prefix. `environment` and `folder` None mean those of this process."""
 
     line: tuple[str, ...]
     environment: Mapping[str, str] | None = None
     folder: str | None = None
     filter: bytes = b""
-    """A system call filter, handed over on a descriptor of its own (see `FILTER`)."""
+    """System call filter, passed on a descriptor of its own (see `FILTER`)."""
     overhead: int = 0
-    """How many processes of the tree are the sandbox's own."""
+    """Number of processes of the tree that belong to the sandbox itself."""
     scratch: tuple[str, ...] = ()
-    """Memory disks of the bot's own, as it sees them."""
+    """Memory file systems of the bot, by their paths inside the sandbox."""
     reports_signals: bool = False
-    """Whether an exit code of 128 + n says that the bot was killed by signal n."""
+    """True if an exit code of 128 + n means that signal n killed the bot."""
     is_supervised: bool = False
-    """Whether the process that is started only supervises the bot: what it uses itself is not the bot's."""
-    cell: Cell | None = None
+    """True if the started process only supervises the bot: its own resources do not count as the bot's."""
+    cgroup: BotCgroup | None = None
 
 
 def supervised(request: Request, plan: Mapping[str, Any], environment: Mapping[str, str]) -> Launch:
-    """Return the launch of a command under a supervisor, which confines it as the plan of `launcher` says."""
+    """Return the launch of a command under a supervisor that confines it by the plan of `launcher`."""
     script = str(Path(launcher.__file__).resolve())
     words = json.dumps({"referee": os.getpid(), "groups": request.groups, **plan})
     line = (sys.executable, "-I", "-S", "-B", script, words, *request.command)
@@ -84,19 +81,20 @@ def supervised(request: Request, plan: Mapping[str, Any], environment: Mapping[s
 
 
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
-"""Else numpy starts a thread for every core of the machine, on some more than a bot may have."""
+"""Environment for one numpy thread: by default numpy starts one per core, on some machines more than a bot may have."""
 _KERNELS = ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_DISABLE_JIT")
-"""Whether kernels are compiled, and for which processor where it is not this one: those for another are not found."""
+"""Variables that decide whether and for which processor kernels are compiled: with other values the cache has no match.
+"""
 
 
 def environment() -> dict[str, str]:
-    """All that a sandboxed bot gets to know of this process's environment: nothing but where programs and kernels are.
+    """Build the environment of a sandboxed bot: only the paths of programs and compiled kernels.
 
     The folder of this Python comes first, so that a bot written in Python finds the arena's packages.
     """
     return {
         "PATH": os.pathsep.join((os.path.dirname(sys.executable), "/usr/local/bin", "/usr/bin", "/bin")),
-        "HOME": "/tmp",  # noqa: S108 - under bubblewrap it is the bot's own
+        "HOME": "/tmp",  # noqa: S108 - private to the bot under bubblewrap
         "TMPDIR": "/tmp",  # noqa: S108
         "LANG": "C.UTF-8",
         "NUMBA_CACHE_DIR": str(cache_root()),

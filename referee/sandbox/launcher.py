@@ -1,24 +1,24 @@
-"""A small program of its own: starts a bot in a child process that it confines, and sees all of the bot's tree end.
+"""A stand-alone program that starts a bot in a confined child process and kills the bot's whole tree at the end.
 
     launcher.py PLAN COMMAND...
 
-The child takes everything away from itself that the plan says, then becomes the bot. The parent supervises: when the
-bot ends, or when the referee that started it is gone, it kills every process the bot has left, and ends as the bot did.
-A death signal alone would not do: it reaches the bot, but none of the bot's own children.
+The child drops the rights that the plan names, then becomes the bot. The parent supervises. When the bot ends or the
+referee dies, the parent kills all processes that the bot left, and ends as the bot did. A death signal is not enough:
+it would reach the bot, but none of its children.
 
-It is started anew for every bot with nothing but the standard library, so it imports as little as it can. `PLAN` is
-JSON; only `referee` must be given:
+A new one starts for every bot with the standard library only, so it imports as little as possible. `PLAN` is JSON; only
+`referee` is required:
 
-- `referee`: the process that plays, which must be this one's parent
+- `referee`: the process that plays, which must be the parent of this one
 - `groups`: the `cgroup.procs` files of the control groups to enter
 - `bounds`: resource limits by name
 - `version` of Landlock, `shown` and `written` paths
-- `user`: the number of the user to become
-- `reads_all`: whether that user may open whatever it is shown, whoever owns it
-- `is_locked`: whether privileges can never grow again
-- `filter` (hexadecimal BPF), `pid_mark` (the number in it that stands for the bot's process)
+- `user`: the user id to change to
+- `reads_all`: whether that user may open every file it can see, regardless of the owner
+- `is_locked`: whether privileges can never be gained again
+- `filter` (hexadecimal BPF), `pid_mark` (the number in it that stands for the bot's process id)
 
-Exits with 125 when anything could not be taken away.
+Exits with 125 if a right could not be dropped.
 
 Landlock is described in landlock(7), the system calls in prctl(2) and capset(2); the numbers are those of
 linux/landlock.h, linux/prctl.h and linux/capability.h.
@@ -41,18 +41,18 @@ READ = EXECUTE | READ_FILE | READ_DIR
 WRITE = WRITE_FILE | READ_FILE
 IOCTL_DEVICE = 1 << 15
 FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
-"""All rights over files, by the version that knows them."""
+"""All file rights, by the Landlock version that introduced the last of them."""
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | 1 << 14 | IOCTL_DEVICE
-"""The rights that a rule about something other than a folder may name."""
+"""Rights that a rule about a path other than a folder may contain."""
 NET_RIGHTS = 3
 SCOPES = 3
-"""Abstract sockets and signals stay among the bot's own processes."""
+"""Restrict abstract sockets and signals to the bot's own processes."""
 
 SET_DEATH_SIGNAL, KEEP_CAPABILITIES, SET_SECCOMP, DROP_BOUND, SET_SUBREAPER = 1, 8, 22, 24, 36
 SET_NO_NEW_PRIVILEGES, AMBIENT, RAISE = 38, 47, 2
 FILTER_MODE = 2
 DAC_OVERRIDE = 1
-"""The capability to open files whatever their owner and mode say."""
+"""Capability to open files regardless of their owner and mode."""
 CAPABILITIES_VERSION, LAST_CAPABILITY = 0x20080522, 63
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -65,14 +65,14 @@ def _check(result: int, what: str) -> int:
 
 
 def landlock_version() -> int:
-    """The version of Landlock this kernel offers; 0 for none."""
+    """Return the Landlock version of this kernel; 0 for none."""
     return max(0, int(_libc.syscall(CREATE_RULESET, None, 0, GET_VERSION)))
 
 
 def restrict_files(version: int, shown: list[str], written: list[str]) -> None:
-    """From now on only these paths may be read and executed, those written to; no TCP, no foreign signals.
+    """Restrict this process for good: read and execute only `shown`, write only `written`, no TCP, no foreign signals.
 
-    As far as that version of Landlock goes: 3 knows neither TCP nor signals, 4 and 5 no signals.
+    Version 3 of Landlock restricts neither TCP nor signals, versions 4 and 5 do not restrict signals.
     """
     rights = FILE_RIGHTS[max(known for known in FILE_RIGHTS if known <= version)]
     attributes = struct.pack("=QQQ", rights, NET_RIGHTS if version >= 4 else 0, SCOPES if version >= 6 else 0)
@@ -93,17 +93,17 @@ def restrict_files(version: int, shown: list[str], written: list[str]) -> None:
 
 
 def load_filter(program: bytes) -> None:
-    """Load a BPF program over system calls."""
+    """Load a BPF program that filters system calls."""
     buffer = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
     _check(_libc.prctl(SET_SECCOMP, FILTER_MODE, header, 0, 0), "seccomp")
 
 
 def become(user: int, reads_all: bool) -> None:
-    """Become that user with no capability, or with the one that opens whatever files Landlock allows."""
+    """Change to that user without capabilities, or with the one to open every file that Landlock allows."""
     for number in range(LAST_CAPABILITY + 1):
         if not (reads_all and number == DAC_OVERRIDE):
-            _libc.prctl(DROP_BOUND, number, 0, 0, 0)  # without new privileges it is a second lock: it may fail
+            _libc.prctl(DROP_BOUND, number, 0, 0, 0)  # only a second barrier after no_new_privs, so it may fail
     if reads_all:
         _check(_libc.prctl(KEEP_CAPABILITIES, 1, 0, 0, 0), "keep capabilities")
     os.setgroups([])
@@ -118,7 +118,7 @@ def become(user: int, reads_all: bool) -> None:
 
 
 def confine(plan: dict, supervisor: int) -> None:  # type: ignore[type-arg]
-    """Take everything away that the plan says. Raises OSError."""
+    """Drop all rights that the plan names. Raises OSError."""
     for path in plan.get("groups", ()):
         with open(path, "w", encoding="ascii") as file:
             file.write("0")
@@ -127,7 +127,7 @@ def confine(plan: dict, supervisor: int) -> None:  # type: ignore[type-arg]
     if plan.get("is_locked"):
         _check(_libc.prctl(SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0), "no_new_privs")
     if plan.get("version"):
-        # A process sees its own entry of /proc, and nobody else's.
+        # A process sees only its own entry of /proc.
         shown = [*plan["shown"], "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm"]
         restrict_files(plan["version"], shown, plan["written"])
     if plan.get("user") is not None:
@@ -141,9 +141,9 @@ def confine(plan: dict, supervisor: int) -> None:  # type: ignore[type-arg]
 
 
 def become_bot(plan: dict, command: list[str], supervisor: int) -> None:  # type: ignore[type-arg]
-    """Confine this process, then execute the command in it. Exits where either fails."""
-    os.setsid()  # a signal that the bot sends to its process group must not end its supervisor
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and what is ignored stays so
+    """Drop the rights of this process, then execute the command in it. Exits if either fails."""
+    os.setsid()  # a signal of the bot to its process group must not end its supervisor
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and exec keeps ignored signals ignored
         signal.signal(number, signal.SIG_DFL)
     try:
         confine(plan, supervisor)
@@ -151,14 +151,14 @@ def become_bot(plan: dict, command: list[str], supervisor: int) -> None:  # type
         print(f"sandbox: {error}", file=sys.stderr, flush=True)
         os._exit(125)
     try:
-        os.execvp(command[0], command)  # noqa: S606 - there is no shell in this
+        os.execvp(command[0], command)  # noqa: S606 - runs without a shell
     except OSError as error:
         print(f"{command[0]}: {error.strerror}", file=sys.stderr, flush=True)
         os._exit(127)
 
 
 def supervise(bot: int, referee: int, wake: int) -> int:
-    """Wait for the end of the bot or of the referee, reaping what the bot orphans; the bot's wait status, or -1."""
+    """Wait until the bot or the referee ends, and reap the bot's orphans. Return the bot's wait status, or -1."""
     poll = select.poll()
     poll.register(referee, select.POLLIN)
     poll.register(wake, select.POLLIN)
@@ -179,13 +179,13 @@ def supervise(bot: int, referee: int, wake: int) -> int:
 
 
 def end_others() -> None:
-    """Kill and reap what the bot has left behind."""
+    """Kill and reap the processes that the bot left."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
     except ChildProcessError:
         return
-    # Beside this file, not from its package, which would import half of the arena.
+    # Import from this folder, not from the package, which would import half of the arena.
     sys.path.append(os.path.dirname(os.path.abspath(__file__)))
     __import__("reaper").sweep(set())
 
@@ -202,9 +202,9 @@ def end_as(status: int) -> None:
 
 
 def main() -> None:
-    """Start the bot, supervise it, and leave nothing of it behind."""
+    """Start the bot, supervise it, and kill everything it leaves."""
     plan, command = json.loads(sys.argv[1]), sys.argv[2:]
-    # A stopped supervisor is woken when the referee dies, and looks who is left.
+    # When the referee dies, SIGCONT wakes a stopped supervisor, which then kills the bot.
     _check(_libc.prctl(SET_DEATH_SIGNAL, signal.SIGCONT, 0, 0, 0), "death signal")
     _check(_libc.prctl(SET_SUBREAPER, 1, 0, 0, 0), "subreaper")
     referee = os.pidfd_open(plan["referee"])
@@ -220,7 +220,7 @@ def main() -> None:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         become_bot(plan, command, supervisor)
     nothing = os.open(os.devnull, os.O_RDWR)
-    for descriptor in range(3):  # the pipes are the bot's alone, so that their end is seen
+    for descriptor in range(3):  # only the bot may hold the pipes, so that the referee sees them close
         os.dup2(nothing, descriptor)
     status = supervise(bot, referee, reader)
     end_others()

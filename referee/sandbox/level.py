@@ -1,7 +1,4 @@
-"""The levels of the sandbox, strongest first, and how each confines a bot.
-
-Which of them work on this machine is found out by `assessment`.
-"""
+"""Sandbox levels, strongest first, and the command prefix of each. `assessment` finds those that work here."""
 
 from __future__ import annotations
 
@@ -11,21 +8,21 @@ from dataclasses import dataclass, field, replace
 
 from referee.game.spec import BotLimits
 from referee.sandbox import bwrap, landlock, rlimits
-from referee.sandbox.cgroup import Place
+from referee.sandbox.cgroup import CgroupParent
 from referee.sandbox.launch import ONE_THREAD, Launch, Request, supervised
 
 LEVELS = ("bwrap", "landlock", "rlimits", "none")
 """All levels, strongest first."""
 _SPARE = 64
-"""How many processes a bot's own bound allows beyond its control group's, so that the group is what refuses."""
+"""Processes that a bot's own limit allows beyond its control group's, so that the group enforces the limit."""
 
 
 Wrap = Callable[[Request], Launch]
-"""Puts a chain of programs in front of a command. Raises OSError where one of them is not there."""
+"""Function that prefixes a command with a chain of programs. Raises OSError if one of them is not installed."""
 
 
 def _plain(request: Request) -> Launch:
-    # The arena's own variables hold passwords and tokens: nothing a bot should be handed.
+    # The arena's own variables contain passwords and tokens, which a bot must not get.
     known = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
     return supervised(request, {}, {**ONE_THREAD, **known})
 
@@ -40,23 +37,24 @@ _WRAPS: dict[str, Wrap] = {
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """A way to run bots. `name` goes into every record; `place` is where control groups for them are made, if any."""
+    """A way to run bots. Every record contains `name`; control groups are created under `cgroup_parent`, if any."""
 
     name: str
-    place: Place | None = field(default=None, compare=False)
+    cgroup_parent: CgroupParent | None = field(default=None, compare=False)
     reads_all: bool = False
-    """Whether a bot may open every file it is shown, whoever owns it: the files of the person who started the arena."""
+    """True if a bot may open every file it can see, regardless of the owner: files of the person who started the arena.
+    """
 
     def confine(self, command: Sequence[str], folder: str | None, limits: BotLimits) -> Launch:
-        """The command with everything in front of it, to be run in `folder` (None: this process's). Raises OSError."""
+        """Return the command with its sandbox prefix, to run in `folder` (None: the current folder). Raises OSError."""
         wrap = _WRAPS[self.name]
         request = Request(command, folder, limits, reads_all=self.reads_all)
-        if self.place is None or self.name == "none":
+        if self.cgroup_parent is None or self.name == "none":
             return wrap(request)
-        group = self.place.make(limits, bwrap.OVERHEAD if self.name == "bwrap" else 0)
+        group = self.cgroup_parent.make(limits, bwrap.OVERHEAD if self.name == "bwrap" else 0)
         try:
             launch = wrap(replace(request, groups=group.files, spare=_SPARE))
         except OSError:
             group.close()
             raise
-        return replace(launch, cell=group)
+        return replace(launch, cgroup=group)

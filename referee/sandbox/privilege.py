@@ -1,6 +1,6 @@
-"""Who a bot runs as: never root. Each bot started by root gets a user number of its own.
+"""The user a bot runs as: never root. Each bot started by root gets a user id of its own.
 
-A number of its own means that no other bot may signal it, read its memory or use up its share of processes.
+Then no other bot can signal it, read its memory or use up its share of processes.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from referee.sandbox.launcher import DAC_OVERRIDE
 
 NOBODY = 65_534
 _FIRST = 0x7000_0000
-"""The first of 2**28 user numbers that no distribution gives to anybody."""
+"""First of 2**28 user ids that no distribution assigns."""
 _PER_PROCESS = 64
 
 _count = itertools.count()
 
 
 def is_root() -> bool:
-    """Whether this process could run a bot as root."""
+    """Return whether this process could run a bot as root."""
     return os.geteuid() == 0
 
 
 def pick_user() -> int | None:
-    """The user number for the next bot; None when this process is not root and has nobody to become.
+    """Choose the user id of the next bot; None if this process is not root and cannot change users.
 
-    `ARENA_SANDBOX_UID` names one for all bots. In a user namespace that maps few numbers it is `nobody`.
+    `ARENA_SANDBOX_UID` sets one id for all bots. In a user namespace that maps too few ids it is 65534.
     """
     if not is_root():
         return None
@@ -40,7 +40,9 @@ def pick_user() -> int | None:
 
 
 def is_shared(user: int | None) -> bool:
-    """Whether other processes may run as that user, so that the kernel's count of its processes says little."""
+    """Return whether other processes may run as that user, so that the kernel's process count per user is of little
+    use.
+    """
     return user is None or user < _FIRST
 
 
@@ -54,7 +56,7 @@ def _is_mapped(user: int) -> bool:
 
 
 def may_read_all() -> bool:
-    """Whether this process may hand a bot the right to open files whatever their owner and mode (Docker's root may)."""
+    """Return whether this process may let a bot open files regardless of owner and mode (root in Docker may)."""
     if not is_root():
         return False
     try:
@@ -66,7 +68,7 @@ def may_read_all() -> bool:
 
 
 def is_passable(path: str) -> bool:
-    """Whether every user may go through the folders above a path, not whether they may read the path itself."""
+    """Return whether every user may traverse the parent folders of a path; the path itself may be unreadable."""
     folder = os.path.abspath(path)
     while (folder := os.path.dirname(folder)) != "/":
         if not os.stat(folder).st_mode & stat.S_IXOTH:
@@ -75,13 +77,14 @@ def is_passable(path: str) -> bool:
 
 
 def drop_line(user: int | None, *, reads_all: bool = False) -> tuple[str, ...]:
-    """The program that becomes that user, for good, and execs what follows. Raises OSError where there is none.
+    """Return the command prefix that changes to that user for good and execs the rest. Raises OSError without
+    `setpriv`.
 
-    `reads_all`: with the one capability that opens files whatever their owner and mode.
+    `reads_all`: keep the one capability to open files regardless of owner and mode.
     """
     program = shutil.which("setpriv")
     if program is None:
-        raise FileNotFoundError("setpriv is not installed; it comes with util-linux")
+        raise FileNotFoundError("setpriv is not installed; install util-linux")
     if user is None:
         return (program, "--no-new-privs", "--pdeathsig", "KILL", "--")
     kept = "-all,+dac_override" if reads_all else "-all"

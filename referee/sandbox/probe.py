@@ -1,11 +1,11 @@
-"""A small program of its own, run inside a sandbox: tries what must not work there and tells what did.
+"""A stand-alone program that attacks from inside a sandbox and reports the attacks that succeeded.
 
     probe.py attack PORT FILE PROCESSES PIDS
     probe.py sibling
 
-The attack prints one line of JSON: `user`, `connected` (to PORT of this machine), `wrote` (FILE), `reached` (what could
-be done to the processes PIDS of another bot), `children` (of twice PROCESSES). The sibling is that other bot: for every
-line it reads it prints what others can change about a process, and the signals it got.
+The attack prints one line of JSON: `user`, `connected` (to PORT of this machine), `wrote` (FILE), `reached` (attacks
+that worked on the processes PIDS of another bot), `children` (of twice PROCESSES). The sibling is that other bot: for
+every line of input it prints the properties of a process that others can change, and the signals it received.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ def _check(result: int) -> None:
 
 
 def be_attacked() -> None:
-    """Tell what can be seen of an attack, whenever asked."""
+    """Print the visible effects of an attack, once per line of input."""
     got: list[int] = []
     for number in range(1, signal.NSIG):
         with contextlib.suppress(OSError, ValueError):
@@ -83,7 +83,7 @@ def _look_into(pid: int) -> None:
         file.read()
 
 
-_ATTRIBUTES = struct.pack("=IIQiIQQQ", 48, 3, 0, 19, 0, 0, 0, 0)  # no nicer than it is, or the kernel refuses
+_ATTRIBUTES = struct.pack("=IIQiIQQQ", 48, 3, 0, 19, 0, 0, 0, 0)  # nice 19: the kernel refuses a lower nice value
 _ATTACKS: dict[str, Callable[[int], object]] = {
     "prlimit64": lambda pid: resource.prlimit(pid, resource.RLIMIT_CPU, (3600, 3600)),
     "setpriority": lambda pid: os.setpriority(os.PRIO_PROCESS, pid, 19),
@@ -101,9 +101,9 @@ _ATTACKS: dict[str, Callable[[int], object]] = {
     "sigqueue": lambda pid: _check(_libc.sigqueue(pid, _CALL_SIGN, None)),
     "pidfd_send_signal": lambda pid: signal.pidfd_send_signal(os.pidfd_open(pid), _CALL_SIGN),
 }
-"""What hurts another process or tells of it. Each raises an error where it is refused."""
+"""Attacks that harm another process or read its data. Each raises an error if it is refused."""
 _TRACELESS: tuple[Callable[[int], object], ...] = (
-    # Whether these worked is seen at the other end alone: some are said to have worked when they were refused.
+    # Only the sibling shows whether these worked: some report success even if they were refused.
     _signal_by_pipe,
     _signal_by_socket,
     lambda pid: os.sched_setaffinity(pid, {min(os.sched_getaffinity(0))}),
@@ -122,7 +122,7 @@ def _reached(pids: list[int]) -> Iterator[str]:
 
 
 def _fork_often(times: int) -> int:
-    """How many children could be had at a time. They end by themselves: some sandboxes let nobody be signalled."""
+    """Count the children that can exist at a time. They end by themselves: some sandboxes forbid all signals."""
     reader, writer = os.pipe()
     for number in range(times):
         try:
@@ -137,7 +137,7 @@ def _fork_often(times: int) -> int:
 
 
 def attack(port: int, path: str, processes: int, pids: list[int]) -> None:
-    """Try everything."""
+    """Try all attacks and print the results as one line of JSON."""
     found = {"user": os.getuid(), "connected": False, "wrote": False}
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
         found["connected"] = True

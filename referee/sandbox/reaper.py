@@ -1,4 +1,4 @@
-"""Finds, kills and reaps every process a bot may have started, also those that fled its process group.
+"""Find, kill and reap every process of a bot, including those that left its process group.
 
 Linux only: a slot declares itself subreaper, so that orphans of its bots become its own children and can be found.
 """
@@ -16,12 +16,12 @@ from collections.abc import Collection, Iterable, Iterator
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _ROUNDS = 200
-PATIENCE_S = 2.0
-"""How long the killed may take to be gone: the memory of a big process is not freed in no time."""
+KILL_TIMEOUT_S = 2.0
+"""Time to wait for killed processes: freeing the memory of a big process takes a while."""
 
 
 def become_subreaper() -> bool:
-    """Make orphaned descendants children of this process; False where the kernel offers no such thing."""
+    """Make orphaned descendants children of this process; return False if the kernel does not support that."""
     try:
         return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
     except (OSError, AttributeError):
@@ -29,9 +29,9 @@ def become_subreaper() -> bool:
 
 
 def wake_at_death_of_parent() -> bool:
-    """Have the kernel send SIGCONT when the thread that made this process ends: what was stopped wakes up to see it.
+    """Request SIGCONT from the kernel for the end of the thread that created this process: it wakes a stopped process.
 
-    False where the kernel offers no such thing.
+    Returns False if the kernel does not support that.
     """
     try:
         return bool(ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0) == 0)
@@ -40,7 +40,7 @@ def wake_at_death_of_parent() -> bool:
 
 
 def children(pid: int | str = "self") -> set[int]:
-    """The process ids of a process's children, those of all its threads; of this process unless named."""
+    """List the process ids of the children of all threads of a process, by default of this one."""
     found: set[int] = set()
     with contextlib.suppress(OSError):
         for task in os.listdir(f"/proc/{pid}/task"):
@@ -50,7 +50,7 @@ def children(pid: int | str = "self") -> set[int]:
 
 
 def _content(path: str) -> bytes:
-    """What a file of the kernel's says: between any two games one is read, and a file object takes longer."""
+    """Read a file of the kernel without a file object, which is slower: one is read between any two games."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         found = data = os.read(file, 65_536)
@@ -63,16 +63,16 @@ def _content(path: str) -> bytes:
 
 
 def descendants(pid: int) -> Iterator[int]:
-    """The children of a process, theirs, and so on."""
+    """Yield the children of a process, their children, and so on."""
     for child in children(pid):
         yield child
         yield from descendants(child)
 
 
 def kill_tree(pid: int) -> None:
-    """Kill a process of ours that has not been reaped, its process group and all its descendants, and see them gone.
+    """Kill an unreaped process of ours, its process group and all its descendants, and wait until they are gone.
 
-    All are stopped before the first is killed, so that none can fork and escape. `pid` itself is left to be reaped.
+    All are stopped before the first is killed, so that none can fork and escape. The caller reaps `pid` itself.
     """
     _kill_trees({pid})
     with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -80,27 +80,32 @@ def kill_tree(pid: int) -> None:
 
 
 def kill_descendants(pid: int) -> None:
-    """Kill all descendants of a process and see them gone; it is left to reap them, and woken if it was stopped."""
+    """Kill all descendants of a process and wait until they are gone.
+
+    The process reaps them; a stopped one is resumed.
+    """
     _kill_trees({pid}, is_spared=True)
     _signal(pid, signal.SIGCONT)
 
 
 def stop_tree(pid: int) -> set[int]:
-    """Stop a process and all its descendants, so that nobody forks his way out; who they are."""
+    """Stop a process and all its descendants, so that none can fork and escape; return their process ids."""
     return _stop_trees({pid})
 
 
 def stop_threads(pid: int) -> None:
-    """Stop a process by each of its threads: one that is running would take its slice before it hears of the others."""
+    """Stop a process by signalling each of its threads: a running thread would use up its time slice before it noticed
+    a stop of the others.
+    """
     with contextlib.suppress(OSError, AttributeError):
         for thread in os.listdir(f"/proc/{pid}/task"):
             ctypes.CDLL(None).tgkill(pid, int(thread), int(signal.SIGSTOP))
 
 
 def sweep(keep: set[int]) -> int:
-    """Kill and reap every child not in `keep`, and what they leave behind; the number of strays killed."""
+    """Kill and reap every child not in `keep`, and its descendants; return the number of killed children."""
     killed: set[int] = set()
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + KILL_TIMEOUT_S
     while (strays := children() - keep) and time.monotonic() < deadline:
         _kill_trees(strays)
         for pid in strays:
@@ -125,7 +130,9 @@ def _stop_trees(roots: Iterable[int]) -> set[int]:
 
 
 def _kill_trees(roots: Collection[int], *, is_spared: bool = False) -> None:
-    """Stop, then kill, all below `roots`, and `roots` unless they are spared; return when they are gone or zombies."""
+    """Stop, then kill all descendants of `roots`, and `roots` unless they are spared; return when all are gone or
+    zombies.
+    """
     doomed = _stop_trees(roots)
     if is_spared:
         doomed -= set(roots)
@@ -152,7 +159,7 @@ def _see_gone(pid_fds: Iterable[int]) -> None:
     left = set(pid_fds)
     for descriptor in left:
         poll.register(descriptor, select.POLLIN)
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + KILL_TIMEOUT_S
     while left and (patience := deadline - time.monotonic()) > 0:
         for descriptor, _ in poll.poll(patience * 1000):
             poll.unregister(descriptor)

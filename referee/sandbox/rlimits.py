@@ -1,6 +1,6 @@
-"""What one process of a bot may use, as the kernel bounds it for each process: the weakest bounds, and always there.
+"""Resource limits that the kernel enforces per process: the weakest limits, but available everywhere.
 
-Also the sandbox that has nothing else: another user and these bounds.
+Also the sandbox level that has nothing but another user and these limits.
 """
 
 from __future__ import annotations
@@ -12,25 +12,26 @@ from referee.sandbox.launch import Launch, Request, environment, supervised
 from referee.sandbox.privilege import is_shared, pick_user
 
 FILE_BYTES = 64 * 2**20
-"""The largest file a bot may write."""
+"""Maximum size of a file written by a bot."""
 OPEN_FILES = 256
 PENDING_SIGNALS = 1024
-"""Of one user; timers count as such."""
+"""Per user; timers count as pending signals."""
 CPU_S = 24 * 3600
-"""A process that is used again and again is not ended for that; one that was forgotten is."""
+"""High enough for a process that plays many games; it ends forgotten processes."""
 _CROWD = 16
-"""How many bots' processes are counted together where they run as one user."""
+"""Number of bots whose processes the kernel counts together when they run as one user."""
 
 
 def bounds(limits: BotLimits, user: int | None, *, has_namespace: bool = False, spare: int = 0) -> dict[str, int]:
-    """The bounds by the kernel's names for them. `spare` processes more are allowed where somebody else counts them.
+    """Return the resource limits by their kernel names. `spare` extra processes are allowed if a control group limits
+    them.
 
-    The data segment may grow to twice the memory allowed: whoever watches the memory, control group or watchdog, is to
-    notice first, so that the verdict names the limit. The address space is not bounded: node and java would not start.
-    Nor are processes of a user who runs more than bots: the kernel would count all of them.
+    The data segment may grow to twice the allowed memory. The control group or the watchdog then notices first, so that
+    the verdict names the limit. The address space is not limited, because node and java would not start. Processes of a
+    user that runs more than bots are not limited either, because the kernel would count all of them.
     """
     found = {"FSIZE": FILE_BYTES, "NOFILE": OPEN_FILES, "CPU": CPU_S, "CORE": 0, "MSGQUEUE": 0}
-    # The user's own rights to go before everybody else are not the bot's.
+    # The user's rights to higher priorities must not pass to the bot.
     found |= {"RTPRIO": 0, "NICE": 0, "SIGPENDING": PENDING_SIGNALS}
     if limits.memory_bytes:
         found["DATA"] = 2 * limits.memory_bytes
@@ -42,16 +43,19 @@ def bounds(limits: BotLimits, user: int | None, *, has_namespace: bool = False, 
 
 
 def limit_line(limits: BotLimits, user: int | None, *, has_namespace: bool = False, spare: int = 0) -> tuple[str, ...]:
-    """The program that sets the bounds and execs what follows. Raises OSError where there is none."""
+    """Return the command prefix that sets the limits and execs the rest.
+
+    Raises OSError if `prlimit` is not installed.
+    """
     program = shutil.which("prlimit")
     if program is None:
-        raise FileNotFoundError("prlimit is not installed; it comes with util-linux")
+        raise FileNotFoundError("prlimit is not installed; install util-linux")
     found = bounds(limits, user, has_namespace=has_namespace, spare=spare)
     return (program, *(f"--{name.lower()}={bound}" for name, bound in found.items()), "--")
 
 
 def wrap(request: Request) -> Launch:
-    """Another user, if there is one to become, and bounds on every process; nothing is hidden from the bot."""
+    """Prefix a change of user, if possible, and limits of each process; nothing is hidden from the bot."""
     user = pick_user()
     plan = {
         "user": user,

@@ -1,4 +1,4 @@
-"""Builds the system call filter of a sandboxed bot: what namespaces and Landlock do not cover is refused.
+"""Build the system call filter of a sandboxed bot, which refuses what namespaces and Landlock do not cover.
 
 The filter is a classic BPF program over `struct seccomp_data`, built here without any library (see seccomp(2) and
 linux/filter.h).
@@ -12,9 +12,9 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Where a call has two numbers: on x86-64, on arm64 (and every newer architecture).
+# Numbers of each call: on x86-64, and on arm64 (and every newer architecture).
 _REFUSED: dict[str, tuple[int, int]] = {
-    # New namespaces would give the bot capabilities over something again.
+    # In new namespaces the bot would have capabilities again.
     "unshare": (272, 97),
     "setns": (308, 268),
     "mount": (165, 40),
@@ -67,7 +67,7 @@ _REFUSED: dict[str, tuple[int, int]] = {
     "open_by_handle_at": (304, 265),
     "fanotify_init": (300, 262),
     "personality": (135, 92),
-    # Memory that belongs to no process, so that nobody would count it.
+    # Memory that belongs to no process, so that it would not be charged to the bot.
     "shmget": (29, 194),
     "shmat": (30, 196),
     "shmctl": (31, 195),
@@ -84,7 +84,7 @@ _REFUSED: dict[str, tuple[int, int]] = {
     "vmsplice": (278, 75),
 }
 _ABSENT: dict[str, tuple[int, int]] = {
-    # Programs try these and take another way where the kernel has no such call.
+    # Programs try these and have a fallback for kernels without them.
     "clone3": (435, 435),
     "io_uring_setup": (425, 425),
     "io_uring_enter": (426, 426),
@@ -92,13 +92,13 @@ _ABSENT: dict[str, tuple[int, int]] = {
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
     "pidfd_open": (434, 434),
-    # Of these the kernel counts but so many for each user, or for all: one bot could leave none to others.
+    # The kernel has a limit for each user or for all: one bot could exhaust it.
     "inotify_init": (253, 26),
     "inotify_init1": (294, 26),
     "io_setup": (206, 0),
 }
 _OF_A_PROCESS: dict[str, tuple[int, int]] = {
-    # Their first argument names a process, 0 the calling one. Landlock lets all of one user's processes be meant.
+    # Their first argument is a process id, 0 for the caller. Landlock allows all processes of the user.
     "prlimit64": (302, 261),
     "sched_setparam": (142, 118),
     "sched_setscheduler": (144, 119),
@@ -121,7 +121,7 @@ _SIGNALS: dict[str, tuple[int, int]] = {
 }
 _PIDFD_SEND_SIGNAL = (424, 424)
 _METADATA: dict[str, tuple[int, int]] = {
-    # Landlock does not care about these.
+    # Landlock does not restrict these.
     "chmod": (90, 53),
     "fchmod": (91, 52),
     "fchmodat": (268, 53),
@@ -144,7 +144,7 @@ _METADATA: dict[str, tuple[int, int]] = {
     "removexattrat": (466, 466),
     "file_setattr": (469, 469),
 }
-"""arm64 has only the newest call of each kind: it stands for the older ones."""
+"""Calls that change metadata of files. arm64 has only the newest call of each kind, listed for the older ones too."""
 
 _MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 """The kernel's number of the architecture, and the column of the tables above."""
@@ -153,14 +153,16 @@ _NEW_NAMESPACES = 0x7E020080
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME."""
 _THREAD, _SHARED_FILES = 0x10000, 0x400
 _REQUESTS = (0x5412, 0x541C, 0x5452, 0x8901, 0x8902)
-"""TIOCSTI and TIOCLINUX put words into the mouth of whoever sits at the terminal; FIOASYNC, FIOSETOWN and SIOCSPGRP
-have the kernel send signals in the bot's name."""
+"""Forbidden requests of ioctl. TIOCSTI and TIOCLINUX type into the user's terminal; FIOASYNC, FIOSETOWN and SIOCSPGRP
+make the kernel send signals for the bot.
+"""
 _SET_FLAGS, _ASYNC = 4, 0x2000
 _FILE_COMMANDS = (0, 1, 2, 3, 5, 6, 7, 9, 11, 16, 36, 37, 38, 1025, 1027, 1030, 1032, 1034, 1035, 1036, 1037, 1038)
-"""What fcntl may do: copies, flags, locks and questions. Not among them: F_SETOWN, F_SETSIG and F_SETOWN_EX, which
-send signals; leases, by which opening a file waits for whoever holds one; F_SETPIPE_SZ, which takes kernel memory."""
+"""Allowed commands of fcntl: copies, flags, locks and queries. Excluded are F_SETOWN, F_SETSIG and F_SETOWN_EX, which
+send signals; leases, which block others that open the file; F_SETPIPE_SZ, which allocates kernel memory.
+"""
 _BUFFER_SIZES = (7, 8, 32, 33)
-"""SO_SNDBUF, SO_RCVBUF and the same by force: kernel memory that is not counted as the bot's."""
+"""SO_SNDBUF, SO_RCVBUF and their FORCE variants: kernel memory that is not charged to the bot."""
 _SOCKET_LEVEL, _UNSHARE_FILES, _CORE_SCHEDULING = 1, 2, 62
 
 _LOAD, _LOAD_AND, _JUMP_EQUAL, _JUMP_GREATER_EQUAL, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
@@ -170,18 +172,20 @@ _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
-    """What a filter lets through beyond the common list."""
+class SyscallFilter:
+    """Choices of a filter that depend on the sandbox level."""
 
     own_pid: int | None = None
-    """The process of a bot without namespaces of its own: the only one that calls about processes may name. Such a bot
-    gets no sockets but pairs, and may not change whose a file is, its mode, its times. None: a bot in namespaces, which
-    may have local, internet and netlink sockets, and change what it owns."""
+    """Process id of a bot without namespaces: calls about processes may name no other process. Such a bot gets no
+    sockets except pairs, and may not change owner, mode or times of files.
+
+    None: a bot in namespaces. It may have local, internet and netlink sockets, and change the files it owns.
+    """
     allows_signals: bool = True
-    """Whether signals may be sent to any process, because namespaces or Landlock see to whom they reach."""
+    """True if signals may be sent to any process, because namespaces or Landlock restrict them."""
 
     def program(self, machine: str = "") -> bytes:
-        """The BPF program for this machine; empty for one whose numbers are not known here."""
+        """Build the BPF program for this machine; empty if its system call numbers are not known here."""
         known = _MACHINES.get(machine or platform.machine())
         return b"" if known is None else _Builder(*known).build(self)
 
@@ -203,18 +207,18 @@ def _argument(index: int) -> bytes:
 
 
 def _among(values: Sequence[int], then: bytes, otherwise: bytes) -> tuple[bytes, ...]:
-    """Return `then` when what was loaded is one of the values, else `otherwise`."""
+    """Return `then` if the loaded value is one of the values, else `otherwise`."""
     jumps = [_op(_JUMP_EQUAL, value, len(values) - place, 0) for place, value in enumerate(values)]
     return (*jumps, otherwise, then)
 
 
 def _unless(index: int, mask: int, forbidden: int) -> tuple[bytes, ...]:
-    """Deny when the masked argument is the forbidden one; else go on."""
+    """Deny the call if the masked argument is `forbidden`; else continue."""
     return (_argument(index), _op(_LOAD_AND, mask), _op(_JUMP_EQUAL, forbidden, 0, 1), _DENY)
 
 
 class _Builder:
-    """A filter in the making, for one machine."""
+    """Builder of a filter for one machine."""
 
     def __init__(self, architecture: int, column: int) -> None:
         self._column = column
@@ -224,14 +228,14 @@ class _Builder:
             _DENY,
             _op(_LOAD, _NUMBER),
         ]
-        if column == 0:  # the x32 interface of x86-64 counts from here
+        if column == 0:  # call numbers of the x32 interface of x86-64 start here
             self._parts += [_op(_JUMP_GREATER_EQUAL, 0x40000000, 0, 1), _DENY]
 
     def on(self, numbers: tuple[int, int], *body: bytes) -> None:
-        """For that call do `body`, which must end in a return."""
+        """Execute `body`, which must end in a return, for that system call."""
         self._parts.extend((_op(_JUMP_EQUAL, numbers[self._column], 0, len(b"".join(body)) // 8), *body))
 
-    def build(self, chosen: Filter) -> bytes:
+    def build(self, chosen: SyscallFilter) -> bytes:
         for numbers in _REFUSED.values():
             self.on(numbers, _DENY)
         for numbers in _ABSENT.values():
@@ -245,11 +249,11 @@ class _Builder:
         return b"".join((*self._parts, _PERMIT))
 
     def _files_and_threads(self) -> None:
-        # A bot that wants other cores, or larger buffers, is told that it has them: some programs end otherwise.
+        # Requests for other cores or larger buffers report success without effect: some programs exit otherwise.
         self.on(_SET_AFFINITY, _refuse(0))
         sizes = _among(_BUFFER_SIZES, _refuse(0), _PERMIT)
         self.on(_SET_SOCKET_OPTION, _argument(1), _op(_JUMP_EQUAL, _SOCKET_LEVEL, 1, 0), _PERMIT, _argument(2), *sizes)
-        # A thread with open files of its own would hold what nobody sees who counts those of its process.
+        # A thread with its own table of open files would hide them from the count of its process.
         alone = _unless(0, _THREAD | _SHARED_FILES, _THREAD)
         self.on(_CLONE, *alone, _argument(0), _op(_LOAD_AND, _NEW_NAMESPACES), *_among((0,), _PERMIT, _DENY))
         self.on(_CLOSE_RANGE, *_unless(2, _UNSHARE_FILES, _UNSHARE_FILES), _PERMIT)
@@ -265,7 +269,7 @@ class _Builder:
             self.on(numbers, _DENY)
         for numbers in _OF_A_PROCESS.values():
             self.on(numbers, _argument(0), *own)
-        # Of a process; the other kinds are of a group, and of all that a user has.
+        # Allow only PRIO_PROCESS; the other kinds are for a process group and for all processes of a user.
         self.on(_SET_PRIORITY, _argument(0), _op(_JUMP_EQUAL, 0, 1, 0), _DENY, _argument(1), *own)
         self.on(_PRCTL, _argument(0), *_among((_CORE_SCHEDULING,), _DENY, _PERMIT))
         if not allows_signals:

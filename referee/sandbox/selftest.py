@@ -1,4 +1,4 @@
-"""Runs a small program in a sandbox and compares what it could do with what it should not be able to."""
+"""Run a small attack program in a sandbox and check that its attacks fail."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from referee.sandbox.reaper import descendants
 from referee.sandbox.watchdog import Watchdog
 
 STRONG = ("bwrap", "landlock")
-"""Those that are to keep a program of unknown origin away from files, network and other processes."""
+"""Levels that must keep a program of unknown origin from files, network and other processes."""
 PROCESSES = 10
-PATIENCE_S = 10.0
+ANSWER_TIMEOUT_S = 10.0
 _LIMITS = replace(BotLimits(), processes=PROCESSES, memory_bytes=2**28)
 
 
 def test(sandbox: Sandbox) -> str:
-    """What is wrong with the sandbox; empty when nothing is."""
+    """Test a sandbox and return what is wrong with it; empty if nothing is."""
     reason = "no Python to test with"
     for python in dict.fromkeys((sys.executable, shutil.which("python3", path="/usr/local/bin:/usr/bin:/bin"))):
         if python:
@@ -42,9 +42,9 @@ def test(sandbox: Sandbox) -> str:
 
 
 def fault(sandbox: Sandbox, command: Sequence[str], folder: str | None, limits: BotLimits) -> str:
-    """Why the sandbox of a bot that ended at once does not even run `true` in its place; empty when it does.
+    """Explain why the sandbox cannot even run `true` in place of a bot that ended at once; empty if it can.
 
-    What the bot itself did, printed or returned has no say in this.
+    The bot's own output and exit code have no influence on the result.
     """
     try:
         child = Child(sandbox.confine(("true", *command), folder, limits), limits, Watchdog())
@@ -52,7 +52,7 @@ def fault(sandbox: Sandbox, command: Sequence[str], folder: str | None, limits: 
         return f"{error.filename}: {error.strerror}"
     try:
         _, complaint = _listen(child)
-        how = child.how_it_ended() if child.exits_within(PATIENCE_S * 1000) else "it does not end"
+        how = child.how_it_ended() if child.exits_within(ANSWER_TIMEOUT_S * 1000) else "it does not end"
         return "" if how == "exit code 0" else complaint.decode("utf-8", "replace").strip() or how
     finally:
         child.end()
@@ -60,16 +60,16 @@ def fault(sandbox: Sandbox, command: Sequence[str], folder: str | None, limits: 
 
 def _test(sandbox: Sandbox, python: str) -> str:
     with socket.create_server(("127.0.0.1", 0)) as server, tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o777)  # noqa: S103 - only the sandbox shall stop the bot from writing there
+        os.chmod(folder, 0o777)  # noqa: S103 - only the sandbox may prevent the bot from writing there
         outside = Path(folder, "outside")
-        # As an argument: the program itself need not be readable by the bot's user.
+        # The program is passed as an argument, because the bot's user need not be able to read its file.
         probe = (python, "-I", "-S", "-B", "-c", Path(__file__).with_name("probe.py").read_text())
         try:
             with _sibling(sandbox, probe) as sibling:
                 words = (server.getsockname()[1], outside, PROCESSES, ",".join(map(str, sibling.pids)))
                 found = _run(sandbox, (*probe, "attack", *map(str, words)))
                 if isinstance(found, dict) and sibling.has_changed():
-                    found["reached"].append("what it asks of the kernel is another")
+                    found["reached"].append("change its kernel state")
         except OSError as error:
             return f"{error.filename or python}: {error.strerror}"
         except ValueError as error:
@@ -88,19 +88,21 @@ def _judge(name: str, found: dict[str, Any], has_written: bool) -> str:
     if is_strong and found["connected"]:
         return "the bot could connect to this machine"
     if is_strong and (found["wrote"] and has_written):
-        return "the bot could write outside"
+        return "the bot could write outside the sandbox"
     if is_strong and found["reached"]:
         return f"the bot could reach another bot: {', '.join(found['reached'])}"
     return ""
 
 
 def _is_counted(name: str) -> bool:
-    """Whether the kernel bounds the processes of each bot; those of a user who runs more than one bot are watched."""
+    """Return whether the kernel limits the processes of each bot; if several bots run as one user, the watchdog counts
+    them.
+    """
     return not is_shared(pick_user()) or (name == "bwrap" and not is_root())
 
 
 class _Sibling:
-    """Another bot in the same sandbox, and how it was before it was attacked."""
+    """Another bot in the same sandbox, and its state before the attack."""
 
     def __init__(self, child: Child) -> None:
         self._child = child
@@ -108,7 +110,7 @@ class _Sibling:
         self.pids = (child.pid, *descendants(child.pid))
 
     def has_changed(self) -> bool:
-        """Whether anything was done to it that it can see, or that it did not survive."""
+        """Return whether the attack changed it visibly or ended it."""
         try:
             return self._ask() != self._before
         except (OSError, ValueError):
@@ -129,7 +131,7 @@ def _sibling(sandbox: Sandbox, probe: tuple[str, ...]) -> Iterator[_Sibling]:
 
 
 def _run(sandbox: Sandbox, command: tuple[str, ...]) -> dict[str, Any] | str:
-    """What the program printed; in words why it did not."""
+    """Run a program in the sandbox and return its answer, or the reason why there is no answer."""
     child = Child(sandbox.confine(command, None, _LIMITS), _LIMITS, Watchdog())
     try:
         return _answer(child)
@@ -140,24 +142,24 @@ def _run(sandbox: Sandbox, command: tuple[str, ...]) -> dict[str, Any] | str:
 
 
 def _answer(child: Child) -> dict[str, Any]:
-    """A line of JSON from a program. Raises ValueError with what it complains of when there is none."""
+    """Read a line of JSON from a program. Raises ValueError with the program's error message if it prints no JSON."""
     answer, complaint = _listen(child)
     try:
         return dict(json.loads(answer))
     except ValueError:
         lines = complaint.decode("utf-8", "replace").strip().splitlines()
-        if lines or not child.exits_within(PATIENCE_S * 1000):
+        if lines or not child.exits_within(ANSWER_TIMEOUT_S * 1000):
             raise ValueError(lines[-1] if lines else "a program in it does not answer") from None
-        raise ValueError(f"a program in it ended without a word ({child.how_it_ended()})") from None
+        raise ValueError(f"a program in it ended without output ({child.how_it_ended()})") from None
 
 
 def _listen(child: Child) -> tuple[bytes, bytes]:
-    """Everything on standard output and standard error until both are closed or the answer is complete."""
+    """Read standard output and standard error until both are closed or the answer is complete."""
     texts = {child.stdout: b"", child.stderr: b""}
     poll = select.poll()
     for descriptor in texts:
         poll.register(descriptor, select.POLLIN)
-    deadline, left = time.monotonic() + PATIENCE_S, len(texts)
+    deadline, left = time.monotonic() + ANSWER_TIMEOUT_S, len(texts)
     while left and not texts[child.stdout].endswith(b"\n") and (patience := deadline - time.monotonic()) > 0:
         for descriptor, _ in poll.poll(patience * 1000):
             data = os.read(descriptor, 65_536)

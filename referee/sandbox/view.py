@@ -1,4 +1,4 @@
-"""What a bot may see of the files of this machine: the system's programs, the arena's Python, and its own."""
+"""Files of this machine that a bot can see: the system's programs, the arena's Python, and its own files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from referee.rules.families import BUILT_IN, folder, homes
 _SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"),
     *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/java*", "/etc/localtime"),
-    "/etc/ssl/openssl.cnf",  # without it node does not start where it may not be looked for
+    "/etc/ssl/openssl.cnf",  # without it node does not start under Landlock
 )
 _PACKAGES = ("bots", "protocol", "referee")
 
@@ -28,24 +28,24 @@ _TOO_MUCH = frozenset(
         "/tmp",  # noqa: S108
     }
 )
-"""Folders that are never shown whole because a program happens to lie in them; nor is anybody's home."""
+"""Folders that are never shown as a whole, even if a program is in them. The same holds for home folders."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Files and folders to be shown read-only at their own places, symbolic links to be made, and the command."""
+    """Files and folders to show read-only at their own paths, symbolic links to create, and the command to run."""
 
     command: tuple[str, ...]
     shown: tuple[str, ...]
     links: tuple[tuple[str, str], ...] = field(default=())
-    """Pairs of a target and the place of the link."""
+    """Pairs of the target and the path of a link."""
 
 
-def look(command: Sequence[str], folder: str | None) -> View:
-    """What a bot needs to see to run `command`.
+def make_view(command: Sequence[str], folder: str | None) -> View:
+    """Find the files that a bot must see to run `command`.
 
-    A bot in a folder of its own sees that folder (which is not in `shown`: where it appears is for others to say) and
-    nothing else of its owner's. A bot of this machine sees the folders of the files its command line names.
+    A bot in a folder of its own sees that folder and no other files of its owner. The folder is not in `shown`, since
+    the sandbox levels choose its path. A bot of this machine sees the folders of all files named in its command line.
     """
     command = tuple(command)
     links, system = _system()
@@ -62,24 +62,26 @@ def look(command: Sequence[str], folder: str | None) -> View:
 
 
 def _from_folder(word: str, folder: str) -> str:
-    """A word of a command whose files in the bot's own folder are named from there: it may appear elsewhere."""
+    """Make a path in the bot's own folder relative to it, since the sandbox may show the folder at another path."""
     return re.sub(rf"(?<![^=:,]){re.escape(folder.rstrip(os.sep))}{os.sep}(?=.)", "./", word)
 
 
 def named_files(word: str) -> list[str]:
-    """The files and folders that a word of a command names: itself, `file.py:name`, `--weights=FILE`, `a.jar:lib`."""
+    """List the files and folders that a word of a command names: itself, `file.py:name`, `--weights=FILE`,
+    `a.jar:lib`.
+    """
     value = word.partition("=")[2]
     texts = dict.fromkeys((word, value, *word.split(":"), *value.split(":")))
     return [text for text in texts if text and os.path.exists(text)]
 
 
 def is_shared(path: str) -> bool:
-    """Whether every bot sees a file anyway: the system's, or the arena's own."""
+    """Return whether every bot sees a file: one of the system or of the arena."""
     return _is_systems(path) or any(path.startswith(one + os.sep) for one in _arena())
 
 
 def is_too_much(folder: str) -> bool:
-    """Whether a folder holds more than one bot: never shown whole because a program happens to lie in it."""
+    """Return whether a folder holds more than one bot, so that it is never shown as a whole."""
     return folder in _TOO_MUCH or folder == os.path.expanduser("~") or os.path.dirname(folder) == "/home"
 
 
@@ -96,7 +98,7 @@ def _system() -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
 
 
 def _arena() -> list[str]:
-    """This Python with its packages, the arena's own packages for bots, families from elsewhere, compiled kernels."""
+    """List this Python with its packages, the packages for bots, installed families and compiled kernels."""
     root = Path(__file__).resolve().parents[2]
     found = [sys.prefix, sys.base_prefix, str(cache_root()), *(str(root / name) for name in _PACKAGES)]
     found += [str(folder(family)) for family, module in homes().items() if not module.startswith(BUILT_IN)]
@@ -104,9 +106,9 @@ def _arena() -> list[str]:
 
 
 def _surroundings(path: str) -> list[str]:
-    """The folder of a file, and of everything it links to; for a program under a `bin` the folder above that.
+    """List the folder of a file and of every link target; for a program in a `bin` folder the parent of `bin`.
 
-    A folder is shown itself, and nothing at all where that would be a home or half the machine.
+    A folder is shown as itself. Nothing is shown if that would be a home folder or a large part of the machine.
     """
     found = []
     path = os.path.abspath(path)
@@ -128,7 +130,7 @@ def _is_systems(path: str) -> bool:
 
 
 def _outermost(paths: Iterable[str]) -> list[str]:
-    """The paths without those that lie in another one."""
+    """Drop the paths that lie inside another one."""
     found: list[str] = []
     for path in sorted(set(paths)):
         if not any(path == one or path.startswith(one + "/") for one in found):

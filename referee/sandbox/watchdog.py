@@ -1,7 +1,7 @@
-"""Keeps an eye on the memory and the processes of running bots, and kills what is too big.
+"""Watch the memory and the processes of running bots, and kill those that exceed their limits.
 
-Where a control group counts, it only finishes what the kernel began; else it counts itself. A look costs some reads of
-`/proc` for each process, so looks are rare: whoever waits for a bot asks for one at times.
+With a control group, it only completes what the kernel began; without one it measures itself. A check reads several
+files in `/proc` for each process, so checks are rare: callers that wait for a bot request one now and then.
 """
 
 from __future__ import annotations
@@ -13,67 +13,67 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from referee.sandbox.kernel_memory import held_by_descriptors, held_by_mappings, held_by_network
-from referee.sandbox.launch import Cell
+from referee.sandbox.launch import BotCgroup
+from referee.sandbox.pondering import PonderLimiter
 from referee.sandbox.reaper import children, descendants, kill_descendants, kill_tree
-from referee.sandbox.rest import Rest
 
 INTERVAL_NS = 90_000_000
-"""A little less than a single wait for a bot, so that every such wait ends with a look."""
+"""Slightly less than a single wait for a bot, so that every such wait ends with a check."""
 _THOROUGH_NS = 450_000_000
-"""How long what is slow to count, and slow to grow, is taken to be as it was."""
+"""Time for which values that are slow to measure, and slow to grow, are reused."""
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """What a process and its descendants are and hold at one moment."""
+    """Resources of a process and its descendants at one moment."""
 
     memory_bytes: int = 0
     threads: int = 0
     kernel_bytes: int = 0
-    """The part of the memory that is the kernel's: what the descriptors can hold."""
+    """Part of the memory that is the kernel's: the maximum buffers of the descriptors."""
 
 
 @dataclass(slots=True)
 class Watched:
-    """One tree under watch: its root, its bounds (0 = none), and the most that was ever seen."""
+    """A watched process tree: its root, its limits (0 = none), and its peak."""
 
     pid: int
     memory_bytes: int
     processes: int
     overhead: int = 0
-    """How many processes of the tree are the sandbox's own."""
+    """Number of processes of the tree that belong to the sandbox itself."""
     scratch: tuple[str, ...] = ()
-    """Memory disks of its own, as its first child sees them: what is written there counts as memory."""
-    cell: Cell | None = None
-    """The control group that does the counting, if there is one."""
-    rest: Rest | None = None
-    """What it does while it is not its turn."""
+    """Paths of its memory file systems as its first child sees them; files on them count as memory."""
+    cgroup: BotCgroup | None = None
+    """Control group that measures the tree, if there is one."""
+    ponder_limiter: PonderLimiter | None = None
+    """Limiter of its processor time out of turn."""
     is_supervised: bool = False
-    """Whether the root of the tree is a supervisor, whose memory and thread are not the bot's."""
+    """True if the root is a supervisor, whose memory and thread are not the bot's."""
     peak: Census = field(default_factory=Census)
     excess: str = ""
-    """`memory` or `processes` once it was killed for having too much of it."""
+    """`memory` or `processes` if the bot was killed for exceeding that limit."""
     _slow_bytes: int = 0
-    """What was found when mappings and connections were last counted."""
+    """Last result of `_count_slowly`."""
     _slow_ns: int = 0
 
     def look(self) -> None:
-        """Count, and kill the whole tree when it is over a bound."""
-        if self.cell:
-            if self.cell.excess() == "memory":
-                # The kernel kills one process of a group that is too big. A bot is not half dead.
+        """Measure the tree, and kill all of it if it exceeds a limit."""
+        if self.cgroup:
+            if self.cgroup.excess() == "memory":
+                # The kernel kills one process of a group that is too big. Kill the rest: a bot never lives on in part.
                 self.excess = "memory"
                 self._kill()
             return
         census = take_census(self._processes())
-        beside = self._written() + self._count_slowly()
-        census = replace(census, memory_bytes=census.memory_bytes + beside)
+        slow_bytes = self._written() + self._count_slowly()
+        census = replace(census, memory_bytes=census.memory_bytes + slow_bytes)
         threads = census.threads - self.overhead
-        are_many = 0 < self.processes < threads  # the memory of so many is theirs, and takes too long to count exactly
+        are_many = 0 < self.processes < threads  # measuring that many exactly takes too long
         if self.memory_bytes and census.memory_bytes > self.memory_bytes and not are_many:
-            # What forked processes share was counted for each of them: count again, exactly, which is slow.
-            census = replace(census, memory_bytes=_shared_out(self._processes()) + census.kernel_bytes + beside)
+            # Memory shared by forked processes was counted for each: measure again exactly, which is slow.
+            census = replace(census, memory_bytes=_shared_out(self._processes()) + census.kernel_bytes + slow_bytes)
         self.peak = Census(max(self.peak.memory_bytes, census.memory_bytes), max(self.peak.threads, threads))
         if are_many:
             self.excess = "processes"
@@ -84,18 +84,18 @@ class Watched:
         self._kill()
 
     def _kill(self) -> None:
-        """Kill the bot; its supervisor sees that, and ends."""
+        """Kill the bot; a supervisor notices and ends."""
         if self.is_supervised:
             kill_descendants(self.pid)
         else:
             kill_tree(self.pid)
 
     def _processes(self) -> tuple[int, ...]:
-        """The processes of the bot, and those of the sandbox around it that are not its supervisor."""
+        """List the processes of the bot, and those of the sandbox around it except the supervisor."""
         return (*(() if self.is_supervised else (self.pid,)), *descendants(self.pid))
 
     def _count_slowly(self) -> int:
-        """Page tables, mappings, connections in a network of its own."""
+        """Measure page tables, mappings and the connections of its own network namespace."""
         now = time.monotonic_ns()
         if now - self._slow_ns >= _THOROUGH_NS:
             self._slow_bytes = 0
@@ -108,13 +108,13 @@ class Watched:
         return self._slow_bytes
 
     def _written(self) -> int:
-        """What is on its memory disks, with about a kilobyte of the kernel's for each file."""
+        """Measure the files on its memory file systems, with about a kilobyte of kernel memory for each."""
         total = 0
         for child in children(self.pid) if self.scratch else ():
             for place in self.scratch:
                 with contextlib.suppress(OSError):
                     found = f"/proc/{child}/root{place}"
-                    if os.stat(found).st_dev == _device(place):  # it has not been given its own disks yet
+                    if os.stat(found).st_dev == _device(place):  # its own file systems are not mounted yet
                         continue
                     disk = os.statvfs(found)
                     total += (disk.f_blocks - disk.f_bfree) * disk.f_frsize + (disk.f_files - disk.f_ffree) * 1024
@@ -122,39 +122,39 @@ class Watched:
 
 
 class Watchdog:
-    """Looks at every watched tree, at most once in `INTERVAL_NS`."""
+    """Checks all watched trees, at most once in `INTERVAL_NS`."""
 
     def __init__(self) -> None:
         self._watched: list[Watched] = []
         self.next_ns = 0
-        """When the next look is due, on the monotonic clock."""
+        """Time of the next check on the monotonic clock."""
 
     def watch(self, tree: Watched) -> None:
-        """Begin to watch."""
+        """Start watching a tree."""
         self._watched.append(tree)
 
     def forget(self, tree: Watched) -> None:
-        """Watch no more."""
+        """Stop watching a tree."""
         with contextlib.suppress(ValueError):
             self._watched.remove(tree)
 
     def look(self) -> None:
-        """Look at all trees, unless that was done a moment ago."""
+        """Check all trees, unless that was done a moment ago."""
         now = time.monotonic_ns()
         if now < self.next_ns:
             return
         for tree in self._watched:
             if not tree.excess:
                 tree.look()
-                if tree.rest:
-                    tree.rest.look()
+                if tree.ponder_limiter:
+                    tree.ponder_limiter.check()
         self.next_ns = time.monotonic_ns() + INTERVAL_NS
 
 
 def take_census(pids: Iterable[int]) -> Census:
-    """The resident memory of processes, with what their descriptors can hold, and their threads.
+    """Measure the resident memory of processes, the maximum buffers of their descriptors, and their threads.
 
-    Memory they share counts for each.
+    Shared memory counts for each process.
     """
     resident = threads = kernel = 0
     for one in pids:
@@ -167,7 +167,7 @@ def take_census(pids: Iterable[int]) -> Census:
 
 
 def _device(place: str) -> int | None:
-    """The number of the disk that this process has there, if it has one."""
+    """Return the number of the file system at this path as this process sees it; None if the path does not exist."""
     try:
         return os.stat(place).st_dev
     except OSError:
@@ -175,7 +175,9 @@ def _device(place: str) -> int | None:
 
 
 def _shared_out(pids: Iterable[int]) -> int:
-    """The memory of processes, every page they share counted once in all; resident memory where that cannot be read."""
+    """Sum the memory of processes, shared pages counted once; resident memory if the kernel does not reveal the
+    shares.
+    """
     total = 0
     for one in pids:
         try:

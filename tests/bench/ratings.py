@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from referee.ratings.bradley_terry import Fit, fit
-from referee.ratings.cycle import cyclic_part, look
+from referee.ratings.bradley_terry import StrengthFit, fit
+from referee.ratings.cycle import analyse_cycles, cyclic_part
 from referee.ratings.meetings import Floats, expectation, meetings
 from tests.bench.figure import Figure
 from tests.referee.ratings import simulated
@@ -25,7 +25,7 @@ _SPREAD = 0.6
 """The standard deviation of the bots' strengths in theta: 104 Elo."""
 
 
-def log_loss(fitted: Fit, results: list[tuple[str, str, float]], cyclic: Floats | None) -> float:
+def log_loss(fitted: StrengthFit, results: list[tuple[str, str, float]], cyclic: Floats | None) -> float:
     """Of results, a game, in nats."""
     met = meetings(results, [one.name for one in fitted.strengths])
     chances = expectation(met, fitted, cyclic).chances
@@ -61,7 +61,7 @@ def lines(runs: int) -> Iterator[tuple[str, int, int, float, float, float]]:
                 rng = np.random.default_rng((seed, bots, games))
                 strengths, matrix = field(kind, edge, bots, rng)
                 results = simulated.play(strengths, matrix, games, rng)
-                findings = look(results, fit(results, with_advantage=True), seed)
+                findings = analyse_cycles(results, fit(results, with_advantage=True), seed)
                 found += findings is not None and findings.is_cyclic
                 if seed < runs / 5:
                     losses.append(held_out(strengths, matrix, games, seed))

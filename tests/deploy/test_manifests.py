@@ -76,7 +76,7 @@ def test_services_disruptions_and_policies_mean_pods_that_exist() -> None:
     for budget in of_kind("PodDisruptionBudget").values():
         assert budget["spec"]["selector"]["matchLabels"]["app"] in apps
     policies = of_kind("NetworkPolicy")
-    assert {name for name in policies if name not in ("nobody", "names")} == apps
+    assert {name for name in policies if name not in ("default-deny", "names")} == apps
     for name in apps:
         assert policies[name]["spec"]["podSelector"] == {"matchLabels": {"app": name}}
 
@@ -85,7 +85,7 @@ def test_workers_reach_scheduler_and_pages_only() -> None:
     spec = of_kind("NetworkPolicy")["worker"]["spec"]
     reached = [peer["podSelector"]["matchLabels"]["app"] for rule in spec["egress"] for peer in rule["to"]]
     assert reached == ["scheduler", "arena"]
-    assert of_kind("NetworkPolicy")["nobody"]["spec"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
+    assert of_kind("NetworkPolicy")["default-deny"]["spec"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
     for name in ("database", "broker"):
         source = of_kind("NetworkPolicy")[name]["spec"]["ingress"][0]["from"][0]["podSelector"]
         assert "worker" not in source["matchExpressions"][0]["values"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.capabilities import Capabilities, movetime_for, shortened
+from protocol.capabilities import Capabilities, movetime_for, shorten_movetime
 from protocol.messages import Ugi
 from protocol.options import parse_option
 from protocol.session import RefereeSession
@@ -17,7 +17,7 @@ def after(*lines: str, known: Capabilities | None = None) -> Capabilities:
     session.send(Ugi())
     for line in (*lines, "ugiok"):
         session.receive(line.encode())
-    return session.learned()
+    return session.merge_capabilities()
 
 
 def test_a_handshake_fills_in_who_the_bot_is():
@@ -107,7 +107,7 @@ def test_the_share_of_one_move(time_ms, inc_ms, usual_ms, found):
 
 @pytest.mark.parametrize(("move_ms", "late_ms", "told"), [(500, 0, 500), (500, 33, 467), (500, 400, 250), (1, 9, 1)])
 def test_a_move_time_is_shortened_by_half_at_most(move_ms, late_ms, told):
-    assert shortened(move_ms, late_ms) == told
+    assert shorten_movetime(move_ms, late_ms) == told
 
 
 def test_a_bot_that_overshoots_by_its_overhead_survives_eighty_moves():

@@ -26,7 +26,7 @@ def test_a_long_name_in_an_option_error_is_cut():
 
 def test_options_that_look_alike_are_suggested():
     assert BadOption("option", "Hsah", ["Threads", "Hash"]).near == ("Hash",)
-    assert "there is none" in str(BadOption("option", "Hash", []))
+    assert "none exists" in str(BadOption("option", "Hash", []))
 
 
 def test_a_line_too_long_shows_how_it_begins():

@@ -9,7 +9,7 @@ import pytest
 import protocol
 from protocol import parser, session, ugicheck
 from protocol.lines import LIMIT_BYTES
-from protocol.turn import State
+from protocol.turn import SessionState
 
 FOLDER = Path(protocol.__file__).parent
 GRAMMAR = tomllib.loads((FOLDER / "grammar.toml").read_text(encoding="utf-8"))
@@ -17,15 +17,18 @@ SPEC = (FOLDER / "SPEC.md").read_text(encoding="utf-8")
 
 
 def test_it_has_the_verbs_states_and_bounds_of_the_program():
-    assert GRAMMAR["states"] == [state.value for state in (*State,)]
+    assert GRAMMAR["states"] == [state.value for state in (*SessionState,)]
     assert set(GRAMMAR["referee"]) == set(parser._REFEREE)
     assert set(GRAMMAR["bot"]) == set(parser._BOT)
     assert set(GRAMMAR["bot"]) == ugicheck.KNOWN
-    assert GRAMMAR["line_bytes"] == LIMIT_BYTES == ugicheck.LINE_BYTES
+    assert GRAMMAR["line_bytes"] == LIMIT_BYTES == ugicheck.MAX_LINE_BYTES
 
 
 def test_what_the_referee_says_when_is_what_its_session_allows():
-    said = {GRAMMAR_VERB[kind]: (needed.value, after.value) for kind, (needed, after) in session._REFEREE_SAYS.items()}
+    said = {
+        GRAMMAR_VERB[kind]: (needed.value, after.value)
+        for kind, (needed, after) in session._REFEREE_TRANSITIONS.items()
+    }
     for verb, one in GRAMMAR["referee"].items():
         if verb != "quit":
             assert said[verb] == (*one["from"], one.get("to", one["from"][0])), verb
@@ -33,9 +36,10 @@ def test_what_the_referee_says_when_is_what_its_session_allows():
         assert GRAMMAR["bot"][GRAMMAR_VERB[kind]]["from"] == [needed.value]
 
 
+VERBS = {"SetPosition": "position", "UgiQuery": "query", "UgiResult": "result"}
 GRAMMAR_VERB = {
-    kind: kind.__name__.lower().replace("newgame", "uginewgame").replace("setposition", "position")
-    for kind in (*session._REFEREE_SAYS, *session._BOT_ANSWERS)
+    kind: VERBS.get(kind.__name__, kind.__name__.lower())
+    for kind in (*session._REFEREE_TRANSITIONS, *session._BOT_ANSWERS)
 }
 
 
@@ -68,16 +72,16 @@ def test_conversations_hold_to_it(transcript: Path):
 
 
 class Replay:
-    """Stands for an engine that says what a conversation has."""
+    """Stands for an engine that sends the lines of a transcript."""
 
     def __init__(self, lines: list[str]) -> None:
         self.lines = iter(lines)
         self.problems: list[tuple[str, str]] = []
 
-    def say(self, _line: str) -> None:
+    def send(self, _line: str) -> None:
         """Its answers are fixed."""
 
-    def hear(self, _seconds: float, _watch: object) -> ugicheck.Line:
+    def receive(self, _seconds: float, _watch: object) -> ugicheck.Line:
         return ugicheck.Line(next(self.lines), 0.0)
 
 
@@ -93,8 +97,8 @@ SOUND = [path for path in sorted((FOLDER / "transcripts").glob("*.txt")) if is_s
 @pytest.mark.parametrize("path", SOUND, ids=lambda path: path.stem)
 def test_the_checker_finds_no_fault_in_them(path: Path):
     said = [line[2:] for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("< ")]
-    report = ugicheck.Report(lambda _: None)
-    talk = ugicheck.Talk(Replay(said), report, ugicheck.argparse.Namespace(patience=1.0, family="", legal=""))
+    report = ugicheck.UgiReport(lambda _: None)
+    talk = ugicheck.EngineSession(Replay(said), report, ugicheck.argparse.Namespace(patience=1.0, family="", legal=""))
     talk.introduce()
     assert not report.faults
     assert len(talk.options) == sum(line.startswith("option ") for line in said)

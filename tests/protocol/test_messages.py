@@ -18,17 +18,17 @@ from protocol.messages import (
     Id,
     Info,
     IsReady,
-    NewGame,
-    Query,
     Quit,
     ReadyOk,
     Response,
-    Result,
     SetOption,
     SetPosition,
     Stop,
     Ugi,
+    UgiNewGame,
     UgiOk,
+    UgiQuery,
+    UgiResult,
     Unknown,
 )
 from protocol.options import OptionDecl, parse_option
@@ -94,14 +94,14 @@ FROM_BOT = st.one_of(
     st.builds(Unknown, st.one_of(st.just(""), TEXT)),
 )
 FROM_REFEREE = st.one_of(
-    st.sampled_from([Ugi(), IsReady(), NewGame(), Stop(), Quit()]),
+    st.sampled_from([Ugi(), IsReady(), UgiNewGame(), Stop(), Quit()]),
     st.builds(SetOption, TEXT, st.one_of(st.none(), st.just(""), TEXT)),
     st.builds(SetPosition, st.one_of(st.none(), TEXT), st.lists(WORD, max_size=5).map(tuple)),
     st.builds(Go, p1time=NUMBER, p2time=NUMBER, p1inc=NUMBER, p2inc=NUMBER),
     st.builds(Go, movetime=st.one_of(st.none(), NUMBER), depth=st.one_of(st.none(), NUMBER)),
     st.builds(Go, nodes=NUMBER, infinite=st.booleans()),
-    st.builds(Query, TEXT),
-    st.builds(Result, st.sampled_from(["p1win", "p2win", "draw"]), st.sampled_from(["", "goal", "max-plies"])),
+    st.builds(UgiQuery, TEXT),
+    st.builds(UgiResult, st.sampled_from(["p1win", "p2win", "draw"]), st.sampled_from(["", "goal", "max-plies"])),
     st.builds(Unknown, TEXT),
 )
 BOT_VERBS = {"bestmove", "info", "id", "option", "response", "ugiok", "readyok"}
@@ -238,7 +238,7 @@ def test_malformed_lines_of_known_verbs(line):
         ("go", Go()),
         ("go movetime 100 searchmoves a1b2", Go(movetime=100)),
         ("go p1time -5 p2time 10", Go(p1time=-5, p2time=10)),
-        ("result draw", Result("draw")),
+        ("result draw", UgiResult("draw")),
         ("hello", Unknown("hello")),
     ],
 )

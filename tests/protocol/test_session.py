@@ -14,17 +14,17 @@ from protocol.messages import (
     Id,
     Info,
     IsReady,
-    NewGame,
-    Query,
     Quit,
     ReadyOk,
     Response,
-    Result,
     SetOption,
     SetPosition,
     Stop,
     Ugi,
+    UgiNewGame,
     UgiOk,
+    UgiQuery,
+    UgiResult,
     Unknown,
 )
 from protocol.options import OptionDecl, parse_option
@@ -35,32 +35,32 @@ from protocol.session import (
     MAX_OPTIONS,
     RefereeSession,
 )
-from protocol.turn import State, Stray
+from protocol.turn import SessionState, Stray
 
 ALL = [
     Ugi(),
     SetOption("a", "b"),
     IsReady(),
-    NewGame(),
+    UgiNewGame(),
     SetPosition(),
     Go(),
     Stop(),
     Quit(),
-    Query("fen"),
-    Result("draw"),
+    UgiQuery("fen"),
+    UgiResult("draw"),
 ]
-IDLE = {SetOption, IsReady, NewGame, SetPosition, Query, Result, Quit}
+IDLE = {SetOption, IsReady, UgiNewGame, SetPosition, UgiQuery, UgiResult, Quit}
 
 
-def in_state(state: State) -> RefereeSession:
+def in_state(state: SessionState) -> RefereeSession:
     session = RefereeSession()
     words = {
-        State.STARTED: [],
-        State.HANDSHAKE: [Ugi()],
-        State.IDLE: [Ugi(), b"ugiok"],
-        State.READYING: [Ugi(), b"ugiok", IsReady()],
-        State.THINKING: [Ugi(), b"ugiok", SetPosition(), Go()],
-        State.CLOSED: [Ugi(), b"ugiok", Quit()],
+        SessionState.STARTED: [],
+        SessionState.HANDSHAKE: [Ugi()],
+        SessionState.IDLE: [Ugi(), b"ugiok"],
+        SessionState.READYING: [Ugi(), b"ugiok", IsReady()],
+        SessionState.THINKING: [Ugi(), b"ugiok", SetPosition(), Go()],
+        SessionState.CLOSED: [Ugi(), b"ugiok", Quit()],
     }
     for word in words[state]:
         if isinstance(word, bytes):
@@ -74,12 +74,12 @@ def in_state(state: State) -> RefereeSession:
 @pytest.mark.parametrize(
     ("state", "allowed"),
     [
-        (State.STARTED, {Ugi, Quit}),
-        (State.HANDSHAKE, {Quit}),
-        (State.IDLE, IDLE),
-        (State.READYING, {Quit}),
-        (State.THINKING, {Stop, Quit}),
-        (State.CLOSED, set()),
+        (SessionState.STARTED, {Ugi, Quit}),
+        (SessionState.HANDSHAKE, {Quit}),
+        (SessionState.IDLE, IDLE),
+        (SessionState.READYING, {Quit}),
+        (SessionState.THINKING, {Stop, Quit}),
+        (SessionState.CLOSED, set()),
     ],
 )
 def test_what_the_referee_may_say(state, allowed):
@@ -101,12 +101,12 @@ def test_every_go_needs_its_own_position(referee):
     with pytest.raises(OutOfTurn, match="position before every go"):
         referee.send(Go(depth=1))
     referee.send(SetPosition())
-    referee.send(NewGame())
+    referee.send(UgiNewGame())
     with pytest.raises(OutOfTurn):
         referee.send(Go(depth=1))
 
 
-@pytest.mark.parametrize("state", [state for state in State if state is not State.THINKING])
+@pytest.mark.parametrize("state", [state for state in SessionState if state is not SessionState.THINKING])
 def test_a_bestmove_nobody_asked_for_is_an_error(state):
     session = in_state(state)
     with pytest.raises(OutOfTurn, match="exactly one bestmove"):
@@ -118,17 +118,17 @@ def test_a_bestmove_nobody_asked_for_is_an_error(state):
 @pytest.mark.parametrize(
     ("line", "states"),
     [
-        (b"id name X", {State.HANDSHAKE}),
-        (b"option name X type button", {State.HANDSHAKE}),
-        (b"ugiok", {State.HANDSHAKE}),
-        (b"readyok", {State.READYING}),
+        (b"id name X", {SessionState.HANDSHAKE}),
+        (b"option name X type button", {SessionState.HANDSHAKE}),
+        (b"ugiok", {SessionState.HANDSHAKE}),
+        (b"readyok", {SessionState.READYING}),
         (b"response true", set()),
-        (b"info depth 1", set(State)),
-        (b"good evening", set(State)),
+        (b"info depth 1", set(SessionState)),
+        (b"good evening", set(SessionState)),
     ],
 )
 def test_what_a_bot_says_elsewhere_is_stray_and_counted(line, states):
-    for state in State:
+    for state in SessionState:
         session = in_state(state)
         found = session.receive(line)
         assert isinstance(found, Stray) is (state not in states)
@@ -155,7 +155,7 @@ def test_a_malformed_line_is_stray_not_an_error(referee):
 
 
 def test_options_and_families_are_bounded():
-    session = in_state(State.HANDSHAKE)
+    session = in_state(SessionState.HANDSHAKE)
     for number in range(MAX_OPTIONS + 5):
         session.receive(b"option name Option %d type button" % number)
     for number in range(MAX_FAMILIES + 5):
@@ -167,13 +167,13 @@ def test_options_and_families_are_bounded():
 
 
 def test_names_are_cut():
-    session = in_state(State.HANDSHAKE)
+    session = in_state(SessionState.HANDSHAKE)
     session.receive(b"id name " + b"x" * 8000)
     assert len(session.name) == 200
 
 
 def test_ids_repeated_after_the_handshake_are_no_anomaly():
-    session = in_state(State.HANDSHAKE)
+    session = in_state(SessionState.HANDSHAKE)
     for line in (b"id name A", b"id author B", b"id family loa", b"ugiok"):
         session.receive(line)
     for line in (b"id name A", b"id author B", b"id family loa"):
@@ -195,14 +195,14 @@ def test_ids_repeated_after_the_handshake_are_no_anomaly():
 )
 def test_a_query_is_answered_with_and_without_the_word(referee, what, line, value):
     referee.send(SetPosition())
-    referee.send(Query(what))
+    referee.send(UgiQuery(what))
     assert referee.receive(line) == Response(value)
     assert referee.query is None
     assert isinstance(referee.receive(line), Unknown | Stray)
 
 
 def test_what_is_no_answer_leaves_the_query_open(referee):
-    referee.send(Query("gameover"))
+    referee.send(UgiQuery("gameover"))
     for line in (b"", b"p1win", b"info depth 1", b"searching"):
         assert not isinstance(referee.receive(line), Response)
     assert referee.query == "gameover"
@@ -217,7 +217,7 @@ def test_no_move_in_a_word_of_its_own(referee):
     referee.send(Go(movetime=1))
     assert referee.receive(b"none") == Unknown("none")  # may be the late answer to `query result`
     assert referee.receive(b"wtf") == BestMove(None)
-    assert referee.state is State.IDLE
+    assert referee.state is SessionState.IDLE
 
 
 @pytest.mark.parametrize("text", ["a\nquit", "a\rb"])
@@ -226,7 +226,7 @@ def test_no_text_can_smuggle_in_a_second_line(referee, bot, text):
         referee.send(SetOption("Book", text))
     with pytest.raises(BadLine):
         referee.send(SetPosition(text))
-    assert referee.state is State.IDLE
+    assert referee.state is SessionState.IDLE
     with pytest.raises(BadLine):
         bot.send(Info(text=text))
 
@@ -256,7 +256,7 @@ def test_no_bot_can_break_the_session(lines):
             session.receive(line)
         except OutOfTurn:
             assert line.split()[0] == b"bestmove"
-        if session.state is State.IDLE:
+        if session.state is SessionState.IDLE:
             session.send(SetPosition())
             session.send(Go(nodes=1))
 
@@ -299,15 +299,15 @@ def test_a_bot_hears_no_go_before_a_position(bot):
 def test_isready_may_come_again_and_while_thinking(bot):
     bot.receive("isready")
     bot.receive("isready")
-    assert bot.state is State.READYING
+    assert bot.state is SessionState.READYING
     bot.send(ReadyOk())
     bot.send(ReadyOk())
-    assert bot.state is State.IDLE
+    assert bot.state is SessionState.IDLE
     bot.receive("position startpos")
     bot.receive("go infinite")
     bot.receive("isready")
     bot.send(ReadyOk())
-    assert bot.state is State.THINKING
+    assert bot.state is SessionState.THINKING
     assert bot.receive("stop") == Stop()
     bot.send(BestMove("a1b2"))
     assert bot.receive("stop") == Stray(Stop(), "there is nothing to stop")
@@ -337,7 +337,7 @@ def test_the_end_and_after(bot):
 
 
 def test_a_second_ugi_is_stray(bot):
-    assert bot.receive("ugi") == Stray(Ugi(), "ugi was said before")
+    assert bot.receive("ugi") == Stray(Ugi(), "ugi was sent before")
 
 
 @given(st.lists(st.sampled_from([str(message) for message in ALL] + ["hello", "go x", ""])))
@@ -368,7 +368,7 @@ def test_what_the_referee_may_say_its_bot_may_hear(messages):
             continue
         heard = bot.receive(line.rstrip())
         assert heard == message == parse_referee_line(line.rstrip())
-        answer = {Ugi: UgiOk(), IsReady: ReadyOk(), Query: Response("x")}.get(type(message))
+        answer = {Ugi: UgiOk(), IsReady: ReadyOk(), UgiQuery: Response("x")}.get(type(message))
         if answer:
             assert referee.receive(bot.send(answer).rstrip()) == answer
         elif isinstance(message, Stop):

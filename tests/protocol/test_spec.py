@@ -103,7 +103,7 @@ def test_scores_near_a_win_are_written_as_the_referee_reads_them():
         info = parse_bot_line(f"info score {words}")
         assert isinstance(info, Info)
         assert centipawns(info) == expected
-    assert f"{WIN_SCORE:,} − N hundredths".replace(",", " ") in SPEC
+    assert f"{WIN_SCORE:,} − N centipawns".replace(",", " ") in SPEC
 
 
 def test_the_parts_of_info_are_explained():

@@ -13,7 +13,7 @@ from unittest import mock
 import pytest
 
 from protocol import ugicheck
-from protocol.ugicheck import ADVICE, Checker, Report, StopError, main
+from protocol.ugicheck import ADVICE, Checker, StopError, UgiReport, main
 from referee.rules import load
 from referee.rules.position import Position
 from tests.conftest import INTERPRETED
@@ -86,12 +86,12 @@ def legal_moves() -> str:
     return " ".join(start.ruleset.rules.notation.write_move(move) for move in start.moves)
 
 
-def examine(name: str, patience: float, *words: str) -> Report:
+def examine(name: str, patience: float, *words: str) -> UgiReport:
     """What playing finds in a bad bot."""
     script = BAD / f"{name}.sh"
     command = ["/bin/sh", str(script)] if script.exists() else [sys.executable, "-SE", str(BAD / f"{name}.py"), *words]
     given = argparse.Namespace(family="loa", legal=legal_moves(), line="", patience=patience)
-    report = Report(lambda text: None)
+    report = UgiReport(lambda text: None)
     with contextlib.suppress(StopError):
         Checker(command, given, report).play()
     return report
@@ -99,10 +99,10 @@ def examine(name: str, patience: float, *words: str) -> Report:
 
 @pytest.mark.parametrize("name", [*SILENT, *LOUD])
 def test_faults_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ugicheck, "MEMORY_BYTES", 60 * 2**20)
-    monkeypatch.setattr(ugicheck, "LOADING", 1)
+    monkeypatch.setattr(ugicheck, "MAX_MEMORY_BYTES", 60 * 2**20)
+    monkeypatch.setattr(ugicheck, "READY_TIMEOUT_FACTOR", 1)
     expected = {**SILENT, **LOUD}[name]
-    monkeypatch.setattr(ugicheck, "OUTPUT_BYTES", 2**18 if expected == "too-much-output" else 2**20)
+    monkeypatch.setattr(ugicheck, "MAX_OUTPUT_BYTES", 2**18 if expected == "too-much-output" else 2**20)
     names = {expected} | ALIKE.get(expected, set())
     for quiet_s, patience_s in TRIES:
         monkeypatch.setattr(ugicheck, "QUIET_S", quiet_s)
@@ -130,7 +130,7 @@ def test_what_is_harmless_is_no_fault(name: str) -> None:
 def test_old_dialects_are_told_and_no_faults(
     engine: str, notes: set[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(ugicheck, "LATE_MS", 10_000)  # a busy machine is no fault of theirs
+    monkeypatch.setattr(ugicheck, "LATENESS_TOLERANCE_MS", 10_000)  # a busy machine is no fault of theirs
     command = [sys.executable, "-SE", str(ROOT / "tests" / "engines" / f"{engine}.py")]
     code = main(["--json", "--patience", "4", "--", *command])
     found = json.loads(capsys.readouterr().out)
@@ -143,7 +143,7 @@ def test_old_dialects_are_told_and_no_faults(
 def test_sample_bots_have_no_fault(
     bot: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(ugicheck, "LATE_MS", 10_000)
+    monkeypatch.setattr(ugicheck, "LATENESS_TOLERANCE_MS", 10_000)
     for name, value in INTERPRETED.items():
         monkeypatch.setenv(name, value)
     command = f"{sys.executable} -m bots.{bot} --family loa"
@@ -176,9 +176,9 @@ def test_what_cannot_be_started_is_said(tmp_path: Path, capsys: pytest.CaptureFi
     ],
 )
 def test_options_that_say_nothing_usable_are_faults(line: str, is_fault: bool) -> None:
-    report = Report(lambda text: None)
+    report = UgiReport(lambda text: None)
     given = argparse.Namespace(family="", legal="", patience=1.0)
-    talk = ugicheck.Talk(mock.create_autospec(ugicheck.Engine, instance=True), report, given)
+    talk = ugicheck.EngineSession(mock.create_autospec(ugicheck.Engine, instance=True), report, given)
     talk.read_options([line])
     assert ("bad-option" in report.faults) is is_fault
     is_read = "colour" not in line and "option name " in line

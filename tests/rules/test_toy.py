@@ -13,9 +13,8 @@ import referee.rules
 from arena.__main__ import main
 from arena.pages.filters import meaning
 from arena.tournaments.eligibility import check_eligibility
-from bots.sdk.game_state import GameState
+from bots.sdk.game_state import Table
 from protocol.capabilities import Capabilities
-from bots.sdk.game_state import GameState
 from protocol.errors import BadOption
 from referee.game.record import read_record
 from referee.game.spec import GameSpec, PlannedGame
@@ -153,7 +152,7 @@ def test_a_game_is_refereed_to_its_own_end_and_read_back():
 
 
 def test_sample_bots_take_part_in_its_phase():
-    table = GameState(FAMILY)
+    table = Table(FAMILY)
     assert "GiftPhase" in [option.name for option in table.declarations()]
     table.set_option("GiftPhase", "true")
     assert str(table.follow(None, [])) == "bbb/3/www w gift"

@@ -39,7 +39,7 @@ from arena.store.base.models import Tournament
 from arena.store.games.game_filter import GameFilter
 from arena.tournaments.settings import Document
 from arena.tournaments.standing import StandingLine
-from referee.ratings.crosstable import Cell
+from referee.ratings.crosstable import CrosstableCell
 
 routes = Routes()
 _BATCH = 500
@@ -188,7 +188,7 @@ def _row(table: Table, line: StandingLine) -> dict[str, Any]:
     return {**line.as_json(), "score": line.score, "forfeits": table.forfeits[line.name]}
 
 
-def _cross(table: Table, bot: str, rival: str, cell: Cell) -> CrossCell:
+def _cross(table: Table, bot: str, rival: str, cell: CrosstableCell) -> CrossCell:
     found = CrossCell(opponent=rival, points=cell.points, games=cell.games, pairs=cell.pairs)
     figures = table.comparison.of(bot, rival) if table.comparison else None
     if figures:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from arena.pages import filters
 from arena.tournaments.standing import StandingLine
-from referee.ratings.sprt import Sprt, Verdict
+from referee.ratings.sprt import Sprt, SprtVerdict
 
 _WIDTH, _HEIGHT, _EDGE = 340, 74, 10
 
@@ -19,7 +19,7 @@ class Test:
     """A test with what it has found so far: of the candidate (first seat) against the other."""
 
     test: Sprt
-    verdict: Verdict
+    verdict: SprtVerdict
     candidate: StandingLine
     rival: str
 

@@ -184,7 +184,7 @@ def _ratings(request: web.Request) -> web.Response:
         request,
         "ratings.html",
         simulations=cycle.SIMULATIONS,
-        level=round(100 * cycle.LEVEL),
+        level=round(100 * cycle.CYCLE_SIGNIFICANCE),
         r=trueskill,
         moves=time_class.MOVES,
         draws=arranged(request, _DRAWS, draws, parameter="draws", value=_part),

@@ -20,7 +20,7 @@ from arena.store import Store
 from arena.store.ratings.rating_history import Count, Score, games_of, scores_of
 from arena.store.ratings.rating_line import RatingLine
 from arena.tournaments import time_class
-from referee.ratings.bradley_terry import Strength, fit
+from referee.ratings.bradley_terry import FittedStrength, fit
 from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.rules import Rules
@@ -74,7 +74,7 @@ class Found:
     """The lines that pass, what their games say alone where only some are counted, and the cursor of the next ones."""
 
     lines: Sequence[RatingLine]
-    strengths: dict[str, Strength]
+    strengths: dict[str, FittedStrength]
     next: str | None = None
 
 

@@ -34,7 +34,7 @@ class FoldedGame:
 class FoldedRating:
     """One version's rating in one pool, with what the arena keeps beside it (see `arena.store.base.models.Rating`)."""
 
-    rating: trueskill.Rating
+    rating: trueskill.TrueSkillRating
     forfeits: int = 0
     opposition: float = 0.0
     last: int = 0
@@ -85,7 +85,7 @@ def _change(
     mine: FoldedRating,
     theirs: FoldedRating,
     *,
-    rating: trueskill.Rating,
+    rating: trueskill.TrueSkillRating,
     has_forfeited: bool,
 ) -> Change:
     after = FoldedRating(rating, mine.forfeits + has_forfeited, mine.opposition + theirs.rating.mu, game.commit_number)
@@ -103,4 +103,4 @@ def _present_line(table: RatingTable, pool: str, version_id: int) -> FoldedRatin
             return FoldedRating(trueskill.start(line.rating))
         seen.add(ancestor)
         ancestor = table.follows(ancestor)
-    return FoldedRating(trueskill.Rating())
+    return FoldedRating(trueskill.TrueSkillRating())

@@ -18,7 +18,7 @@ from sqlmodel import col
 from arena.store.base.engine import Sessions, batched, fetch
 from arena.store.base.models import Bot, Game, RatingChange, Tournament, User, Version
 from arena.store.ratings.rating_line import Ranking, RatingLine
-from referee.ratings.trueskill import Rating
+from referee.ratings.trueskill import TrueSkillRating
 from referee.rules.core import Kind
 
 
@@ -164,7 +164,7 @@ class RatingHistory:
             rating, score = ratings[version_id], scores[version_id]
             line = ranking.line(
                 (version_id, *names[version_id]),
-                Rating(rating.mu, rating.sigma, score.games, score.wins, score.draws, score.losses),
+                TrueSkillRating(rating.mu, rating.sigma, score.games, score.wins, score.draws, score.losses),
                 forfeits=score.forfeits,
                 opposition=opposition.get(version_id, 0.0),
                 follower=ratings[following] if following else None,
@@ -176,9 +176,9 @@ class RatingHistory:
 _COUNTED = ("tournament_id", "variant", "first_id", "second_id", "winner", "termination_class")
 
 
-def _ratings(session: Session, pool: str, until: int, versions: list[int]) -> dict[int, Rating]:
+def _ratings(session: Session, pool: str, until: int, versions: list[int]) -> dict[int, TrueSkillRating]:
     """mu and sigma of these versions after a commit number: one seek in the index per version."""
-    found: dict[int, Rating] = {}
+    found: dict[int, TrueSkillRating] = {}
     keys = (col(RatingChange.version_id), col(RatingChange.pool), col(RatingChange.commit_number))
     for part in batched(versions):
         last = (
@@ -190,7 +190,7 @@ def _ratings(session: Session, pool: str, until: int, versions: list[int]) -> di
         query = select(keys[0], col(RatingChange.mu), col(RatingChange.sigma)).join(
             places, and_(*(key == place for key, place in zip(keys, places.c, strict=True)))
         )
-        found.update((one, Rating(mu, sigma)) for one, mu, sigma in session.execute(query))
+        found.update((one, TrueSkillRating(mu, sigma)) for one, mu, sigma in session.execute(query))
     return found
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
-from referee.ratings.trueskill import Rating
+from referee.ratings.trueskill import TrueSkillRating
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Ranking:
     def line(
         self,
         version: tuple[int, str, str, int, str, str],
-        rating: Rating,
+        rating: TrueSkillRating,
         *,
         forfeits: int,
         opposition: float,

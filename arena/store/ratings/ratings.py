@@ -15,7 +15,7 @@ from arena.store.base.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
 from arena.store.ratings import rebuild
 from arena.store.ratings.rating_line import Ranking, RatingLine
 from arena.store.ratings.rows import line_of
-from referee.ratings.trueskill import Rating as Strength
+from referee.ratings.trueskill import TrueSkillRating
 from referee.rules.core import Kind
 
 
@@ -136,7 +136,7 @@ class Ratings:
         ]
         return sorted(lines, key=lambda line: (line.pool, -line.version_id))
 
-    def strengths(self, pool: str, version_ids: Sequence[int]) -> dict[int, Strength]:
+    def strengths(self, pool: str, version_ids: Sequence[int]) -> dict[int, TrueSkillRating]:
         """The ratings of these versions in a pool; versions without a game in it are left out."""
         query = select(Rating).where(col(Rating.pool) == pool, col(Rating.version_id).in_(set(version_ids)))
         with self._sessions.reading() as session:

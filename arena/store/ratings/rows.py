@@ -16,7 +16,7 @@ COUNTER = "commit"
 
 def line_of(row: Rating | Row[Any]) -> fold.FoldedRating:
     """A stored rating as the fold knows it."""
-    rating = trueskill.Rating(row.mu, row.sigma, row.games, row.wins, row.draws, row.losses)
+    rating = trueskill.TrueSkillRating(row.mu, row.sigma, row.games, row.wins, row.draws, row.losses)
     return fold.FoldedRating(rating, row.forfeits, row.opposition, row.last)
 
 

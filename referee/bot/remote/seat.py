@@ -21,12 +21,12 @@ from protocol.messages import (
     Info,
     IsReady,
     Message,
-    NewGame,
     ReadyOk,
     RefereeMessage,
-    Result,
     Ugi,
+    UgiNewGame,
     UgiOk,
+    UgiResult,
 )
 from protocol.options import OptionDecl
 from protocol.session import RefereeSession
@@ -113,7 +113,7 @@ class RemoteBot:
         if self._has_shaken_hands:
             return
         self._lasting(self._shake_hands)
-        self.capabilities = self._session.learned()
+        self.capabilities = self._session.merge_capabilities()
         self._has_shaken_hands = True
 
     def tell(self, message: RefereeMessage) -> None:
@@ -124,7 +124,7 @@ class RemoteBot:
     def new_game(self) -> None:
         """Send `uginewgame`."""
         if self.capabilities.newgame:
-            self.tell(NewGame())
+            self.tell(UgiNewGame())
 
     def ready(self) -> None:
         """Send `isready` and wait for `readyok`. Raises BotError (`stalled`)."""
@@ -141,7 +141,7 @@ class RemoteBot:
     def end_turn(self, took_ms: float) -> None:
         """Do nothing: pondering is not limited on the author's machine."""
 
-    def announce(self, result: Result) -> None:
+    def announce(self, result: UgiResult) -> None:
         """Send the result of the game, if the bot asked for it; failures no longer matter."""
         if self._is_open and self.capabilities.result:
             try:
@@ -183,7 +183,7 @@ class RemoteBot:
     def _ask(self, question: bytes, allowance_ms: float, *, is_timed: bool) -> Thought:
         """Try once to get an answer. Raises LineLost."""
         link, info = self._linked, None
-        self._session.ask()
+        self._session.begin_turn()
         begin = time.monotonic_ns()
         link.say(question.decode().rstrip("\n"))
         deadline = begin + int((allowance_ms + self._allowance_ms(link.longest_ms)) * _MS)

@@ -21,7 +21,7 @@ from referee.game.record import GameRecord
 from referee.game.spec import BotSpec
 from referee.machine.run_folder import FolderError
 from referee.play.dispatch import Dispatcher
-from referee.ratings.bradley_terry import Strength
+from referee.ratings.bradley_terry import FittedStrength
 from referee.ratings.interval import elo_of
 from referee.ratings.strength import estimates
 from referee.sandbox import Sandbox
@@ -191,4 +191,4 @@ def test_even_results_are_zero_in_json() -> None:
     even = [a_game("a", "b", "first", 1), a_game("b", "a", "first", 2)]
     assert "-0.0" not in re.sub(r"-0\.0\d", "", json.dumps(results.summarise(even, even, ["a", "b"], 1.0, None)))
     assert str(elo_of(0.5)) == "0.0"
-    assert str(Strength("a", -0.001, 1.0, 2).as_json()["elo"]) == "0.0"
+    assert str(FittedStrength("a", -0.001, 1.0, 2).as_json()["elo"]) == "0.0"

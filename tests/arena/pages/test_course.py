@@ -12,7 +12,7 @@ import pytest
 
 from arena.pages.drawing.race import RacePicture
 from arena.tournaments.settings import read
-from referee.ratings.race import Race, judge
+from referee.ratings.race import Race, evaluate_race
 from tests.arena.api.server import Server
 from tests.arena.field import Field
 from tests.arena.pages.conftest import window
@@ -71,7 +71,9 @@ def test_the_verdict_of_a_race_in_words() -> None:
     def picture(first: int) -> RacePicture:
         question = Race(first, 0.05)
         names = dict(enumerate(("ada v1", "bob v1", "cleo v1", "dan v1")))
-        return RacePicture(settings.race.model_copy(update={"top": first}), judge(question, range(4), scores), names)
+        return RacePicture(
+            settings.race.model_copy(update={"first": first}), evaluate_race(question, range(4), scores), names
+        )
 
     assert picture(1).words == "Settled at 95 %: the first is ada v1."
     assert picture(1).doubt == ""

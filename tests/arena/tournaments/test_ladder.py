@@ -8,7 +8,7 @@ import pytest
 
 from arena.tournaments.ladder import information, step
 from arena.tournaments.match import NextStep, PlannedMatch, Seed, State, TournamentGame
-from referee.ratings.trueskill import Rating, update
+from referee.ratings.trueskill import TrueSkillRating, update
 
 
 def seeds(*sigmas: float) -> list[Seed]:
@@ -38,7 +38,10 @@ def chosen(field: list[Seed], games: list[TournamentGame], count: int = 1) -> li
 def test_what_a_game_tells_is_the_variance_trueskill_then_takes_away() -> None:
     rng = random.Random(1)
     for _ in range(20):
-        one, two = Rating(rng.uniform(15, 35), rng.uniform(1, 8)), Rating(rng.uniform(15, 35), rng.uniform(1, 8))
+        one, two = (
+            TrueSkillRating(rng.uniform(15, 35), rng.uniform(1, 8)),
+            TrueSkillRating(rng.uniform(15, 35), rng.uniform(1, 8)),
+        )
         seat_one, seat_two = Seed(0, mu=one.mu, sigma=one.sigma), Seed(1, mu=two.mu, sigma=two.sigma)
         before = one.sigma**2 + two.sigma**2
         after = [sum(each.sigma**2 for each in update(one, two, points, 1e-9)) for points in (1.0, 0.0)]
@@ -48,7 +51,7 @@ def test_what_a_game_tells_is_the_variance_trueskill_then_takes_away() -> None:
         assert information(seat_two, seat_one) == pytest.approx(expected, rel=1e-3)
 
 
-def chance_of(one: Rating, two: Rating) -> float:
+def chance_of(one: TrueSkillRating, two: TrueSkillRating) -> float:
     """The chance that one wins: mu is a martingale, so the chance is where the two changes of mu cancel out."""
     up = update(one, two, 1.0, 1e-9)[0].mu - one.mu
     down = one.mu - update(one, two, 0.0, 1e-9)[0].mu

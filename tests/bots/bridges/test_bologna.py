@@ -22,7 +22,7 @@ from bots.bridges.tablut_client import Client, command_line, listen
 from bots.bridges.tablut_wire import Frames, packed, read_move, read_name, state
 from bots.bridges.workplace import workplace
 from bots.sdk.clock import Clock
-from protocol.messages import Go, IsReady, Result, SetPosition, Ugi
+from protocol.messages import Go, IsReady, SetPosition, Ugi, UgiResult
 from referee.bot.argument import read_bot
 from referee.check.probe import Candidate, GameConditions, IneligibleError, probe
 from referee.game.record import GameRecord
@@ -126,7 +126,7 @@ def test_a_client_plays_whatever_its_habits(
         assert Position.start(ASHTON).play_all(moves).outcome is None
         assert set(bridge.clients) == {"WHITE"}
         assert bridge.clients["WHITE"].name == "my name"
-        bridge.handle(Result("p1win", "king-escaped"))
+        bridge.handle(UgiResult("p1win", "king-escaped"))
         monkeypatch.setattr(tablut_client, "FAREWELL_S", 0.2 if "stays" in habits else 60.0)
         bridge.clients["WHITE"].close()
         assert (bridge.clients["WHITE"]._process.returncode == -signal.SIGKILL) == ("stays" in habits)
@@ -140,7 +140,7 @@ def test_a_client_that_plays_black_sees_every_board(ports: None, capfd: pytest.C
     with bridged() as bridge:
         assert Position.start(ASHTON).play("e4f4").play(asked(bridge, "e4f4")).outcome is None
         assert [str(position).split()[1] for position in bridge.shown] == ["d", "a", "d"]
-        bridge.handle(Result("draw", "repetition"))
+        bridge.handle(UgiResult("draw", "repetition"))
         bridge.clients["BLACK"].close()
     assert "BLACK heard DRAW" in capfd.readouterr().err
 

@@ -22,7 +22,7 @@ from referee.play.sandbox_choice import why_not
 from referee.rules import load
 from referee.rules.core import UnknownNameError
 from referee.sandbox import Sandbox
-from referee.sandbox.view import look, named_files
+from referee.sandbox.view import make_view, named_files
 from referee.verify.verification import verify
 from tests.referee.conftest import FAST, scripted
 from tests.referee.sandbox.levels import sandbox_or_skip
@@ -124,11 +124,11 @@ def test_files_are_named_in_many_ways(word: str, named: list[str], place: Path) 
 
 
 def test_files_named_in_arguments_are_shown(place: Path) -> None:
-    shown = look((PYTHON, "agents/agent.py:choose", "--weights=data/net.bin"), None).shown
+    shown = make_view((PYTHON, "agents/agent.py:choose", "--weights=data/net.bin"), None).shown
     assert {str(place / "agents"), str(place / "data")} <= set(shown)
     assert str(place) not in shown
-    assert str(place / "data") in look((PYTHON, "data"), None).shown, "a folder is shown itself"
-    assert str(place / "data") not in look((PYTHON, "--net=data/net.bin"), str(place / "agents")).shown
+    assert str(place / "data") in make_view((PYTHON, "data"), None).shown, "a folder is shown itself"
+    assert str(place / "data") not in make_view((PYTHON, "--net=data/net.bin"), str(place / "agents")).shown
 
 
 @pytest.mark.parametrize("word", ["/", "--root=/", "a:/etc", "--net={home}", "{home}"])
@@ -136,7 +136,7 @@ def test_no_home_nor_half_the_machine_is_shown_because_it_is_named(
     word: str, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(place))
-    shown = look((PYTHON, word.format(home=place)), None).shown
+    shown = make_view((PYTHON, word.format(home=place)), None).shown
     assert not {"/", "/etc", str(place)} & set(shown)
 
 

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from referee.ratings.bradley_terry import ELO, Fit, fit, superiority
+from referee.ratings.bradley_terry import ELO, StrengthFit, fit, superiority
 
 
 def games(strengths: dict[str, float], count: int, seed: int, tie: float = 0.0) -> list[tuple[str, str, float]]:
@@ -94,9 +94,9 @@ def test_fields_that_never_met_are_counted() -> None:
 
 
 def test_nothing_is_nothing_and_nonsense_is_refused() -> None:
-    assert fit([]) == Fit((), 0.0, 0.0, 0.0, 0)
+    assert fit([]) == StrengthFit((), 0.0, 0.0, 0.0, 0)
     for bad in (("a", "a", 1.0), ("a", "b", 0.7)):
-        with pytest.raises(ValueError, match="not a result"):
+        with pytest.raises(ValueError, match="invalid result"):
             fit([bad])
 
 

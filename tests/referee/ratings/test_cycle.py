@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from referee.ratings.bradley_terry import Fit, fit
-from referee.ratings.cycle import LEVEL, Findings, look, lottery
+from referee.ratings.bradley_terry import StrengthFit, fit
+from referee.ratings.cycle import CYCLE_SIGNIFICANCE, CycleFindings, analyse_cycles, lottery
 from referee.ratings.meetings import expectation, meetings
 from tests.bench.ratings import held_out
 from tests.referee.ratings import simulated
@@ -16,14 +16,14 @@ from tests.referee.ratings import simulated
 BOTS = 6
 
 
-def tournament(seed: int, edge: float, games: int = 40) -> tuple[Fit, Findings]:
+def tournament(seed: int, edge: float, games: int = 40) -> tuple[StrengthFit, CycleFindings]:
     rng = np.random.default_rng(seed)
     strengths = rng.normal(0, 0.6, BOTS)
     if edge:
         strengths[:3] = strengths[:3].mean()
     results = simulated.play(strengths, simulated.trio(BOTS, edge), games, rng)
     fitted = fit(results, with_advantage=True)
-    found = look(results, fitted, seed)
+    found = analyse_cycles(results, fitted, seed)
     assert found is not None
     return fitted, found
 
@@ -46,7 +46,7 @@ def test_planted_cycles_are_found_and_named() -> None:
 def test_where_nothing_is_planted_nothing_is_found() -> None:
     found = [tournament(seed, 0.0, 10)[1] for seed in range(40)]
     assert sum(one.is_cyclic for one in found) <= 3
-    assert all((one.chance <= LEVEL) == one.is_cyclic for one in found)
+    assert all((one.chance <= CYCLE_SIGNIFICANCE) == one.is_cyclic for one in found)
     assert all((one.cycles, one.shares) == ((), ()) for one in found if not one.is_cyclic)
     # The chances are those of a fair test: about as many above a half as below it, were there not two statistics.
     assert 8 <= sum(one.chance < 0.5 for one in found) <= 28
@@ -58,12 +58,12 @@ def test_the_same_seed_finds_the_same() -> None:
 
 def test_too_few_bots_have_no_cycle() -> None:
     results = [("a", "b", 1.0), ("b", "a", 0.0)]
-    assert look(results, fit(results)) is None
+    assert analyse_cycles(results, fit(results)) is None
 
 
 def test_who_never_met_is_no_surprise() -> None:
     results = [(one, two, 1.0) for one, two in itertools.pairwise("abcdef")] * 3
-    found = look(results, fit(results))
+    found = analyse_cycles(results, fit(results))
     assert found is not None
     assert not found.is_cyclic
     assert found.surprises == ()

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from referee.ratings.race import STAKES, Race, judge
+from referee.ratings.race import STAKES, Race, evaluate_race
 
 
 def all_play(points: dict[tuple[int, int], float], cycles: int) -> dict[tuple[int, int], list[float]]:
@@ -16,35 +16,35 @@ def all_play(points: dict[tuple[int, int], float], cycles: int) -> dict[tuple[in
 
 
 def test_a_share_weighs_all_opponents_alike() -> None:
-    found = judge(Race(1, 0.05), [0, 1, 2], {(0, 1): [1.0, 1.0, 0.5, 0.5], (0, 2): [0.25], (1, 2): []})
+    found = evaluate_race(Race(1, 0.05), [0, 1, 2], {(0, 1): [1.0, 1.0, 0.5, 0.5], (0, 2): [0.25], (1, 2): []})
     assert found.shares == {0: 0.5, 1: 0.375, 2: 0.625}
     assert found.cycles == {0: 1, 1: 0, 2: 0}
 
 
 def test_the_wealth_of_two_grows_with_every_pair_one_of_them_wins() -> None:
-    found = judge(Race(1, 0.05), [4, 7], {(4, 7): [1.0, 0.75, 1.0]})
+    found = evaluate_race(Race(1, 0.05), [4, 7], {(4, 7): [1.0, 0.75, 1.0]})
     wealth = sum((1 + stake) ** 2 * (1 + stake / 2) for stake in STAKES) / len(STAKES)
     assert [(one.one, one.two) for one in found.doubts] == [(4, 7)]
     assert found.doubts[0].wealth == pytest.approx(wealth)
     assert found.bound == pytest.approx(20)
-    assert judge(Race(1, 0.05), [4, 7], {(4, 7): [1.0] * 5}).leaders == ()
-    won = judge(Race(1, 0.05), [4, 7], {(4, 7): [1.0] * 8})
+    assert evaluate_race(Race(1, 0.05), [4, 7], {(4, 7): [1.0] * 5}).leaders == ()
+    won = evaluate_race(Race(1, 0.05), [4, 7], {(4, 7): [1.0] * 8})
     assert (won.leaders, won.others, won.undecided, won.doubts) == ((4,), (7,), (), ())
-    lost = judge(Race(1, 0.05), [4, 7], {(4, 7): [0.0] * 8})
+    lost = evaluate_race(Race(1, 0.05), [4, 7], {(4, 7): [0.0] * 8})
     assert (lost.leaders, lost.others) == ((7,), (4,))
 
 
 def test_what_is_settled_stays_so_whatever_follows() -> None:
-    found = judge(Race(1, 0.05), [0, 1], {(0, 1): [1.0] * 8 + [0.0] * 8})
+    found = evaluate_race(Race(1, 0.05), [0, 1], {(0, 1): [1.0] * 8 + [0.0] * 8})
     assert found.leaders == (0,)
 
 
 def test_common_opponents_count_as_far_as_both_have_met_them() -> None:
     race = Race(1, 0.05)
     even = all_play({(0, 1): 0.5, (0, 2): 1.0, (1, 2): 0.5}, 30)
-    assert judge(race, [0, 1, 2], even).leaders == (0,)
+    assert evaluate_race(race, [0, 1, 2], even).leaders == (0,)
     halfway = even | {(1, 2): [0.5] * 2}
-    found = judge(race, [0, 1, 2], halfway)
+    found = evaluate_race(race, [0, 1, 2], halfway)
     assert (found.leaders, found.cycles) == ((), {0: 30, 1: 2, 2: 2})
     wealth = sum((1 + stake / 2) ** 2 for stake in STAKES) / len(STAKES)
     doubt = next(one for one in found.doubts if (one.one, one.two) == (0, 1))
@@ -53,16 +53,16 @@ def test_common_opponents_count_as_far_as_both_have_met_them() -> None:
 
 def test_a_cycle_leaves_the_first_open_but_not_who_is_behind_it() -> None:
     stone = all_play({(0, 1): 1.0, (1, 2): 1.0, (0, 2): 0.0, (0, 3): 1.0, (1, 3): 1.0, (2, 3): 1.0}, 60)
-    one = judge(Race(1, 0.05), [0, 1, 2, 3], stone)
+    one = evaluate_race(Race(1, 0.05), [0, 1, 2, 3], stone)
     assert (one.leaders, one.others, one.undecided) == ((), (3,), (0, 1, 2))
     assert {doubt.wealth <= 1 for doubt in one.doubts} == {True}
-    three = judge(Race(3, 0.05), [0, 1, 2, 3], stone)
+    three = evaluate_race(Race(3, 0.05), [0, 1, 2, 3], stone)
     assert (three.leaders, three.others, three.is_settled) == ((0, 1, 2), (3,), True)
 
 
 def test_of_those_left_places_are_settled_one_by_one() -> None:
     chances = {pair: {(1, 2): 0.5}.get(pair, 1.0) for pair in combinations(range(4), 2)}
-    found = judge(Race(2, 0.05), [0, 1, 2, 3], all_play(chances, 20))
+    found = evaluate_race(Race(2, 0.05), [0, 1, 2, 3], all_play(chances, 20))
     assert (found.leaders, found.undecided, found.others) == ((0,), (1, 2), (3,))
     assert [(one.one, one.two) for one in found.doubts] == [(1, 2)]
     shown = found.as_json(dict(enumerate("abcd")))
@@ -71,9 +71,9 @@ def test_of_those_left_places_are_settled_one_by_one() -> None:
 
 def test_who_is_not_in_the_race_does_not_count_and_few_are_settled_at_once() -> None:
     scores = all_play({(0, 1): 0.5, (0, 2): 0.0, (1, 2): 0.0}, 40)
-    assert judge(Race(1, 0.05), [0, 1], scores).undecided == (0, 1)
+    assert evaluate_race(Race(1, 0.05), [0, 1], scores).undecided == (0, 1)
     for players in ([], [3], [3, 5]):
-        found = judge(Race(2, 0.05), players, {})
+        found = evaluate_race(Race(2, 0.05), players, {})
         assert (found.leaders, found.is_settled) == (tuple(players), True)
 
 
@@ -82,6 +82,6 @@ def test_equals_are_told_apart_as_rarely_as_promised() -> None:
     wrong = 0
     for _ in range(300):
         pairs = [rng.choice([0.0, 0.25, 0.5, 0.5, 0.75, 1.0]) for _ in range(120)]
-        wrong += judge(Race(1, 0.2), [0, 1], {(0, 1): pairs}).is_settled
+        wrong += evaluate_race(Race(1, 0.2), [0, 1], {(0, 1): pairs}).is_settled
     # Each of two errors has a fifth. It is bounded by that, and does not waste it either.
     assert 0.05 < wrong / 300 < 0.4

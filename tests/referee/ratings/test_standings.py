@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from referee.game.record import GameRecord
-from referee.ratings.sprt import RunningTest, Sprt, judge_points, read_sprt
+from referee.ratings.sprt import RunningTest, Sprt, evaluate_points, read_sprt
 from referee.ratings.standings import crosstable, standings, terminations
-from referee.ratings.trueskill import BETA, Rating, fold, leaderboard, update
+from referee.ratings.trueskill import BETA, TrueSkillRating, fold, leaderboard, update
 from referee.rules.core import Kind, Termination
 from tests.referee.conftest import a_record
 
@@ -115,7 +115,7 @@ def test_a_forfeit_is_counted_for_whoever_lost_by_it() -> None:
 
 
 def test_the_likelihood_ratio_of_one_pair_by_hand() -> None:
-    verdict = judge_points(Sprt(0, 100, 0.05, 0.05), [2.0])
+    verdict = evaluate_points(Sprt(0, 100, 0.05, 0.05), [2.0])
     mean = (0.25 * (0.25 + 0.5 + 0.75) + 1.25) / 2.25
     variance = sum(0.25 * (part - mean) ** 2 for part in (0, 0.25, 0.5, 0.75)) + 1.25 * (1 - mean) ** 2
     better = 1 / (1 + 10 ** (-100 / 400))
@@ -176,7 +176,9 @@ def normal_ppf(p: float) -> float:
     return low
 
 
-def closed_form(one: Rating, two: Rating, points: float, chance: float) -> tuple[float, float, float, float]:
+def closed_form(
+    one: TrueSkillRating, two: TrueSkillRating, points: float, chance: float
+) -> tuple[float, float, float, float]:
     """Two-player TrueSkill (Herbrich, Minka, Graepel 2006) with tau = 0: mu and sigma of both after a game."""
     c = math.sqrt(2 * BETA**2 + one.sigma**2 + two.sigma**2)
     eps = normal_ppf((chance + 1) / 2) * math.sqrt(2) * BETA / c
@@ -200,15 +202,15 @@ def closed_form(one: Rating, two: Rating, points: float, chance: float) -> tuple
 def test_updates_agree_with_the_closed_form() -> None:
     rng = random.Random(1)
     for _ in range(300):
-        one = Rating(rng.uniform(10, 40), rng.uniform(0.8, 8.3))
-        two = Rating(rng.uniform(10, 40), rng.uniform(0.8, 8.3))
+        one = TrueSkillRating(rng.uniform(10, 40), rng.uniform(0.8, 8.3))
+        two = TrueSkillRating(rng.uniform(10, 40), rng.uniform(0.8, 8.3))
         points, chance = rng.choice([0.0, 0.5, 1.0]), rng.choice([0.02, 0.1, 0.25])
         a, b = update(one, two, points, chance)
         assert (a.mu, a.sigma, b.mu, b.sigma) == pytest.approx(closed_form(one, two, points, chance), abs=1e-5)
 
 
 def test_impossible_upsets_do_not_crash() -> None:
-    a, b = update(Rating(1000, 1), Rating(-1000, 1), 0.0, 0.1)
+    a, b = update(TrueSkillRating(1000, 1), TrueSkillRating(-1000, 1), 0.0, 0.1)
     assert (a.losses, b.wins) == (1, 1)
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.ratings.strength import Sides, elo_of, estimate, estimates, pentanomial, score_of
-from referee.ratings.trueskill import SUCCESSOR_SIGMA, Rating, start
+from referee.ratings.strength import SideScores, elo_of, estimate, estimates, pentanomial, score_of
+from referee.ratings.trueskill import SUCCESSOR_SIGMA, TrueSkillRating, start
 from referee.rules.core import Kind, Termination
 from tests.referee.conftest import a_record
 
@@ -79,7 +79,7 @@ def test_plain_data_is_rounded() -> None:
 
 
 def test_sides() -> None:
-    sides = Sides(60, 20, 20)
+    sides = SideScores(60, 20, 20)
     assert (sides.games, sides.score) == (100, 0.7)
     # A game deviates by 0.4 from 0.7, a hundred of them by 0.04.
     assert sides.as_json() == {
@@ -92,12 +92,12 @@ def test_sides() -> None:
         "low": 86.2,
         "high": 218.3,
     }
-    assert Sides(0, 0, 0).as_json()["first_advantage_elo"] == 0
+    assert SideScores(0, 0, 0).as_json()["first_advantage_elo"] == 0
 
 
 def test_a_successor_starts_at_its_predecessors_mu_wide_and_provisional() -> None:
-    assert start() == Rating()
-    begun = start(Rating(31.0, 0.9, 200, 100, 50, 50))
+    assert start() == TrueSkillRating()
+    begun = start(TrueSkillRating(31.0, 0.9, 200, 100, 50, 50))
     assert (begun.mu, begun.sigma, begun.games) == (31.0, SUCCESSOR_SIGMA, 0)
     assert begun.is_provisional
-    assert start(Rating(25.0, 7.0, 1, 1, 0, 0)).sigma == 7.0
+    assert start(TrueSkillRating(25.0, 7.0, 1, 1, 0, 0)).sigma == 7.0

@@ -12,7 +12,7 @@ from referee.ratings.trueskill import (
     PROVISIONAL_GAMES,
     PROVISIONAL_SIGMA,
     SUCCESSOR_SIGMA,
-    Rating,
+    TrueSkillRating,
     fold,
     leaderboard,
     pool_of,
@@ -27,7 +27,7 @@ DRAWS = 0.1
 """How likely a draw is between equals."""
 
 
-def counts(rating: Rating) -> tuple[int, int, int, int]:
+def counts(rating: TrueSkillRating) -> tuple[int, int, int, int]:
     """Games, wins, draws, losses."""
     return rating.games, rating.wins, rating.draws, rating.losses
 
@@ -38,7 +38,7 @@ def game(first: str, second: str, winner: str | None, kind: Kind = Kind.RULES) -
 
 
 def test_each_result_is_counted_for_both_and_added_to_those_before() -> None:
-    one, two = Rating(games=9, wins=4, draws=3, losses=2), Rating(games=6, wins=1, draws=2, losses=3)
+    one, two = TrueSkillRating(games=9, wins=4, draws=3, losses=2), TrueSkillRating(games=6, wins=1, draws=2, losses=3)
     won = update(one, two, 1.0, DRAWS)
     assert [counts(rating) for rating in won] == [(10, 5, 3, 2), (7, 1, 2, 4)]
     drawn = update(one, two, 0.5, DRAWS)
@@ -48,13 +48,15 @@ def test_each_result_is_counted_for_both_and_added_to_those_before() -> None:
 
 
 def test_winning_raises_mu_a_draw_brings_the_two_together_and_all_take_doubt_away() -> None:
-    strong, weak = Rating(30.0, 5.0), Rating(20.0, 5.0)
+    strong, weak = TrueSkillRating(30.0, 5.0), TrueSkillRating(20.0, 5.0)
     for points in (1.0, 0.5, 0.0):
         after = update(strong, weak, points, DRAWS)
         assert (after[0].mu > strong.mu) is (after[1].mu < weak.mu) is (points == 1.0)
         assert all(rating.sigma < 5.0 for rating in after)
-    assert all(rating.sigma < 0.5 for rating in update(Rating(25.0, 0.5), Rating(25.0, 0.5), 1.0, DRAWS))
-    equal = update(Rating(), Rating(), 0.5, DRAWS)
+    assert all(
+        rating.sigma < 0.5 for rating in update(TrueSkillRating(25.0, 0.5), TrueSkillRating(25.0, 0.5), 1.0, DRAWS)
+    )
+    equal = update(TrueSkillRating(), TrueSkillRating(), 0.5, DRAWS)
     assert [rating.mu for rating in equal] == pytest.approx([25.0, 25.0])
 
 
@@ -75,34 +77,36 @@ def test_void_games_and_games_against_oneself_are_not_counted_and_forfeits_are()
 
 
 def test_a_fold_goes_on_from_ratings_and_leaves_them_as_they_were() -> None:
-    before = {"a": Rating(30.0, 2.0, games=7, wins=7), "z": Rating(1.0, 1.0)}
+    before = {"a": TrueSkillRating(30.0, 2.0, games=7, wins=7), "z": TrueSkillRating(1.0, 1.0)}
     kept = dict(before)
     after = fold([game("a", "b", "first")], DRAWS, before)
     assert before == kept
     assert (counts(after["a"]), counts(after["b"]), after["z"]) == ((8, 8, 0, 0), (1, 0, 0, 1), before["z"])
-    assert (after["a"], after["b"]) == update(before["a"], Rating(), 1.0, DRAWS)
+    assert (after["a"], after["b"]) == update(before["a"], TrueSkillRating(), 1.0, DRAWS)
 
 
 def test_a_rating_is_provisional_until_it_has_the_games_and_the_certainty() -> None:
     sure, unsure = PROVISIONAL_SIGMA, PROVISIONAL_SIGMA + 0.01
-    assert not Rating(25.0, sure, PROVISIONAL_GAMES).is_provisional
-    assert Rating(25.0, sure, PROVISIONAL_GAMES - 1).is_provisional
-    assert Rating(25.0, unsure, PROVISIONAL_GAMES).is_provisional
+    assert not TrueSkillRating(25.0, sure, PROVISIONAL_GAMES).is_provisional
+    assert TrueSkillRating(25.0, sure, PROVISIONAL_GAMES - 1).is_provisional
+    assert TrueSkillRating(25.0, unsure, PROVISIONAL_GAMES).is_provisional
 
 
 def test_everybody_starts_alike_and_a_successor_near_its_predecessor() -> None:
-    assert start() == Rating(25.0, 25.0 / 3)
+    assert start() == TrueSkillRating(25.0, 25.0 / 3)
     assert pytest.approx(25.0 / 6) == BETA
-    assert start(Rating(31.0, 1.5, games=90, wins=50, draws=20, losses=20)) == Rating(31.0, SUCCESSOR_SIGMA)
-    assert start(Rating(31.0, 7.0, games=2)) == Rating(31.0, 7.0)
+    assert start(TrueSkillRating(31.0, 1.5, games=90, wins=50, draws=20, losses=20)) == TrueSkillRating(
+        31.0, SUCCESSOR_SIGMA
+    )
+    assert start(TrueSkillRating(31.0, 7.0, games=2)) == TrueSkillRating(31.0, 7.0)
 
 
 def test_a_leaderboard_is_ordered_by_what_is_sure_and_then_by_name() -> None:
     table = {
-        "b": Rating(25.0, 1.0),
-        "a": Rating(25.0, 1.0),
-        "wild": Rating(40.0, 8.0),
-        "c": Rating(26.0, 1.0, 30, 9, 8, 13),
+        "b": TrueSkillRating(25.0, 1.0),
+        "a": TrueSkillRating(25.0, 1.0),
+        "wild": TrueSkillRating(40.0, 8.0),
+        "c": TrueSkillRating(26.0, 1.0, 30, 9, 8, 13),
     }
     lines = leaderboard(table)
     assert [(line["rank"], line["name"], line["conservative"]) for line in lines] == [

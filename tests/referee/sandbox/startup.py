@@ -63,7 +63,7 @@ def kinds_of(names: Iterable[str]) -> dict[str, Sandbox | None]:
         if assess(name).works:
             found[name] = open_sandbox(name, uses_groups=False)
             grouped = open_sandbox(name)
-            if grouped.place:
+            if grouped.cgroup_parent:
                 found[f"{name} + control group"] = grouped
     return found
 

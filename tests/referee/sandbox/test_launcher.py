@@ -36,7 +36,7 @@ child = Child(launch, limits, Watchdog())
 import os, select
 select.select([child.stdout], [], [])
 if sys.argv[3] == "frozen":
-    child.rest.freeze()
+    child.ponder_limiter.freeze()
 print(os.read(child.stdout, 100).decode().strip(), flush=True)
 sys.stdin.read()
 """

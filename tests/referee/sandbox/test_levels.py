@@ -16,11 +16,11 @@ from referee.play.play import play
 from referee.play.roster import Roster
 from referee.play.sandbox_choice import choose, why_not
 from referee.sandbox import LEVELS, Sandbox, assess, assessment, cgroup, landlock, level, open_sandbox, refusal
-from referee.sandbox.cgroup import Group, Place, find_place
-from referee.sandbox.cgroup import _unified_place as unified_place
+from referee.sandbox.cgroup import Cgroup, CgroupParent, find_cgroup_parent
+from referee.sandbox.cgroup import _unified_parent as unified_place
 from referee.sandbox.launch import environment
 from referee.sandbox.selftest import test as examine
-from referee.sandbox.view import look
+from referee.sandbox.view import make_view
 from tests.badbots import match
 from tests.badbots.catalogue import HERE, LIMITS
 from tests.referee.conftest import scripted
@@ -183,14 +183,14 @@ def test_a_bot_sees_the_folders_its_command_names_and_no_home(
     home.mkdir()
     (home / "net.bin").write_text("")
     monkeypatch.setenv("HOME", str(home))
-    view = look((*spec.command, str(home / "net.bin"), "--quick", "/etc/passwd"), None)
+    view = make_view((*spec.command, str(home / "net.bin"), "--quick", "/etc/passwd"), None)
     assert str(open_folder) in view.shown
     assert "/etc/passwd" in view.shown, "named by whoever runs the bot: the file alone"
     assert not {"/etc", "/", "/home", "/root", str(home)} & set(view.shown)
-    bundled = look(("python3", "bot.py", "/etc/passwd"), str(open_folder))
+    bundled = make_view(("python3", "bot.py", "/etc/passwd"), str(open_folder))
     assert str(open_folder) not in bundled.shown, "a bundle is shown at a place of its own"
     assert "/etc/passwd" not in bundled.shown, "what a bundle names is not for it to choose"
-    named = look(("python3", "/opt/x/bot.py:choose", "--net=/opt/x/a/b", "/srv/opt/x/c", "/opt/x"), "/opt/x")
+    named = make_view(("python3", "/opt/x/bot.py:choose", "--net=/opt/x/a/b", "/srv/opt/x/c", "/opt/x"), "/opt/x")
     assert named.command == ("python3", "./bot.py:choose", "--net=./a/b", "/srv/opt/x/c", "/opt/x")
     assert {"PATH", "HOME"} <= set(environment()) <= {*environment()}
     assert not [name for name in environment() if "ARENA" in name]
@@ -241,7 +241,7 @@ def test_a_group_of_version_2_is_asked_to_hand_its_controllers_down(tmp_path: Pa
     )
     fake_group(own / "arena-referee")
     place = unified_place(str(own))
-    assert place == Place({"memory": str(own), "pids": str(own)}, is_unified=True)
+    assert place == CgroupParent({"memory": str(own), "pids": str(own)}, is_unified=True)
     assert (own / "arena-referee" / "cgroup.procs").read_text() == str(os.getpid())
     assert unified_place(str(own / "arena-referee")).folders == place.folders, "a slot finds it done"
     group = place.make(BotLimits(memory_bytes=2**28, processes=12), overhead=2)
@@ -255,7 +255,7 @@ def test_a_group_with_strangers_in_it_is_left_alone(tmp_path: Path) -> None:
         tmp_path, cgroup_controllers="memory pids", cgroup_subtree_control="", cgroup_procs=f"{os.getpid()}\n1\n"
     )
     assert "shared with other programs" in unified_place(str(own))
-    assert "no memory and pids" in unified_place(str(fake_group(tmp_path / "bare", cgroup_controllers="cpu")))
+    assert "lacks the memory or pids" in unified_place(str(fake_group(tmp_path / "bare", cgroup_controllers="cpu")))
 
 
 @pytest.mark.parametrize(
@@ -269,16 +269,16 @@ def test_a_group_with_strangers_in_it_is_left_alone(tmp_path: Path) -> None:
 )
 def test_what_the_kernel_refused_is_read_from_its_books(file: str, text: str, excess: str, tmp_path: Path) -> None:
     (tmp_path / file).write_text(text)
-    assert Group({"memory": str(tmp_path), "pids": str(tmp_path)}).excess() == excess
+    assert Cgroup({"memory": str(tmp_path), "pids": str(tmp_path)}).excess() == excess
 
 
 def test_a_group_in_which_somebody_dies_slowly_is_removed_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cgroup, "_PATIENCE_S", 0.0)
-    monkeypatch.setattr(Group, "_kill", lambda self: None)
+    monkeypatch.setattr(cgroup, "_CLOSE_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(Cgroup, "_kill", lambda self: None)
     unbounded = replace(BotLimits(), memory_bytes=0, processes=0)
-    place = Place({"memory": str(tmp_path), "pids": str(tmp_path)}, is_unified=True)
+    place = CgroupParent({"memory": str(tmp_path), "pids": str(tmp_path)}, is_unified=True)
     slow = place.make(unbounded, 0)
     dying = Path(slow.folders["pids"]) / "dying"
     dying.touch()
@@ -293,8 +293,8 @@ def test_a_group_in_which_somebody_dies_slowly_is_removed_later(
 
 
 def test_groups_are_gone_after_the_game() -> None:
-    place = find_place()
-    folders = place.folders.values() if isinstance(place, Place) else ()
+    place = find_cgroup_parent()
+    folders = place.folders.values() if isinstance(place, CgroupParent) else ()
 
     def groups() -> set[str]:
         names = [name for folder in folders for name in os.listdir(folder)]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from referee.sandbox import seccomp
-from referee.sandbox.seccomp import Filter
+from referee.sandbox.seccomp import SyscallFilter
 
 MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 ALLOW, ERRNO = 0x7FFF0000, 0x00050000
@@ -129,7 +129,7 @@ def machine(request: pytest.FixtureRequest) -> tuple[int, str]:
 
 def test_ordinary_calls_pass(machine: tuple[int, str]) -> None:
     column, name = machine
-    for chosen in (Filter(), Filter(77), Filter(77, allows_signals=False)):
+    for chosen in (SyscallFilter(), SyscallFilter(77), SyscallFilter(77, allows_signals=False)):
         program = chosen.program(name)
         assert len(program) % 8 == 0
         assert len(program) // 8 < 4096
@@ -139,7 +139,7 @@ def test_ordinary_calls_pass(machine: tuple[int, str]) -> None:
 
 def test_dangerous_calls_are_refused(machine: tuple[int, str]) -> None:
     column, name = machine
-    program = Filter().program(name)
+    program = SyscallFilter().program(name)
     for numbers in REFUSED.values():
         assert verdict(program, MACHINES[name], numbers[column]) == errno.EPERM
     for numbers in ABSENT.values():
@@ -149,7 +149,7 @@ def test_dangerous_calls_are_refused(machine: tuple[int, str]) -> None:
 
 def test_clone_makes_processes_and_threads_but_no_namespaces(machine: tuple[int, str]) -> None:
     column, name = machine
-    program = Filter().program(name)
+    program = SyscallFilter().program(name)
     clone = seccomp._CLONE[column]
     assert verdict(program, MACHINES[name], clone, 17) == 0
     assert verdict(program, MACHINES[name], clone, 0x3D0F00) == 0, "a thread"
@@ -161,7 +161,7 @@ def test_clone_makes_processes_and_threads_but_no_namespaces(machine: tuple[int,
 def test_sockets_by_family(machine: tuple[int, str]) -> None:
     column, name = machine
     number = seccomp._SOCKET[column]
-    inside, outside = Filter().program(name), Filter(77).program(name)
+    inside, outside = SyscallFilter().program(name), SyscallFilter(77).program(name)
     for family in range(50):
         expected = 0 if family in (1, 2, 10, 16) else errno.EAFNOSUPPORT
         assert verdict(inside, MACHINES[name], number, family, 1) == expected
@@ -170,11 +170,11 @@ def test_sockets_by_family(machine: tuple[int, str]) -> None:
 
 def test_terminals_signals_and_modes(machine: tuple[int, str]) -> None:
     column, name = machine
-    program = Filter().program(name)
+    program = SyscallFilter().program(name)
     assert verdict(program, MACHINES[name], seccomp._IOCTL[column], 0, 0x5401) == 0
     for request in (0x5412, 0x541C, 0x5452, 0x8901, 0x8902):
         assert verdict(program, MACHINES[name], seccomp._IOCTL[column], 0, request) == errno.EPERM
-    scoped, alone = Filter(77).program(name), Filter(77, allows_signals=False).program(name)
+    scoped, alone = SyscallFilter(77).program(name), SyscallFilter(77, allows_signals=False).program(name)
     for numbers in seccomp._SIGNALS.values():
         assert verdict(program, MACHINES[name], numbers[column], 1, 9) == 0
         assert verdict(scoped, MACHINES[name], numbers[column], 1, 9) == 0, "Landlock sees to that"
@@ -190,7 +190,7 @@ def test_terminals_signals_and_modes(machine: tuple[int, str]) -> None:
 
 def test_without_namespaces_nobody_else_is_named(machine: tuple[int, str]) -> None:
     column, name = machine
-    inside, outside = Filter().program(name), Filter(77).program(name)
+    inside, outside = SyscallFilter().program(name), SyscallFilter(77).program(name)
     assert {"prlimit64", "sched_setscheduler", "sched_setparam", "sched_setattr"} <= set(seccomp._OF_A_PROCESS)
     for numbers in seccomp._OF_A_PROCESS.values():
         assert verdict(inside, MACHINES[name], numbers[column], 1234) == 0, "there it is one of its own"
@@ -209,7 +209,7 @@ def test_without_namespaces_nobody_else_is_named(machine: tuple[int, str]) -> No
 
 def test_files_send_no_signals_and_hold_no_more_than_they_do(machine: tuple[int, str]) -> None:
     column, name = machine
-    program = Filter().program(name)
+    program = SyscallFilter().program(name)
     fcntl = seccomp._FCNTL[column]
     for command in (0, 1, 2, 3, 5, 6, 7, 1030, 1032):
         assert verdict(program, MACHINES[name], fcntl, 3, command, 0x2000) == 0
@@ -228,10 +228,10 @@ def test_files_send_no_signals_and_hold_no_more_than_they_do(machine: tuple[int,
 
 
 def test_another_interface_of_the_machine_is_refused_whole() -> None:
-    program = Filter().program("x86_64")
+    program = SyscallFilter().program("x86_64")
     assert verdict(program, 0x40000003, 3) == errno.EPERM, "32 bit programs"
     assert verdict(program, MACHINES["x86_64"], 0x40000000) == errno.EPERM, "x32 programs"
-    assert Filter().program("sparc") == b"", "a machine whose numbers nobody looked up has no filter"
+    assert SyscallFilter().program("sparc") == b"", "a machine whose numbers nobody looked up has no filter"
 
 
 def test_the_numbers_are_the_kernels() -> None:

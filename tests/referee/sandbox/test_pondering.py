@@ -18,10 +18,9 @@ from referee.game.spec import BotSpec, GameSpec, PlannedGame, Pondering, TimeCon
 from referee.play import roster as rosters
 from referee.play.play import play
 from referee.play.roster import Roster
-from referee.sandbox import Sandbox
-from referee.sandbox import rest as resting
-from referee.sandbox.cgroup import Group
-from referee.sandbox.rest import MOMENT_NS, Rest
+from referee.sandbox import Sandbox, pondering
+from referee.sandbox.cgroup import Cgroup
+from referee.sandbox.pondering import PONDER_GRACE_NS, PonderLimiter
 from tests.badbots.catalogue import LIMITS
 from tests.referee.sandbox.levels import sandbox_or_skip, working
 
@@ -56,20 +55,20 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now, self.spent, self.calls = 10**9, {1: 0}, []
-        monkeypatch.setattr(resting.time, "monotonic_ns", lambda: self.now)
-        monkeypatch.setattr(resting.time, "clock_gettime_ns", lambda clock: self.spent[~(clock >> 3)])
-        monkeypatch.setattr(resting, "descendants", lambda pid: iter(set(self.spent) - {pid}))
-        monkeypatch.setattr(resting, "stop_tree", lambda pid: set())
+        monkeypatch.setattr(pondering.time, "monotonic_ns", lambda: self.now)
+        monkeypatch.setattr(pondering.time, "clock_gettime_ns", lambda clock: self.spent[~(clock >> 3)])
+        monkeypatch.setattr(pondering, "descendants", lambda pid: iter(set(self.spent) - {pid}))
+        monkeypatch.setattr(pondering, "stop_tree", lambda pid: set())
         names = {signal.SIGSTOP: "stop", signal.SIGCONT: "go on"}
-        monkeypatch.setattr(Rest, "_signal", lambda rest, number: self.calls.append(names[number]))
+        monkeypatch.setattr(PonderLimiter, "_signal", lambda limiter, number: self.calls.append(names[number]))
 
-    def turn(self, rest: Rest, *, own_ms: int, other_ms: int, uses_ms: int) -> None:
+    def turn(self, limiter: PonderLimiter, *, own_ms: int, other_ms: int, uses_ms: int) -> None:
         """A turn of its own, then one of the opponent."""
-        rest.end()
+        limiter.end_wait()
         self.now += own_ms * 10**6
-        rest.begin(self.now, own_ms * 10**6)
+        limiter.begin_wait(self.now, own_ms * 10**6)
         self.now += other_ms * 10**6
-        self.spent[1] += 0 if rest.is_frozen else uses_ms * 10**6
+        self.spent[1] += 0 if limiter.is_frozen else uses_ms * 10**6
 
 
 @pytest.fixture
@@ -78,78 +77,78 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def test_who_rests_is_left_alone(clock: Clock) -> None:
-    rest = Rest(1, None)
-    rest.start("frozen")
+    limiter = PonderLimiter(1, None)
+    limiter.start_game("frozen")
     for _ in range(40):
-        clock.turn(rest, own_ms=5, other_ms=100, uses_ms=2)
-        rest.look()
-    rest.end()
-    assert (rest.used_ns, clock.calls) == (80 * 10**6, []), "a fiftieth and a moment"
+        clock.turn(limiter, own_ms=5, other_ms=100, uses_ms=2)
+        limiter.check()
+    limiter.end_wait()
+    assert (limiter.used_ns, clock.calls) == (80 * 10**6, []), "a fiftieth and a moment"
     for _ in range(30):
-        clock.turn(rest, own_ms=5, other_ms=100, uses_ms=3)
-    assert rest.is_frozen
+        clock.turn(limiter, own_ms=5, other_ms=100, uses_ms=3)
+    assert limiter.is_frozen
 
 
 def test_who_does_not_is_stopped_from_the_first_look_on(clock: Clock) -> None:
-    rest = Rest(1, None)
-    rest.start("frozen")
-    clock.turn(rest, own_ms=5, other_ms=90, uses_ms=90)
-    assert not rest.is_frozen
-    rest.look()
-    assert rest.is_frozen
-    clock.turn(rest, own_ms=5, other_ms=90, uses_ms=90)
-    assert rest.is_frozen, "at once this time"
-    rest.end()
+    limiter = PonderLimiter(1, None)
+    limiter.start_game("frozen")
+    clock.turn(limiter, own_ms=5, other_ms=90, uses_ms=90)
+    assert not limiter.is_frozen
+    limiter.check()
+    assert limiter.is_frozen
+    clock.turn(limiter, own_ms=5, other_ms=90, uses_ms=90)
+    assert limiter.is_frozen, "at once this time"
+    limiter.end_wait()
     assert clock.calls == ["stop", "go on", "stop", "go on"]
-    assert rest.used_ns == 90 * 10**6
-    rest.start("frozen")
-    assert (rest.used_ns, rest.is_frozen) == (0, True), "it is remembered in its next game"
+    assert limiter.used_ns == 90 * 10**6
+    limiter.start_game("frozen")
+    assert (limiter.used_ns, limiter.is_frozen) == (0, True), "it is remembered in its next game"
 
 
 def test_short_turns_are_found_out_by_their_sum(clock: Clock) -> None:
-    rest = Rest(1, None)
-    rest.start("frozen")
+    limiter = PonderLimiter(1, None)
+    limiter.start_game("frozen")
     for _ in range(5):
-        clock.turn(rest, own_ms=0, other_ms=10, uses_ms=10)
-    assert rest.is_frozen
-    assert MOMENT_NS < rest.used_ns <= 40 * 10**6
+        clock.turn(limiter, own_ms=0, other_ms=10, uses_ms=10)
+    assert limiter.is_frozen
+    assert PONDER_GRACE_NS < limiter.used_ns <= 40 * 10**6
 
 
 @pytest.mark.parametrize("rule", ["allowed", "pinned"])
 def test_what_is_allowed_is_measured(rule: Pondering, clock: Clock) -> None:
-    rest = Rest(1, None)
-    rest.start(rule)
+    limiter = PonderLimiter(1, None)
+    limiter.start_game(rule)
     for _ in range(3):
-        clock.turn(rest, own_ms=5, other_ms=90, uses_ms=90)
-        rest.look()
-    rest.end()
-    assert (rest.used_ns, clock.calls) == (270 * 10**6, [])
+        clock.turn(limiter, own_ms=5, other_ms=90, uses_ms=90)
+        limiter.check()
+    limiter.end_wait()
+    assert (limiter.used_ns, clock.calls) == (270 * 10**6, [])
 
 
 def test_processes_that_come_and_go_are_counted(clock: Clock) -> None:
-    rest = Rest(1, None)
-    rest.start("allowed")
-    clock.turn(rest, own_ms=5, other_ms=200, uses_ms=0)
+    limiter = PonderLimiter(1, None)
+    limiter.start_game("allowed")
+    clock.turn(limiter, own_ms=5, other_ms=200, uses_ms=0)
     clock.spent[2] = 150 * 10**6
-    rest.end()
-    assert rest.used_ns == 150 * 10**6
-    clock.turn(rest, own_ms=5, other_ms=200, uses_ms=3)
-    rest.end()
-    assert rest.used_ns == 153 * 10**6
+    limiter.end_wait()
+    assert limiter.used_ns == 150 * 10**6
+    clock.turn(limiter, own_ms=5, other_ms=200, uses_ms=3)
+    limiter.end_wait()
+    assert limiter.used_ns == 153 * 10**6
 
 
 def test_a_control_group_stops_all_that_is_in_it(tmp_path: Path, clock: Clock) -> None:
     (tmp_path / "cgroup.freeze").write_text("0")
-    rest = Rest(1, Group({"memory": str(tmp_path), "pids": "/none", "kill": str(tmp_path)}))
-    rest.freeze()
+    limiter = PonderLimiter(1, Cgroup({"memory": str(tmp_path), "pids": "/none", "kill": str(tmp_path)}))
+    limiter.freeze()
     assert (tmp_path / "cgroup.freeze").read_text() == "1"
-    rest.wake()
+    limiter.resume()
     assert (tmp_path / "cgroup.freeze").read_text() == "0"
     assert clock.calls == []
     (tmp_path / "cgroup.freeze").unlink()
-    rest = Rest(1, Group({"memory": "/none", "pids": "/none"}))
-    rest.freeze()
-    rest.wake()
+    limiter = PonderLimiter(1, Cgroup({"memory": "/none", "pids": "/none"}))
+    limiter.freeze()
+    limiter.resume()
     assert clock.calls == ["stop", "go on"]
 
 
@@ -158,20 +157,20 @@ def test_a_process_with_its_children_is_stopped_and_goes_on() -> None:
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.read(2) == b"xx"
-        rest = Rest(process.pid, None)
-        rest.freeze()
+        limiter = PonderLimiter(process.pid, None)
+        limiter.freeze()
         assert come_to(process.pid, {"T"})
-        rest.wake()
+        limiter.resume()
         assert come_to(process.pid, {"R", "S", "D"})
-        rest.pin(frozenset({max(os.sched_getaffinity(0))}))
+        limiter.pin(frozenset({max(os.sched_getaffinity(0))}))
         assert os.sched_getaffinity(process.pid) == {max(os.sched_getaffinity(0))}
-        rest.freeze()
+        limiter.freeze()
         assert come_to(process.pid, {"T"}), "once more, by what is known of them"
-        rest.wake()
-        rest.pin(frozenset())
+        limiter.resume()
+        limiter.pin(frozenset())
         assert os.sched_getaffinity(process.pid) == os.sched_getaffinity(0)
         process.kill()
-        rest.close()
+        limiter.close()
 
 
 def come_to(pid: int, wanted: set[str]) -> bool:
@@ -186,7 +185,8 @@ def come_to(pid: int, wanted: set[str]) -> bool:
 
 def states(pid: int) -> set[str]:
     return {
-        Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[0] for one in (pid, *resting.descendants(pid))
+        Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[0]
+        for one in (pid, *pondering.descendants(pid))
     }
 
 
@@ -224,9 +224,9 @@ def test_a_bot_that_spins_is_stopped_while_its_opponent_thinks(
     bots: dict[str, BotSpec], sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stops: list[float] = []
-    freeze = Rest.freeze
-    monkeypatch.setattr(Rest, "freeze", lambda rest: (stops.append(rest.used_ns / 1e6), freeze(rest)))
-    monkeypatch.setattr(resting, "MOMENT_NS", 200_000)  # on a busy machine a bot may get little done
+    freeze = PonderLimiter.freeze
+    monkeypatch.setattr(PonderLimiter, "freeze", lambda limiter: (stops.append(limiter.used_ns / 1e6), freeze(limiter)))
+    monkeypatch.setattr(pondering, "PONDER_GRACE_NS", 200_000)  # on a busy machine a bot may get little done
     with Roster(sandbox, is_reaper=False) as roster:
         free = contest(bots, roster, "allowed")
         assert not stops
@@ -239,7 +239,7 @@ def test_a_bot_that_spins_is_stopped_while_its_opponent_thinks(
         assert len(roster.idle) == 2
         roster.end_idle()
         for bot in roster.idle:
-            assert bot.process.rest.is_frozen
+            assert bot.process.ponder_limiter.is_frozen
             if sandbox.name == "none":
                 assert come_to(bot.process.pid, {"T"}), "while there is no game nothing of a bot runs"
     assert (free.termination, held.termination) == ("resigned", "resigned"), (free.detail, held.detail)
