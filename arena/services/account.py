@@ -1,4 +1,4 @@
-"""Who somebody is: a name and a password, and the session of a browser."""
+"""Log-in with name and password, browser sessions and user profiles."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _LINK = re.compile(
     r"https?://[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?([/?#][\w/?#%&=+~!$*,;:@.()-]*)?", re.ASCII | re.IGNORECASE
 )
 _OF_A_PLACE = Patience(free=5, forgiven_s=600, longest_s=300)
-"""Wrong tries for one name from one place."""
+"""Limit for wrong passwords for one name from one origin."""
 _FREE_OF_AN_ADDRESS, _FREE_OF_A_NAME = 20, 50
-"""Wrong tries of one address for all names, and for one name from all places that are not known."""
+"""Wrong passwords without delay: from one address for all names, and for one name from all untrusted origins."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """From where somebody logs in: an address, and what the cookie of a browser says that has logged in before."""
+    """Origin of a log-in: an IP address, and the device cookie of a browser that has logged in before."""
 
     address: str
     device: str = ""
@@ -34,7 +34,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A browser's session: what its cookie holds, and for how long; and the mark by which the browser is known."""
+    """A browser's session: secret of its cookie, lifetime, and the value of the device cookie."""
 
     secret: str
     seconds: int
@@ -42,21 +42,22 @@ class Session:
 
 
 class TooManyTriesError(ArenaError):
-    """Too many wrong passwords: the next one may be tried in `wait_s` seconds."""
+    """Too many wrong passwords; the next attempt is allowed in `wait_s` seconds."""
 
     kind = "too-many"
 
     def __init__(self, wait_s: float) -> None:
         self.wait_s = wait_s
-        super().__init__("too many wrong passwords", hint="wait as long as Retry-After says")
+        super().__init__("too many wrong passwords", hint="wait for the seconds in Retry-After")
 
 
 def authenticate(arena: Arena, name: str, password: str, place: Place) -> Identity:
-    """Who has this name and this password, with all that the role allows; takes most of a second of a core, and 64 MiB.
+    """Check name and password and return the user's identity with all scopes of the role.
 
-    Wrong tries make further ones wait, by name and place, by address, and by name: the latter two not where the user
-    has logged in before, so that nobody is shut out by what others do. Raises TooManyTriesError, and
-    UnauthorisedError without saying which of name and password was wrong.
+    Takes most of a second on one core, and 64 MiB. Wrong passwords delay further attempts, counted by name and origin,
+    by address, and by name. The latter two counters do not apply to trusted devices, so that an attacker cannot lock
+    users out. Raises TooManyTriesError. Raises UnauthorisedError, which does not reveal whether name or password was
+    wrong.
     """
     user = _find(arena, name)
     patience = _patience(arena, user, name, place)
@@ -74,7 +75,7 @@ def authenticate(arena: Arena, name: str, password: str, place: Place) -> Identi
 
 
 def log_in(arena: Arena, name: str, password: str, place: Place) -> Session:
-    """A fresh session of a user. Raises TooManyTriesError, UnauthorisedError."""
+    """Authenticate a user and start a browser session. Raises TooManyTriesError, UnauthorisedError."""
     trusted = _trusted(arena, place)
     user = authenticate(arena, name, password, trusted)
     arena.note("login", f"user:{user.name}", user)
@@ -82,23 +83,23 @@ def log_in(arena: Arena, name: str, password: str, place: Place) -> Session:
 
 
 def log_out(arena: Arena, secret: str) -> None:
-    """End a session; one that is none is as good as ended."""
+    """End a session. Unknown sessions are ignored."""
     arena.store.users.end_login(digest_of(secret))
 
 
 def change_password(
     arena: Arena, by: Identity, password: str, new: str, place: Place, *, revoke_tokens: bool = False
 ) -> Session:
-    """Another password for who asks, who knows the present one. All sessions end, and on request all tokens.
+    """Change the caller's password and end all their sessions, on request all tokens as well. Return a fresh session.
 
-    What comes back is a fresh session. Raises TooManyTriesError, ForbiddenError for a wrong password and
-    CredentialError for a new one that is too weak.
+    `password` is the current one. Raises TooManyTriesError, ForbiddenError if the current password is wrong, and
+    CredentialError if the new one is too weak.
     """
     check_password(new, by.name)
     try:
         authenticate(arena, by.name, password, place)
     except UnauthorisedError:
-        raise ForbiddenError("that is not your present password", field="password") from None
+        raise ForbiddenError("wrong current password", field="password") from None
     arena.store.users.change(by.name, password_hash=hash_password(new, by.name))
     arena.store.known_places.forget(by.user_id)
     if revoke_tokens:
@@ -110,22 +111,22 @@ def change_password(
 
 
 def describe(arena: Arena, by: Identity, about: str | None = None, link: str | None = None) -> User:
-    """What who asks says of himself on his page; None stays. Raises BadValueError."""
+    """Update the caller's profile. `None` leaves a field unchanged. Raises BadValueError."""
     user = arena.store.users.get(by.user_id)
     about, link = user.about if about is None else about.strip(), user.link if link is None else link.strip()
     if len(about) > MAX_ABOUT or any(unicodedata.category(letter) == "Cc" and letter != "\n" for letter in about):
         hint = f"write at most {MAX_ABOUT} printable characters"
-        raise BadValueError("that cannot be said of anybody", hint=hint, field="about")
+        raise BadValueError("invalid profile text", hint=hint, field="about")
     if link and (len(link) > MAX_LINK or not _LINK.fullmatch(link)):
         hint = f"write one such as https://example.org/me, at most {MAX_LINK} characters"
-        raise BadValueError("that is no address of a page", hint=hint, field="link")
+        raise BadValueError(f"invalid link {link[:60]!r}: expected the address of a page", hint=hint, field="link")
     arena.store.users.describe(by.user_id, about, link)
     arena.note("user.describe", f"user:{by.name}", by)
     return arena.store.users.get(by.user_id)
 
 
 def is_known_place(arena: Arena, name: str, place: Place) -> bool:
-    """Whether the user of that name has logged in from there before."""
+    """Return whether the user of that name has logged in from this origin before."""
     user = _find(arena, name)
     return bool(user and user.id and arena.store.known_places.known(user.id, _digests(place)))
 
@@ -138,7 +139,7 @@ def _find(arena: Arena, name: str) -> User | None:
 
 
 def _patience(arena: Arena, user: User | None, name: str, place: Place) -> Mapping[str, Patience]:
-    """What a try is counted by, and how much of it is borne."""
+    """Return the counters of a log-in attempt, each with its backoff policy."""
     digests = _digests(place)
     known = arena.store.known_places.known(user.id, digests) if user and user.id else set()
     found = next((digest for digest in digests if digest in known), None)
@@ -153,12 +154,14 @@ def _patience(arena: Arena, user: User | None, name: str, place: Place) -> Mappi
 
 
 def _digests(place: Place) -> list[str]:
-    """What is stored of a place, the surer mark first."""
+    """Return the stored digests of an origin, the more reliable one first: the device cookie, then the address."""
     return [digest_of(mark) for mark in (place.device, place.address) if mark]
 
 
 def _trusted(arena: Arena, place: Place) -> Place:
-    """The place with a mark that we have given out: the one that came if it is ours, else a fresh one."""
+    """Return the origin with a device cookie that this arena issued: the browser's own if it is valid, else a fresh
+    one.
+    """
     is_ours = bool(place.device) and arena.store.known_places.is_anybodys(digest_of(place.device))
     return place if is_ours else Place(place.address, new_secret())
 
@@ -170,5 +173,5 @@ def _session(arena: Arena, user: Identity, place: Place) -> Session:
 
 
 def _shown(name: str) -> str:
-    """A name that somebody typed, as the audit log holds it."""
+    """Return a name from a log-in form as the audit log stores it."""
     return name if name.isprintable() else ascii(name)

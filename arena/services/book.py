@@ -1,7 +1,6 @@
-"""Books of openings made from games: lines that were played often and in which both sides scored alike.
+"""Opening books made from games: lines that were played often and in which both sides scored about the same.
 
-What was played is asked of the explorer, so a line is known however the board was turned, and whatever narrows the
-explorer narrows the games of a book.
+The explorer supplies the moves, so a line is found in all symmetric images, and all filters of the explorer apply.
 """
 
 from __future__ import annotations
@@ -17,13 +16,14 @@ from referee.openings import Opening
 from referee.ratings.interval import wilson
 
 MOST_LOOKS = 20_000
-"""So many positions are looked into for one book at most."""
+"""Maximum number of positions examined for one book."""
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What is asked of the lines of a book: so many `plies`, at least so many `games` with a result, and a share of
-    points of the first side at most `balance` away from a half."""
+    """Criteria for the lines of a book: their length, the minimum number of games with a result, and the maximum
+    distance of the first side's score from one half.
+    """
 
     plies: int
     games: int
@@ -39,9 +39,9 @@ def make_from_games(
     seed: int,
     on_look: Callable[[int], None] = lambda looks: None,
 ) -> list[BookLine]:
-    """`count` lines drawn by seed among all that meet the demand, in the order of their moves.
+    """Return `count` lines, sampled by seed from all that meet the criteria and sorted by their moves.
 
-    Deterministic for the same games. Raises BookError when there are too few, BadValueError.
+    Deterministic for the same games. Raises BookError if there are too few lines, BadValueError.
     """
     known: dict[int, BookLine] = {}
     front: list[tuple[str, ...]] = [()]
@@ -52,9 +52,7 @@ def make_from_games(
         for line in front:
             looks += 1
             if looks > MOST_LOOKS:
-                raise BookError(
-                    f"more than {MOST_LOOKS:,} positions to look into; ask for more --games or less --plies"
-                )
+                raise BookError(f"more than {MOST_LOOKS:,} positions to examine; raise --games or lower --plies")
             on_look(looks)
             found = explore(arena, replace(question, moves=" ".join(line)))
             if found.key in seen:  # another order of moves led there
@@ -69,7 +67,7 @@ def make_from_games(
     if len(lines) < count:
         raise BookError(
             f"only {len(lines)} lines of {demand.plies} plies have {demand.games} games and are within "
-            f"{demand.balance:g} of an even score; ask for fewer with --count, or take less --games or more --balance"
+            f"{demand.balance:g} of an even score; lower --count or --games, or raise --balance"
         )
     return sorted(random.Random(seed).sample(lines, count), key=lambda line: line.opening.moves)
 
@@ -79,7 +77,7 @@ def _opening(found: Found, line: tuple[str, ...], question: Question) -> Opening
 
 
 def _known(figures: Figures) -> int:
-    """Games with a result."""
+    """Return the number of games with a result."""
     return figures.first + figures.draw + figures.second
 
 
@@ -89,7 +87,7 @@ def _is_level(figures: Figures, demand: Demand) -> bool:
 
 
 def told(figures: Figures) -> str:
-    """The evidence of a line: games, results, and the first side's share of points with its 95 % interval."""
+    """Describe the evidence for a line: games, results, and the first side's score with its 95 % confidence interval."""
     games = _known(figures)
     low, high = wilson(figures.first + figures.draw / 2, games)
     return (

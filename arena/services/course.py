@@ -1,4 +1,4 @@
-"""The course of a tournament: its bracket, its rounds, what it asks for next."""
+"""Progress of a tournament: its bracket, its rounds, its next games."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FOLLOWED = ("knockout", "swiss", "ladder", "race")
 
 
 def read(arena: Arena, tournament: Tournament) -> Course:
-    """The course so far; empty for formats that have none, and where the document cannot be read."""
+    """Return the progress so far; empty for formats without any, and if the settings cannot be read."""
     if tournament.format not in _FOLLOWED or tournament.id is None:
         return Course()
     try:

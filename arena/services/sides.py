@@ -1,4 +1,4 @@
-"""What moving first is worth in a pool of ratings: fitted together with the strengths of all who played there."""
+"""The first-move advantage in a rating pool, fitted together with the strengths of its players."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     from arena.store import Store
 
 MOST_GAMES, MOST_VERSIONS = 50_000, 200
-"""Larger pools are not fitted for a page: that takes longer than it may."""
+"""Larger pools are not fitted, because a page would wait too long."""
 GROWTH = 1.02
-"""A pool that has grown by less than this is worth to its first sides what it was."""
+"""Growth of a pool below which the earlier fit is reused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advantage:
-    """Of moving first, in Elo; `error` is half of its 95 % interval, `is_sure` says that it leaves out 0."""
+    """Advantage of moving first, in Elo. `error` is half the 95 % confidence interval, `is_sure` whether that excludes
+    0.
+    """
 
     elo: float
     error: float
@@ -28,13 +30,13 @@ class Advantage:
 
 
 class Advantages:
-    """Those of every pool as they were last fitted: one that has grown a little is not fitted again."""
+    """Cache of the advantage per pool; a pool that has grown only a little is not fitted again."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[int, Advantage | None]] = {}
 
     def of(self, store: Store, pool: str, games: int) -> Advantage | None:
-        """That of a pool of so many games; None of an empty or a large one."""
+        """Return the advantage in a pool with this number of games; None for an empty or too large one."""
         before, found = self._known.get(pool, (-1, None))
         if not before <= games <= before * GROWTH:
             found = _fitted(store, pool, games)
@@ -48,7 +50,7 @@ class Advantages:
 
 
 def advantage(arena: Arena, pool: str, games: int) -> Advantage | None:
-    """That of a pool of so many games; None of an empty or a large one."""
+    """Return the first-move advantage in a pool with this number of games; None for an empty or too large one."""
     return arena.advantages.of(arena.store, pool, games)
 
 

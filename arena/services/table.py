@@ -1,4 +1,4 @@
-"""The tables of a tournament: its standings, and everybody against everybody."""
+"""Standings and crosstable of a tournament."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from arena.services.arena import Arena
 
 KEPT = 8
-"""Tables kept in memory: one of 10,000 games takes some megabytes."""
+"""Number of cached tournaments; one with 10,000 games takes some megabytes."""
 
 OVER = ("finished", "cancelled")
-"""States in which a tournament's tables are final, unless it is extended."""
+"""States in which the standings are final, unless the tournament is extended."""
 
 
 @dataclass(frozen=True, slots=True)
 class RulesLine:
-    """How the games by one set of rules ended, where the lot or handicaps make several: who won, by its side's name."""
+    """Results under one set of rules: wins by the side's name, and draws. Random rules and handicaps make several sets."""
 
     variant: str
     options: dict[str, Any]
@@ -44,40 +44,40 @@ class RulesLine:
 
     @property
     def text(self) -> str:
-        """The variant and its options, as people write them."""
+        """The variant and its options in readable form."""
         options = (f"{name}={str(value).lower()}" for name, value in self.options.items())
         return " ".join([self.variant, *options])
 
 
 @dataclass(frozen=True)
 class Table:
-    """A tournament with its results as of now, and the standings that follow from them."""
+    """A tournament with its current results and the standings that follow from them."""
 
     tournament: Tournament
     results: Sequence[Result]
     standing: StandingTable
     rules: Sequence[RulesLine] = ()
-    """What handicaps and the lot did to the results; empty where all games are played by the same rules."""
+    """Results by set of rules; empty if all games use the same rules."""
 
     @property
     def is_final(self) -> bool:
-        """Whether all games are done."""
+        """True once all games are done."""
         return self.tournament.state in OVER
 
     @property
     def findings(self) -> dict[str, Any] | None:
-        """What the results of a finished tournament say beyond strengths; None before that, and of few bots."""
+        """Statistical findings of a finished tournament; None before its end, and with few bots."""
         return self.tournament.findings or None if self.tournament.state == "finished" else None
 
     @cached_property
     def comparison(self) -> Comparison | None:
-        """What every pair scored beside what strengths let expect; None before the end."""
+        """Scores of all pairs compared with those expected from their strengths; None before the end."""
         standing = self.standing
         return Comparison(standing.results, standing.strengths, standing.sided) if self.is_final else None
 
     @cached_property
     def forfeits(self) -> Counter[str]:
-        """How many games each bot lost by its own fault."""
+        """Number of games that each bot forfeited."""
         return forfeits(self.results)
 
     @cached_property
@@ -86,21 +86,21 @@ class Table:
         return crosstable.rows(self.results, self.standing.lines)
 
     def block(self, rows: slice, columns: slice) -> list[crosstable.Row]:
-        """Some rows of it, each with some columns: those of all take long to make where there are many bots."""
+        """Return some rows and columns of the crosstable; the whole one takes long with many bots."""
         order = self.standing.lines
         return crosstable.rows(self.results, order[rows], order[columns])
 
 
 class TableCache:
-    """The tables last read. One is good as long as its tournament stands where it stood; others change nothing."""
+    """Cache of recently read standings; an entry is valid while the state of its tournament is unchanged."""
 
     def __init__(self, size: int = KEPT) -> None:
         self._kept: LRUCache[int, tuple[tuple[Any, ...], Table]] = LRUCache(size)
         self._lock = Lock()
 
     def table(self, store: Store, tournament_id: int) -> Table:
-        """The table as of now. Raises NotFoundError."""
-        # The state is read before the results: when it says "over", all results are there.
+        """Return the current standings. Raises NotFoundError."""
+        # Read the state before the results: if the tournament is over, all results are then complete.
         tournament = store.tournaments.get(tournament_id)
         mark = _mark(store, tournament)
         with self._lock:
@@ -113,12 +113,12 @@ class TableCache:
 
 
 def read(arena: Arena, tournament_id: int) -> Table:
-    """The tables of a tournament as of now. Raises NotFoundError."""
+    """Return the current standings of a tournament. Raises NotFoundError."""
     return arena.tables.table(arena.store, tournament_id)
 
 
 def _mark(store: Store, tournament: Tournament) -> tuple[Any, ...]:
-    """Where a tournament stands, in few words: equal marks, equal tables."""
+    """Return the state of a tournament for comparison: equal states mean equal standings."""
     assert tournament.id is not None
     counts = store.games.counts(tournament.id)
     over = [counts.pop(state, 0) for state in ("finished", "void", "cancelled")]
@@ -138,7 +138,7 @@ def _made(store: Store, tournament: Tournament) -> Table:
 
 
 def by_rules(store: Store, tournament: Tournament) -> tuple[RulesLine, ...]:
-    """How the games ended by each set of rules, where the lot or handicaps make several; else nothing."""
+    """Return the results by set of rules; empty if all games use the same rules."""
     settings = tournament.settings
     if settings.get("first") != "lot" and not any(one.get("rules") for one in settings.get("handicaps", ())):
         return ()
