@@ -209,7 +209,7 @@ def _key(rules: Rules, query: Query) -> int:
 
 
 def _first_moves(rules: Rules, query: Query) -> tuple[str, ...]:
-    """Return the moves in canonical notation. They may be illegal from the start: games may begin in other positions."""
+    """Return the moves in canonical notation. Illegal ones are kept: games may begin in other positions."""
     ruleset = _rulesets(rules, _variant(rules, query.variant))[0]
     line, found = Position.start(ruleset), []
     for word in (query.moves or "").split():

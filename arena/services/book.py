@@ -87,7 +87,7 @@ def _is_level(figures: Figures, demand: Demand) -> bool:
 
 
 def told(figures: Figures) -> str:
-    """Describe the evidence for a line: games, results, and the first side's score with its 95 % confidence interval."""
+    """Describe the evidence for a line: games, results, the first side's score with its 95 % confidence interval."""
     games = _known(figures)
     low, high = wilson(figures.first + figures.draw / 2, games)
     return (

@@ -34,7 +34,7 @@ OVER = ("finished", "cancelled")
 
 @dataclass(frozen=True, slots=True)
 class RulesLine:
-    """Results under one set of rules: wins by the side's name, and draws. Random rules and handicaps make several sets."""
+    """Results under one set of rules; random rules and handicaps make several. `won` is keyed by the name of the side."""
 
     variant: str
     options: dict[str, Any]

@@ -95,7 +95,7 @@ def _measured(arena: Arena, document: Document) -> tuple[float | None, float | N
 
 
 def change(arena: Arena, tournament_id: int, document: Mapping[str, Any] | Document, by: Identity) -> Tournament:
-    """Replace the document of a tournament that has not started. Raises SettingsError, ConflictError, ForbiddenError."""
+    """Replace the document of a tournament before its start. Raises SettingsError, ConflictError, ForbiddenError."""
     require_organiser(by)
     row = tournaments.change(arena.store, tournament_id, document, now())
     arena.note("tournament.change", f"tournament:{tournament_id}", by, name=row.name)

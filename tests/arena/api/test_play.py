@@ -66,7 +66,7 @@ def test_a_whole_game_by_the_interface(hall: Hall, server: Server) -> None:
         hall.told.until(lambda: len(hall.line(game).plies) == 2)
         seen = server.get(place, token=ann).json
         assert (seen["moves"][0], len(seen["moves"]), seen["to_move"]) == ("b1b3", 2, "first")
-        assert seen["draw"] == {"state": "declined", "why": "the bot says no scores"}
+        assert seen["draw"] == {"state": "declined", "why": "the bot reports no scores"}
         assert decide(do="back")[0] == 202
         hall.told.until(lambda: hall.line(game).attempt == 2)
         seen = server.get(place, token=ann).json

@@ -381,8 +381,8 @@ def test_the_command_from_import_to_replay(
         (["import", "/no/such/file", "--family", "loa"], 3, "no such file"),
         (["import", __file__ + "c", "--family", "lao"], 2, "did you mean loa"),
         (["import", "EMPTY", "--family", "loa"], 2, "no game in it"),
-        (["import", "EMPTY", "--family", "loa", "--format", "otn"], 2, "unknown format of loa 'otn'"),
-        (["search", "--moves", "b1b3"], 2, "add --family F"),
+        (["import", "EMPTY", "--family", "loa", "--format", "otn"], 2, "unknown notation of loa 'otn'"),
+        (["search", "--moves", "b1b3"], 2, "add the family"),
     ],
 )
 def test_what_cannot_be_says_why(

@@ -96,18 +96,18 @@ def test_a_draw_is_declined_with_the_reason_or_taken(hall: Hall, monkeypatch: py
     with hall.open() as games:
         game = hall.begin(ann)
         offer(game)
-        assert why(game) == "the bot says no scores"
+        assert why(game) == "the bot reports no scores"
         hall.play(game, ann, Position.start(LOA).play_all(_moves(hall, game)).texts[0])
         assert people.draw_offer(hall.line(game)) is None
         games.elsewhere[""] = LevelBot
         game = hall.begin(ann)
         offer(game)
-        assert why(game) == "draws are taken from ply 30 on"
+        assert why(game) == "draws are accepted from ply 30 on"
         for module in ("referee.adjudicate", "arena.services.people"):
             monkeypatch.setattr(f"{module}.LEVEL_FROM_PLY", 4)
         monkeypatch.setattr(LevelBot, "score", 130)
         offer(game)
-        assert why(game) == "the bot gives itself +1.30, and takes a draw within 0.2 of level"
+        assert why(game) == "the bot's score is +1.30; it accepts a draw within 0.2 of 0"
         monkeypatch.setattr(LevelBot, "score", -7)
         offer(game, answered=False)
         hall.over(game)
@@ -124,7 +124,7 @@ def test_a_draw_that_the_bot_offers_is_taken_without_a_move_even_after_a_restart
     with hall.open():
         game = hall.begin(ann)
         hall.play(game, ann, "b1b3")
-        with pytest.raises(ConflictError, match="offers no draw"):
+        with pytest.raises(ConflictError, match="does not offer a draw"):
             people.decide(hall.arena, game, Decided("draw", 2), ann)
     hall.store.queue.give_back()
     with hall.open(OfferingBot):
@@ -132,7 +132,7 @@ def test_a_draw_that_the_bot_offers_is_taken_without_a_move_even_after_a_restart
         assert offered(game)
         hall.play(game, ann, Position.start(LOA).play_all(_moves(hall, game)).texts[0])
         assert offered(game), "it goes on, and offers again"
-        with pytest.raises(ConflictError, match="offers no draw"):
+        with pytest.raises(ConflictError, match="does not offer a draw"):
             people.decide(hall.arena, game, Decided("draw", 4), ann)
     hall.store.queue.give_back()
     with hall.open():
@@ -171,13 +171,13 @@ def test_only_its_person_moves_and_only_when_it_is_their_turn(hall: Hall) -> Non
     guest, ann = hall.visitor(), hall.visitor("ann")
     game = hall.begin(guest)
     assert not hall.line(game).is_rated
-    with pytest.raises(ForbiddenError, match="somebody else's"):
+    with pytest.raises(ForbiddenError, match="another person's"):
         people.decide(hall.arena, game, Decided("move", 0, "b1b3"), ann)
     with pytest.raises(ForbiddenError):
         people.decide(hall.arena, game, Decided("move", 0, "b1b3"), replace(guest, cookie="d" * 43))
     with pytest.raises(BadValueError, match="not legal"):
         people.decide(hall.arena, game, Decided("move", 0, "b1b2"), guest)
-    with pytest.raises(ConflictError, match="gone on"):
+    with pytest.raises(ConflictError, match="has changed"):
         people.decide(hall.arena, game, Decided("move", 1, "b1b3"), guest)
     other = hall.begin(guest, side="second")
     with pytest.raises(ConflictError, match="not your turn"):

@@ -59,12 +59,12 @@ def test_a_position_is_found_however_the_board_is_turned(site: Site) -> None:
 @pytest.mark.parametrize(
     ("query", "problem"),
     [
-        ("moves=a1b2", "Moves are those of a family"),
+        ("moves=a1b2", "Searching for moves requires a family"),
         ("family=loa&position=nonsense", "column"),
         ("family=loa&variant=nonsense", "unknown variant"),
-        ("since=yesterday", "not a day"),
-        ("since=2026-99", "not a day"),
-        ("since=2026-07-32", "not a day"),
+        ("since=yesterday", "invalid day"),
+        ("since=2026-99", "invalid day"),
+        ("since=2026-07-32", "invalid day"),
     ],
 )
 def test_what_cannot_be_searched_for_is_said_above_the_form(site: Site, query: str, problem: str) -> None:

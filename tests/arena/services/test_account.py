@@ -96,7 +96,7 @@ def test_a_token_revokes_itself_and_what_may_do_no_more(arena: Arena, person: Pe
     assert weak is not None
     with pytest.raises(ForbiddenError, match="'submit' of that token"):
         token.revoke(arena, strong.id or 0, weak)
-    with pytest.raises(ForbiddenError, match="your own token ends") as caught:
+    with pytest.raises(ForbiddenError, match="your own token expires") as caught:
         token.make(arena, "longer", ["read"], 4, weak)
     assert caught.value.field == "days"
     child, child_secret = token.make(arena, "child", ["read"], None, weak)

@@ -58,7 +58,7 @@ def test_too_few_lines_say_what_to_ask_for(played: Arena, monkeypatch: pytest.Mo
     with pytest.raises(BookError, match="only 1 lines of 2 plies have 5 games"):
         make_from_games(played, Question("loa"), Demand(2, 5, 0.1), count=2, seed=1)
     monkeypatch.setattr(book, "MOST_LOOKS", 3)
-    with pytest.raises(BookError, match="more --games"):
+    with pytest.raises(BookError, match="raise --games"):
         make_from_games(played, Question("loa"), Demand(2, 4, 0.1), count=1, seed=1)
 
 

@@ -90,7 +90,7 @@ def test_others_have_to_be_open_to_it(arena: Arena, person: Person) -> None:
     ada, bob = person("ada"), person("bob")
     remote.admit(arena, "far", ["loa"], ada)
     connected(arena, bob, "shy")
-    with pytest.raises(ChallengeError, match="takes no challenges"):
+    with pytest.raises(ChallengeError, match="accepts no challenges"):
         remote.challenge(arena, "far", "shy", ada, family="loa")
     connected(arena, bob, "shy", is_open=True)
     assert remote.challenge(arena, "far", "shy", ada, family="loa").is_rated

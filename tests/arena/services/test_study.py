@@ -43,7 +43,7 @@ def test_a_pass_has_nothing_to_pick() -> None:
         ({"options": "nonsuch=1"}, "options", "unknown option"),
         ({"position": "8/8 b"}, "position", "rank"),
         ({"moves": "b1b3 zz"}, "moves", "move 2: not a move"),
-        ({"moves": "b1b3 b1b3"}, "moves", "move 2 is not legal there"),
+        ({"moves": "b1b3 b1b3"}, "moves", "move 2 is illegal"),
         ({"moves": "b1b3 " * 1001}, "moves", "1001 moves"),
     ],
 )

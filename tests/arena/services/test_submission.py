@@ -35,7 +35,7 @@ def test_a_bot_is_taken_noted_and_told(arena: Arena, person: Person, ear: Ear) -
 def test_a_name_of_somebody_else_is_refused_before_and_after(arena: Arena, person: Person, ear: Ear) -> None:
     bring(arena, person("ada"))
     bob = person("bob")
-    with pytest.raises(NotYoursError, match="belongs to somebody else"):
+    with pytest.raises(NotYoursError, match="belongs to another user"):
         submission.admit(arena, "zeta", bob)
     with pytest.raises(ForbiddenError):
         bring(arena, bob)
