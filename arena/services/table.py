@@ -34,7 +34,7 @@ OVER = ("finished", "cancelled")
 
 @dataclass(frozen=True, slots=True)
 class RulesLine:
-    """Results under one set of rules; random rules and handicaps make several. `won` is keyed by the name of the side."""
+    """Results under one set of rules; random rules and handicaps give several. `won` is keyed by side name."""
 
     variant: str
     options: dict[str, Any]
