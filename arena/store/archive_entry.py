@@ -1,4 +1,4 @@
-"""Games on their way into the archive: rows, words, serials and positions, within the session of who adds them."""
+"""Insertion of games into the archive: rows, names, serials and positions, in the caller's session."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from arena.store.models import ArchiveGame, ArchiveName, ArchiveText, Counter, G
 from arena.store.positions import Entries, joined
 
 SERIALS = "archive"
-"""The counter of serials: the last one given out."""
+"""Name of the counter with the last serial assigned."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewGame:
-    """A game on its way into the archive, with its index entries; `text` None for one that has a record here."""
+    """A game to archive, with its index entries; `text` is None for a game that has a record here."""
 
     game: ArchivedGame
     entries: Entries = field(default_factory=lambda: joined([]))
@@ -35,19 +35,22 @@ class NewGame:
 
 
 def packed(game: ArchivedGame) -> bytes:
-    """An imported game as it is kept."""
+    """Serialise an imported game as it is stored."""
     data = {one.name: getattr(game, one.name) for one in fields(game) if one.name != "serial"}
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return zstandard.ZstdCompressor(level=6).compress(text.encode())
 
 
 def known(session: Session, ids: Sequence[str]) -> set[str]:
-    """Those of these ids that are in the archive."""
+    """Return which of these ids are in the archive."""
     return set(session.scalars(select(col(ArchiveGame.game_id)).where(col(ArchiveGame.game_id).in_(ids))))
 
 
 def insert_games(session: Session, games: Sequence[NewGame]) -> int:
-    """New rows with the next serials, their texts and positions; how many. Those that are there meanwhile are left."""
+    """Insert new games with the next serials, their texts and positions; return how many.
+
+    Games that were inserted meanwhile are skipped.
+    """
     last = advance(session, SERIALS, 0)
     there = known(session, [new.game.id for new in games])
     games = [new for new in games if new.game.id not in there]
@@ -81,7 +84,7 @@ def _row(game: ArchivedGame, serial: int) -> dict[str, Any]:
 
 
 def _words(game: ArchivedGame, pool: str) -> tuple[tuple[str, str, str], ...]:
-    """(column, kind, name) of what a game shares with others."""
+    """Return (column, kind, name) of the properties a game shares with others."""
     return (
         ("variant_id", "variant", f"{game.family} {game.variant}"),
         ("first_id", "player", game.first),
@@ -93,7 +96,7 @@ def _words(game: ArchivedGame, pool: str) -> tuple[tuple[str, str, str], ...]:
 
 
 def _pools(session: Session, games: Sequence[NewGame]) -> list[str]:
-    """The pool of each game; imported games have none."""
+    """Return the rating pool of each game; empty for imported games."""
     played = [new.game.id for new in games if new.text is None]
     pools: dict[str, str] = {}
     for ids in batched(played):
@@ -120,8 +123,10 @@ def _name_ids(session: Session, required: set[tuple[str, str]]) -> dict[tuple[st
 
 
 def add_positions(session: Session, first: int, last: int, entries: Mapping[int, Entries]) -> None:
-    """Have games, by serial from `first` to `last`, found by their positions. Whoever calls this has the counter of
-    serials, so that nobody else adds meanwhile."""
+    """Add games with serials from `first` to `last` to the position index.
+
+    The caller holds the counter of serials, so that no other process adds games meanwhile.
+    """
     counts = [len(one.keys) for one in entries.values()]
     whole = joined(list(entries.values()))
     serials = np.repeat(np.array(list(entries), dtype=np.int64), counts)
@@ -129,19 +134,19 @@ def add_positions(session: Session, first: int, last: int, entries: Mapping[int,
 
 
 def withdraw(session: Session, ids: Iterable[str]) -> None:
-    """Delete the rows of results that were undone: their ids are free for what was played instead."""
+    """Delete the rows of undone results, which frees their ids for the replayed games."""
     serials = list(session.scalars(select(col(ArchiveGame.serial)).where(col(ArchiveGame.game_id).in_(ids))))
     session.execute(delete(ArchiveText).where(col(ArchiveText.serial).in_(serials)))
     session.execute(delete(ArchiveGame).where(col(ArchiveGame.serial).in_(serials)))
 
 
 def counter(session: Session, name: str) -> int:
-    """The value of a counter."""
+    """Return the value of a counter, 0 if it does not exist."""
     return session.scalar(select(col(Counter.value)).where(col(Counter.name) == name)) or 0
 
 
 def advance(session: Session, name: str, by: int) -> int:
-    """A counter's value with so many more; until the end of the transaction nobody else changes it."""
+    """Add to a counter and return its new value. Its row stays locked until the end of the transaction."""
     value = col(Counter.value)
     change = update(Counter).where(col(Counter.name) == name).values(value=value + by).returning(value)
     found = session.scalar(change)
@@ -154,5 +159,5 @@ def advance(session: Session, name: str, by: int) -> int:
 
 
 def set_counter(session: Session, name: str, value: int) -> None:
-    """Give a counter that there is another value."""
+    """Set an existing counter to a value."""
     session.execute(update(Counter).where(col(Counter.name) == name).values(value=value))

@@ -1,7 +1,7 @@
-"""What is looked for in the archive, as SQL: filters are conditions, positions and first moves come from their index.
+"""Searches of the archive as SQL: filters become conditions, positions and first moves are looked up in their index.
 
-SQLite keeps no statistics here, so this module rules out the indexes it must not take: a column in `unindexed` form
-only filters what another one has found. PostgreSQL decides by its statistics.
+SQLite keeps no statistics here, so this module excludes unsuitable indexes: a column in `unindexed` form only filters
+rows found by another index. PostgreSQL decides by its statistics.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from arena.store.errors import BadValueError
 from arena.store.models import Analysis, ArchiveGame, ArchiveName
 
 AFTER_OPENING = 5000
-"""So many games that begin alike may be read to compare more moves than the index has."""
+"""Maximum number of games with a common opening that are read to compare moves beyond the index."""
 SEATS = (ArchiveGame.first_id, ArchiveGame.second_id)
 FEW = 100
-"""From so many on, numbers go to the database as one parameter."""
+"""From this length on, a list of ids is sent to the database as one parameter."""
 MAX_SERIAL = 2**31 - 1
 
 Serials = npt.NDArray[np.int64]
@@ -37,9 +37,10 @@ Serials = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What to look for; None or empty = anything. `player` is part of either name, `moves` the first moves in
-    canonical text, `key` a position's key. `number` is that of the archive or of the collection, `winner` may be
-    `none`; days are numbers such as 20260731, lengths plies, both ends included."""
+    """A search; None or empty matches anything. `player` is part of either name, `moves` the first moves in canonical
+    notation, `key` a position key. `number` is the serial or the number in the collection, `winner` may be `none`.
+    Days are numbers such as 20260731, lengths are plies; both bounds are inclusive.
+    """
 
     id: str | None = None
     family: str | None = None
@@ -60,14 +61,14 @@ class Search:
     name: str | None = None
     """A player's whole name, on either side."""
     analysed: AnalysisFilter | None = None
-    """What the analysis of a game must say; without one games that were not analysed are meant too."""
+    """Filter on the analysis; None also matches games that were not analysed."""
 
 
 class Matches:
-    """The games that match a search, to be counted and selected. Raises BadValueError.
+    """The games that match a search, for counting and selecting. Raises BadValueError.
 
-    `among`: only these serials; `by`: only games that were analysed, for a figure of the analysis; `pool`: only games
-    played here in a pool of ratings.
+    `among` limits them to these serials, `by` to analysed games with that figure, `pool` to games played here in a
+    rating pool.
     """
 
     def __init__(
@@ -84,16 +85,16 @@ class Matches:
             self._among = self._beginning_with(search.moves)
 
     def count(self) -> int:
-        """Count them."""
+        """Count the matching games."""
         found = self.select(col(ArchiveGame.serial)).subquery()
         return self._session.scalar(select(func.count()).select_from(found)) or 0
 
     def unindexed(self, column: Any) -> ColumnElement[Any]:
-        """Write a number so that SQLite does not go by its index."""
+        """Return the column as an expression for which SQLite uses no index."""
         return column + 0 if self._is_sqlite else column  # type: ignore[no-any-return]
 
     def select(self, *columns: Any) -> Select[Any]:
-        """Select these columns of them."""
+        """Select these columns of the matching games."""
         is_found = self._among is not None or bool(self._by) or self._search.analysed is not None
         is_free = not (is_found or self.is_scan)
         rest = list(self._conditions(is_free=is_free))
@@ -111,7 +112,7 @@ class Matches:
         return select(*columns).select_from(self._tables()).where(*rest)
 
     def _tables(self) -> FromClause:
-        """The games, found by serial or by analysis if there is such."""
+        """Return the tables to select from, joined with the found serials and the analyses if needed."""
         games: Any = table_of(ArchiveGame)
         if self._among is not None:
             numbers = self._table(self._among.tolist())
@@ -121,7 +122,7 @@ class Matches:
         return games  # type: ignore[no-any-return]
 
     def _table(self, numbers: list[int]) -> Any:
-        """A table of numbers: its column is `value`."""
+        """Return the numbers as a table with the column `value`."""
         if self._is_sqlite:
             return func.json_each(json.dumps(numbers)).table_valued("value")
         return func.unnest(bindparam(None, numbers, ARRAY(Integer))).table_valued("value").render_derived()
@@ -136,7 +137,7 @@ class Matches:
         return or_(*(self._is_in(side, names, is_free=False) for side in SEATS))
 
     def _conditions(self, *, is_free: bool) -> Iterator[ColumnElement[bool]]:
-        """All but what is asked of both seats; `is_free`: SQLite may go by the index of any."""
+        """Yield all conditions but those on either side; with `is_free` SQLite may use any index."""
         search, game = self._search, ArchiveGame
         if search.id:
             yield col(game.game_id) == search.id
@@ -159,7 +160,9 @@ class Matches:
             yield col(getattr(Analysis, self._by)).is_not(None)
 
     def _beginning_with(self, moves: Sequence[str]) -> Serials:
-        """The games that begin with these moves, of those found by the first of them. Raises BadValueError."""
+        """Return the matching games that begin with all these moves. Raises BadValueError if too many share the
+        opening.
+        """
         if (count := self.count()) > AFTER_OPENING:
             raise BadValueError(f"{count} games begin with the first {OPENING} of these moves; narrow the search")
         chosen = sorted(self._session.scalars(self.select(col(ArchiveGame.serial))))
@@ -168,7 +171,7 @@ class Matches:
 
 
 def _indexed(session: Session, search: Search, among: Serials | None) -> Serials | None:
-    """What the index of positions finds, ascending; None if it is not asked."""
+    """Return the serials found by the position index, ascending; None if the search does not use it."""
     keys = [search.key] if search.key is not None else []
     keys += [opening_key(search.moves[:OPENING])] if search.moves else []
     for key in keys:
@@ -178,7 +181,7 @@ def _indexed(session: Session, search: Search, among: Serials | None) -> Serials
 
 
 def _named(session: Session, search: Search, pool: str | None) -> Iterator[tuple[Any, list[int]]]:
-    """What is asked for by words: the column, and the numbers it may have."""
+    """Yield the conditions by name: each column with its allowed ids."""
     game = ArchiveGame
     if search.family or search.variant:
         yield game.variant_id, _variants(session, search.family, search.variant)
@@ -195,7 +198,7 @@ def _named(session: Session, search: Search, pool: str | None) -> Iterator[tuple
 
 
 def _seats(session: Session, search: Search) -> Iterator[list[int]]:
-    """The numbers of names that must be on either side."""
+    """Yield the ids of the names of which one must be on either side."""
     if search.name:
         yield _numbers_of(session, "player", col(ArchiveName.name) == search.name)
     if search.player:
@@ -218,7 +221,7 @@ def _variants(session: Session, family: str | None, variant: str | None) -> list
 
 
 def _numbered(number: str) -> ColumnElement[bool]:
-    """What a number may mean: that in a collection, that in the archive."""
+    """Match a number in the collection, or a serial."""
     is_labelled = col(ArchiveGame.label) == number
     if number.isascii() and number.isdecimal() and 0 < int(number) <= MAX_SERIAL:
         return or_(is_labelled, col(ArchiveGame.serial) == int(number))

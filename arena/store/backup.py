@@ -1,7 +1,7 @@
-"""The whole database as text, and back: a backup, and the way from SQLite to PostgreSQL.
+"""Dumps of the whole database as text, and loading them: for backups and for moving from SQLite to PostgreSQL.
 
-A dump is NDJSON, compressed where the file's name ends in `.zst`: a first line with the schema's revision, then one
-line per row, tables in an order in which every row finds what it refers to; a last line with their number.
+A dump is NDJSON, compressed if the file name ends in `.zst`. The first line gives the schema revision, then follows one
+line per row, in an order in which all references exist. The last line gives the number of rows.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from referee.input_file import refuse_special
 
 _FORM = "arena-dump-1"
 _LIVE = ("logins", "leases", "answers", "guesses", "rebuilds", "rebuilt_changes")
-"""What is worth nothing tomorrow."""
+"""Tables with short-lived data, which dumps omit."""
 
 
 def dump(engine: Engine, path: Path) -> int:
-    """Write all rows, as they are at one moment, into a new file; how many. Raises FileExistsError."""
+    """Write all rows of one snapshot into a new file; return how many. Raises FileExistsError."""
     count = 0
     with Sessions(engine).reading() as session, _writer(path) as file:
         connection = session.connection()
@@ -52,15 +52,15 @@ def dump(engine: Engine, path: Path) -> int:
 
 
 def require_dump(path: Path) -> None:
-    """Raise BadValueError unless a file begins like a dump that can be loaded, OSError when it cannot be read."""
+    """Raise BadValueError unless the file starts like a loadable dump, OSError if it cannot be read."""
     with _reader(path) as lines:
         _read_head(path, next(lines, {}))
 
 
 def load_new(file: Path, path: Path) -> int:
-    """Make the SQLite database `file` from a dump; how many rows. Nothing is left there unless all of it was loaded.
+    """Create the SQLite database `file` from a dump; return the number of rows. On failure no file is left.
 
-    Raises what `load` raises, and OSError.
+    Raises the errors of `load`, and OSError.
     """
     is_new_folder = not file.parent.exists()
     make_folder(file.parent, is_passage=True)
@@ -84,9 +84,9 @@ def load_new(file: Path, path: Path) -> int:
 
 
 def load(engine: Engine, path: Path) -> int:
-    """Fill an empty database from a dump of its schema, all of it or nothing; how many rows.
+    """Fill an empty database from a dump of the same schema in one transaction; return the number of rows.
 
-    Raises BadValueError for what is no dump or was cut, TakenError for a database that is not empty.
+    Raises BadValueError for an invalid or truncated dump, TakenError if the database is not empty.
     """
     tables = {table.name: table for table in _tables()}
     with Sessions(engine).writing() as session, _reader(path) as lines:
@@ -102,7 +102,7 @@ def load(engine: Engine, path: Path) -> int:
 
 
 def _read_head(path: Path, head: dict[str, Any]) -> None:
-    """Raise BadValueError unless this is the first line of a dump that can be loaded."""
+    """Raise BadValueError unless this is the first line of a loadable dump."""
     if head.get("form") != _FORM:
         raise BadValueError(f"{path} is not a dump of an arena")
     found = str(head.get("schema"))
@@ -113,7 +113,7 @@ def _read_head(path: Path, head: dict[str, Any]) -> None:
 
 
 def _fill(session: Session, tables: dict[str, Table], path: Path, lines: Iterator[dict[str, Any]]) -> int:
-    """Store all rows; how many. Raises BadValueError unless the last line gives just that number."""
+    """Insert all rows and return how many. Raises BadValueError unless the last line gives that number."""
     count = 0
     for name, rows in _groups(lines):
         if name is None:
@@ -129,7 +129,7 @@ def _fill(session: Session, tables: dict[str, Table], path: Path, lines: Iterato
 
 
 def _go_on_counting(session: Session, tables: Iterable[Table]) -> None:
-    """Have PostgreSQL give the next rows numbers behind those that came with theirs."""
+    """Set the PostgreSQL sequences to continue after the loaded ids."""
     for table in tables:
         if "id" in table.columns and table.columns["id"].autoincrement is not False and table.name != "games":
             line = f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), max(id)) FROM {table.name}"  # noqa: S608 - our own names
@@ -151,7 +151,7 @@ def _plain(value: Any) -> Any:
 
 
 def _row(table: Table, row: dict[str, Any]) -> dict[str, Any]:
-    """The values of a row as the table takes them."""
+    """Convert a row's JSON values to the types of the table."""
     found = {}
     for name, value in row.items():
         if name not in table.columns:
@@ -166,7 +166,7 @@ def _row(table: Table, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _groups(lines: Iterator[dict[str, Any]]) -> Iterator[tuple[str | None, list[dict[str, Any]]]]:
-    """Rows of one table together, in portions; (None, [last line]) at the end."""
+    """Yield consecutive rows of one table in batches; (None, [last line]) at the end."""
     name: str | None = None
     rows: list[dict[str, Any]] = []
     for line in lines:
@@ -184,7 +184,7 @@ def _groups(lines: Iterator[dict[str, Any]]) -> Iterator[tuple[str | None, list[
 
 @contextmanager
 def _writer(path: Path) -> Iterator[IO[bytes]]:
-    """A new file, there only when it is whole."""
+    """Open a new file that appears under its name only when it is complete."""
     if path.exists():
         raise FileExistsError(f"{path} is there already")
     fresh = path.with_name(f"{path.name}.new")

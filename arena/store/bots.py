@@ -1,4 +1,4 @@
-"""Bots: names with an owner, whatever versions they have."""
+"""Bots: names with an owner, independent of their versions."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from arena.store.usage import Usage, usage_of
 from arena.store.versions import families_of
 
 _IS_BOT = col(Bot.name).not_like("@%")
-"""People have a row as well (see `arena.store.people`)."""
+"""Excludes people, who also have rows in `bots` (see `arena.store.people`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class BotLine:
-    """A bot in a list: its owner, the families its active versions play, its newest version."""
+    """A bot in a list: its owner, the families of its active versions, its newest version."""
 
     id: int
     name: str
@@ -46,7 +46,7 @@ class Bots:
         self._sessions = sessions
 
     def add(self, name: str, owner_id: int, description: str = "") -> Bot:
-        """A new bot without versions. Raises BadValueError for the name, TakenError when it is taken."""
+        """Add a bot without versions. Raises BadValueError for an invalid name, TakenError for a taken one."""
         try:
             bot = Bot(name=read_name(name, "bot"), owner_id=owner_id, description=description[:1000])
         except CredentialError as error:
@@ -59,7 +59,7 @@ class Bots:
         return bot
 
     def get(self, bot_id: int) -> Bot:
-        """A bot by number. Raises NotFoundError."""
+        """Return a bot by id. Raises NotFoundError."""
         with self._sessions.reading() as session:
             bot = session.get(Bot, bot_id)
         if bot is None:
@@ -67,7 +67,7 @@ class Bots:
         return bot
 
     def find(self, name: str) -> Bot:
-        """A bot by name. Raises NotFoundError."""
+        """Return a bot by name. Raises NotFoundError."""
         with self._sessions.reading() as session:
             bot = session.scalar(select(Bot).where(col(Bot.name) == name))
         if bot is None:
@@ -75,7 +75,7 @@ class Bots:
         return bot
 
     def names(self) -> list[str]:
-        """The names of all bots, sorted; to suggest near ones."""
+        """Return the names of all bots, sorted, to suggest similar ones."""
         with self._sessions.reading() as session:
             return list(session.scalars(select(col(Bot.name)).where(_IS_BOT).order_by(col(Bot.name))))
 
@@ -88,7 +88,7 @@ class Bots:
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
     ) -> Page[BotLine]:
-        """Bots by name: all, of one owner, or those with an active version in a family."""
+        """Return bots ordered by name: all, those of one owner, or those with an active version in a family."""
         limit = bounded(limit)
         query = select(Bot, col(User.name)).join(User, col(User.id) == col(Bot.owner_id)).order_by(col(Bot.name))
         query = query.where(_IS_BOT)
@@ -116,12 +116,12 @@ class Bots:
         return cut(lines, limit, lambda line: (line.name,))
 
     def describe(self, bot_id: int, description: str) -> None:
-        """Change what is said of a bot."""
+        """Set the description of a bot."""
         with self._sessions.writing() as session:
             session.execute(update(Bot).where(col(Bot.id) == bot_id).values(description=description[:1000]))
 
     def retire(self, bot_id: int) -> None:
-        """No version of the bot is entered any more; its games and ratings stay."""
+        """Retire a bot and its active versions; its games and ratings stay."""
         with self._sessions.writing() as session:
             session.execute(update(Bot).where(col(Bot.id) == bot_id).values(is_retired=True))
             session.execute(
@@ -131,7 +131,7 @@ class Bots:
             )
 
     def usage(self, owner_id: int) -> Usage:
-        """What a user has in store."""
+        """Return the numbers of a user's bots and versions, and their size."""
         with self._sessions.reading() as session:
             return usage_of(session, owner_id)
 
@@ -139,7 +139,7 @@ class Bots:
 def _by_bot(
     session: Session, bot_ids: Sequence[int | None]
 ) -> dict[int | None, list[tuple[int, str, tuple[str, ...]]]]:
-    """(number, state, families) of every version of these bots."""
+    """Return (number, state, families) of every version of these bots."""
     found: dict[int | None, list[tuple[int, str, tuple[str, ...]]]] = {}
     if bot_ids:
         query = select(col(Version.id), col(Version.bot_id), col(Version.number), col(Version.state))

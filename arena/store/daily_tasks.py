@@ -1,4 +1,4 @@
-"""What is done once a day: for which day it was done last; and the removal of what is over."""
+"""Daily tasks: the last day on which each was done, and the deletion of expired data."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from arena.store.known_places import PLACES_KEPT
 from arena.store.models import AnalysisRequest, Answer, Audit, Counter, Guess, KnownPlace, Login, now
 
 REFUSED_KEPT = timedelta(days=90)
-"""How long refused log-ins stay in the audit log: anybody can make them."""
+"""Retention of refused log-ins in the audit log; without it anyone could fill the log."""
 
 
 class DailyTasks:
-    """By name of the task."""
+    """Daily tasks by name."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def last_done(self, task: str) -> int:
-        """The number of the day (`date.toordinal`) for which a task was last done; 0 if never."""
+        """Return the day (`date.toordinal`) for which a task was last done; 0 if never."""
         with self._sessions.reading() as session:
             row = session.get(Counter, _name(task))
             return row.value if row else 0
 
     def note_done(self, task: str, day: int) -> bool:
-        """Note that a task is done for a day; False when somebody had noted it before."""
+        """Mark a task as done for a day; return False if another process has done so."""
         mine = (col(Counter.name) == _name(task), col(Counter.value) < day)
         with self._sessions.writing() as session:
             if session.execute(update(Counter).where(*mine).values(value=day)).rowcount:  # type: ignore[attr-defined]
@@ -46,7 +46,8 @@ class DailyTasks:
         return True
 
     def forget(self, at: datetime | None = None) -> int:
-        """Remove what is worth nothing any more: old sessions, guesses, places, answers. How many rows."""
+        """Delete expired sessions, log-in attempts, trusted devices, responses and requests; return the number of rows.
+        """
         at = at or now()
         old = (
             delete(Login).where(col(Login.expires) <= at),
@@ -63,5 +64,5 @@ class DailyTasks:
 
 
 def _name(task: str) -> str:
-    """A task as the name of a counter."""
+    """Return the name of a task's counter."""
     return f"chore {task}"[:32]

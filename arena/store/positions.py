@@ -1,14 +1,14 @@
-"""Which archived games a position occurred in, and what was played there: an index of a few bytes a ply.
+"""Index from positions to archived games and the moves played there, at a few bytes per ply.
 
-An entry is the key of a position (`referee.rules.symmetry`), the game's serial, and a tag: the upper half of the key of
-the position that followed, 0 where none did. The entries of games with neighbouring serials are a part. A part is cut
-by the upper bits of the keys into buckets, each one row: compressed, in the order of the keys. A lookup reads one
-bucket of every part.
+An entry has three values: the key of a position (`referee.rules.symmetry`), the serial of the game, and a tag. The tag
+is the upper half of the key of the following position, 0 at the end of a game. Games with neighbouring serials form a
+part. The upper bits of the keys divide a part into buckets of one row each: compressed and sorted by key. A lookup
+reads one bucket of every part.
 
-New games make a part, together with the parts before it that are no larger: so parts are few, as in a log-structured
-merge tree, and an entry is written again a few times at most.
+New games are merged with the parts before them that are no larger, as in a log-structured merge tree. So there are few
+parts, and an entry is rewritten only a few times.
 
-One row for each position takes four times the room, in PostgreSQL ten times.
+One row per position would take four times the space, in PostgreSQL ten times.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from arena.store.engine import table_of
 from arena.store.models import ArchivePart, ArchivePosition
 
 SPAN = 16_384
-"""The games of a part at most: two bytes tell them apart."""
+"""Maximum number of games in a part: two bytes distinguish them."""
 BUCKET = 1024
-"""Entries in a bucket, about."""
+"""Approximate number of entries in a bucket."""
 _ENTRY_BYTES = 14
 
 Array = npt.NDArray[np.uint64]
@@ -37,24 +37,24 @@ Array = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """Entries as three columns: `keys`, `serials`, `tags`."""
+    """Index entries as three columns: `keys`, `serials`, `tags`."""
 
     keys: Array
     serials: npt.NDArray[np.int64]
     tags: npt.NDArray[np.uint32]
 
     def sorted(self) -> Entries:
-        """Sort by key, keeping the order of those with the same key."""
+        """Sort by key, stably."""
         order = np.argsort(self.keys, kind="stable")
         return Entries(self.keys[order], self.serials[order], self.tags[order])
 
     def between(self, begin: int, end: int) -> Entries:
-        """Take the entries at these places."""
+        """Return the entries from `begin` to `end`."""
         return Entries(self.keys[begin:end], self.serials[begin:end], self.tags[begin:end])
 
 
 def joined(several: Sequence[Entries]) -> Entries:
-    """Put one after the other."""
+    """Concatenate entries."""
     if not several:
         return Entries(np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.uint32))
     return Entries(
@@ -65,7 +65,7 @@ def joined(several: Sequence[Entries]) -> Entries:
 
 
 def _pack(entries: Entries, first: int) -> bytes:
-    """Sorted entries as bytes: differences of keys, byte by byte (the upper ones are mostly zero); serials; tags."""
+    """Compress sorted entries: differences of keys in byte planes (the upper bytes are mostly zero), serials, tags."""
     steps = np.diff(entries.keys, prepend=np.uint64(0)).astype("<u8")
     planes = steps.view(np.uint8).reshape(-1, 8).T.tobytes()
     places = (entries.serials - first).astype("<u2").tobytes()
@@ -99,7 +99,7 @@ def look_up(session: Session, key: int) -> Entries:
 
 
 def add(session: Session, first: int, last: int, entries: Entries) -> None:
-    """Add the entries of new games, all with serials `first` to `last`. Nobody else adds meanwhile."""
+    """Add the entries of new games with serials `first` to `last`. The caller prevents concurrent additions."""
     old = _to_merge(session, first, last)
     whole = joined([*(_read(session, part) for part in old), entries]).sorted()
     gone = [part.id for part in old]
@@ -115,7 +115,7 @@ def add(session: Session, first: int, last: int, entries: Entries) -> None:
 
 
 def _to_merge(session: Session, first: int, last: int) -> list[Row[int | None, int]]:
-    """The parts before new games that are no larger than all behind them together, in the order of serials."""
+    """Return the parts to merge with new games: those no larger than everything after them, ordered by serial."""
     query = (
         select(col(ArchivePart.id), col(ArchivePart.first))
         .where(col(ArchivePart.last) < first, col(ArchivePart.first) > last - SPAN)
@@ -136,7 +136,7 @@ def _read(session: Session, part: Row[int | None, int]) -> Entries:
 
 
 def _rows(entries: Entries, part: ArchivePart) -> Iterator[dict[str, object]]:
-    """The buckets of sorted entries; empty ones have no row."""
+    """Yield the non-empty buckets of sorted entries."""
     buckets = entries.keys >> np.uint64(32) >> np.uint64(32 - part.bits)  # no shift by 64
     found = (one.tolist() for one in np.unique(buckets, return_index=True, return_counts=True))
     for number, begin, count in zip(*found, strict=True):
@@ -144,6 +144,6 @@ def _rows(entries: Entries, part: ArchivePart) -> Iterator[dict[str, object]]:
 
 
 def clear(session: Session) -> None:
-    """Forget all positions."""
+    """Delete all positions."""
     session.execute(delete(ArchivePosition))
     session.execute(delete(ArchivePart))

@@ -1,4 +1,4 @@
-"""Which remote bots are connected, as the process where they are says every few seconds."""
+"""Connection state of remote bots, reported periodically by the process they are connected to."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from arena.store.engine import Sessions
 from arena.store.models import Presence, now
 
 SAID_S = 15.0
-"""How often it is said who is there."""
+"""Interval of the reports."""
 _STALE = timedelta(seconds=3 * SAID_S)
-"""Who was not seen for longer is not there: whoever said so is gone."""
+"""Age after which a report is ignored: the reporting process is gone."""
 
 
 class Said(Protocol):
-    """What is said of a version that is connected."""
+    """The reported state of a connected version."""
 
     @property
     def games(self) -> int: ...
@@ -34,9 +34,9 @@ class Said(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PresenceLine:
-    """A remote version: when it was seen, how many games it plays of how many, what a message takes there and back.
+    """Connection state of a remote version: last report, games played and allowed at once, round-trip latency.
 
-    `is_open`: others may challenge it.
+    `is_open` means that other users may challenge it.
     """
 
     is_connected: bool
@@ -48,13 +48,13 @@ class PresenceLine:
 
 
 class Presences:
-    """By version."""
+    """Connection states by version."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def say(self, present: Mapping[int, Said]) -> None:
-        """These versions are connected, and no others."""
+        """Report that exactly these versions are connected."""
         at = now()
         with self._sessions.writing() as session:
             known = {row.version_id: row for row in session.scalars(select(Presence))}
@@ -68,7 +68,7 @@ class Presences:
                     row.is_connected, row.games = False, 0
 
     def of(self, version_ids: Sequence[int]) -> dict[int, PresenceLine]:
-        """Of these versions; those that never were connected are left out."""
+        """Return the states of these versions; versions that never connected are omitted."""
         at = now()
         with self._sessions.reading() as session:
             rows = list(session.scalars(select(Presence).where(col(Presence.version_id).in_(version_ids))))

@@ -1,7 +1,6 @@
-"""Backups of the embedded database: copies of its file, made while it is in use, and the way back.
+"""Backups of the SQLite database: copies of the file, made while it is in use, and their restoration.
 
-A backup is itself a database of SQLite, named after the time at which it was made. Refuses to know servers: they have
-means of their own.
+A backup is itself a SQLite database, named after the time of the copy. Database servers have their own backup tools.
 """
 
 from __future__ import annotations
@@ -24,33 +23,33 @@ from referee.input_file import refuse_special
 _NAME = re.compile(r"arena-([0-9]{8}-[0-9]{6})\.sqlite3")
 _STAMP = "%Y%m%d-%H%M%S"
 _PARTS = ("", "-wal", "-shm")
-"""The files that are a database of SQLite in use."""
+"""Suffixes of the files that make up a SQLite database in use."""
 _OPEN = "SELECT id FROM games WHERE state IN ('planned', 'queued', 'running')"
 
 
 class SqliteBackups:
-    """The backups in a folder; those older than `days` days go when a new one is made, but never the newest."""
+    """The backups in a folder; each new one deletes those older than `days` days, but never the newest."""
 
     def __init__(self, folder: Path, days: int) -> None:
         self.folder, self.days = folder, days
 
     def all(self) -> list[Path]:
-        """Every backup, the oldest first."""
+        """Return every backup, the oldest first."""
         if not self.folder.is_dir():
             return []
         return sorted(path for path in self.folder.iterdir() if _NAME.fullmatch(path.name))
 
     def newest(self) -> Path:
-        """The latest one. Raises NotFoundError."""
+        """Return the latest backup. Raises NotFoundError."""
         found = self.all()
         if not found:
             raise NotFoundError("backup in", str(self.folder))
         return found[-1]
 
     def make(self, file: Path, at: datetime) -> Path:
-        """Copy the database as it is at one moment, check the copy, and let older ones go; the new one.
+        """Copy a snapshot of the database, check the copy, and delete old backups; return the new path.
 
-        Raises StoreUnavailableError, also where the database is damaged; OSError.
+        Raises StoreUnavailableError, also if the database is damaged; OSError.
         """
         make_folder(self.folder)
         path = self.folder / f"arena-{at.astimezone(UTC).strftime(_STAMP)}.sqlite3"
@@ -76,9 +75,10 @@ class SqliteBackups:
 
 
 def restore(file: Path, backup: Path, at: datetime) -> Path | None:
-    """Put a backup in the place of a database that nobody uses; where that was set aside, None when there was none.
+    """Replace an unused database by a backup; return the path of the replaced database, or None if there was none
+    before.
 
-    Raises BadValueError for a backup that is not sound, ConflictError while the database is in use, OSError.
+    Raises BadValueError for a damaged backup, ConflictError while the database is in use, OSError.
     """
     refuse_special(backup)
     if not backup.is_file():
@@ -108,7 +108,7 @@ def restore(file: Path, backup: Path, at: datetime) -> Path | None:
 
 
 def salvage(file: Path, aside: Path) -> Iterator[bytes]:
-    """The records, as JSON, that can still be read in a database set aside, of games open in the one restored."""
+    """Yield the readable records, as JSON, of the replaced database for games that are open in the restored one."""
     with contextlib.closing(sqlite3.connect(file)) as connection:
         games = [game for (game,) in connection.execute(_OPEN)]
     with contextlib.closing(sqlite3.connect(aside)) as connection:
@@ -120,7 +120,7 @@ def salvage(file: Path, aside: Path) -> Iterator[bytes]:
 
 
 def _has_schema(file: Path) -> bool:
-    """Whether a sound file is a database of the arena: an empty file is sound to SQLite."""
+    """Return whether a sound file is a database of the arena: to SQLite an empty file is sound, too."""
     with contextlib.closing(sqlite3.connect(file)) as connection:
         query = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
         return connection.execute(query).fetchone() is not None
@@ -148,13 +148,13 @@ def _require_unused(file: Path) -> None:
 
 
 def remove(file: Path) -> None:
-    """Remove a database that nobody uses, with the files beside it."""
+    """Delete an unused database with its additional files."""
     for part in _PARTS:
         file.with_name(f"{file.name}{part}").unlink(missing_ok=True)
 
 
 def settle(fresh: Path, path: Path) -> None:
-    """Give a file its name once the disk has it."""
+    """Rename a file after flushing it to disk."""
     for place in (fresh, path.parent):
         number = os.open(place, os.O_RDONLY)
         try:

@@ -1,6 +1,6 @@
-"""Results that turned out to be wrong are none any more: their games wait again, and ratings follow from the others.
+"""Undo of wrong results: void them, requeue their games, rebuild the ratings, in one transaction.
 
-One transaction for all of it. What the tournament has planned because of such a result stays planned.
+Games that the tournament has planned because of such a result stay planned.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from arena.store.rebuild import rebuild
 from referee.rules.core import Termination
 
 COUNTER = "undone"
-"""How many results were undone: whoever has added up results begins anew when it has grown."""
+"""Name of the counter of undone results; recompute cached sums when it has grown."""
 
 
 def undo(sessions: Sessions, wrong: Mapping[str, str], lease_owner: str = "") -> list[str]:
-    """Void the results of these games, each with what is wrong with it; those that had one.
+    """Void the results of these games, given with the reasons; return the ids of those that had one.
 
-    Their games are played again, also in a tournament that is finished; where it is cancelled, never.
+    The games are played again, also in a finished tournament, but not in a cancelled one.
     """
     done: list[str] = []
 
@@ -39,7 +39,7 @@ def undo(sessions: Sessions, wrong: Mapping[str, str], lease_owner: str = "") ->
 
 
 def undone(session: Session) -> int:
-    """How many results were ever undone."""
+    """Return how many results were ever undone."""
     return session.scalar(select(col(Counter.value)).where(col(Counter.name) == COUNTER)) or 0
 
 

@@ -1,4 +1,4 @@
-"""What a user has in store: bots, versions and the bytes of their bundles."""
+"""A user's storage: bots, versions and the bytes of their bundles."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from arena.store.models import Bot, Version
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a user has: bots, versions not retired, and the bytes of their bundles."""
+    """A user's numbers of bots and unretired versions, and the bytes of their bundles."""
 
     bots: int
     versions: int
     size_bytes: int
 
     def require_room(self, size_bytes: int, max_versions: int | None, max_bytes: int | None) -> None:
-        """Raise QuotaError unless one more version of that size fits within both bounds; None bounds nothing."""
+        """Raise QuotaError unless one more version of that size fits both limits; None means unlimited."""
         if max_versions is not None and self.versions >= max_versions:
             raise QuotaError(f"you have {self.versions} versions; the limit is {max_versions}: retire some")
         if max_bytes is not None and self.size_bytes + size_bytes > max_bytes:
@@ -32,7 +32,7 @@ class Usage:
 
 
 def usage_of(session: Session, owner_id: int) -> Usage:
-    """What the user has at this moment."""
+    """Return the present usage of a user."""
     mine = col(Bot.owner_id) == owner_id, col(Bot.name).not_like("@%")
     bots = session.scalar(select(func.count()).where(*mine, col(Bot.is_retired).is_(False)))
     versions, size = session.execute(

@@ -1,4 +1,4 @@
-"""Attempts at games that came to nothing through no fault of a bot."""
+"""Void attempts at games: they failed through no fault of a bot."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from referee.rules.core import Kind
 
 @dataclass(frozen=True, slots=True)
 class VoidLine:
-    """An attempt that came to nothing, with the game's names."""
+    """A void attempt, with the names of its game."""
 
     id: int
     game_id: str
@@ -35,15 +35,15 @@ class VoidLine:
 
 
 class Voids:
-    """Void attempts; their games wait again or were given up."""
+    """Void attempts; their games were requeued or given up."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def add(self, record: GameRecord, lease_owner: str = "", *, give_up: bool = False) -> bool:
-        """Note an attempt that came to nothing: the game waits again, or is given up for good.
+        """Store a void attempt and requeue its game, or give the game up for good.
 
-        False when the game is over already. Raises NotFoundError.
+        Returns False if the game is already over. Raises NotFoundError.
         """
         with self._sessions.writing() as session:
             game = session.get(Game, record.id, with_for_update=True)
@@ -69,7 +69,7 @@ class Voids:
         return True
 
     def page(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[VoidLine]:
-        """Attempts that came to nothing, latest first."""
+        """Return void attempts, latest first."""
         limit = bounded(limit)
         query = (
             select(
@@ -96,7 +96,7 @@ class Voids:
         return cut(lines, limit, lambda line: (line.id,))
 
     def of(self, game_id: str) -> list[Void]:
-        """The attempts at one game that came to nothing, in order."""
+        """Return the void attempts at one game, in order."""
         query = select(Void).where(col(Void.game_id) == game_id).order_by(col(Void.id))
         with self._sessions.reading() as session:
             return list(session.scalars(query))
