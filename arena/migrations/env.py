@@ -1,4 +1,4 @@
-"""Alembic environment. The connection comes from `arena.store.schema`; there is no configuration file."""
+"""Alembic environment. The connection comes from `arena.store.schema`, not from a configuration file."""
 
 from __future__ import annotations
 

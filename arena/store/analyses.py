@@ -127,7 +127,7 @@ class Analyses:
             if data := self.get(game_id):
                 yield data
 
-    # -- what is to be analysed ----------------------------------------------------------------------------------------
+    # -- requests ------------------------------------------------------------------------------------------------------
 
     def ask(
         self, user_id: int | None, nodes: int, *, game_id: str | None = None, question: Mapping[str, Any] | None = None
@@ -145,7 +145,7 @@ class Analyses:
             mine = _waiting().where(col(AnalysisRequest.user_id) == user_id)
             for waiting, most, whose in ((mine, MOST_OF_USER, "of yours "), (_waiting(), MOST_WAITING, "")):
                 if (session.scalar(waiting) or 0) >= most:
-                    raise QuotaError(f"{most} analyses {whose}wait already", hint="ask again when some are done")
+                    raise QuotaError(f"{most} analyses {whose}are already waiting", hint="retry when some are done")
             row = AnalysisRequest(user_id=user_id, game_id=game_id, question=dict(question or {}), nodes=nodes)
             session.add(row)
             session.flush()
@@ -219,7 +219,7 @@ class Analyses:
                 mine = col(AnalysisRequest.id) == task.request
                 session.execute(update(AnalysisRequest).where(mine).values(problem=problem))
 
-    # -- curves --------------------------------------------------------------------------------------------------------
+    # -- win-probability models ----------------------------------------------------------------------------------------
 
     def add_curve(self, curve: Curve) -> int:
         """Store a win-probability model, which applies from now on; return its id."""

@@ -78,7 +78,7 @@ class Archive:
         self._sessions = sessions
         self.explorer = Explorer(sessions)
 
-    # -- what comes in -------------------------------------------------------------------------------------------------
+    # -- additions -----------------------------------------------------------------------------------------------------
 
     def add(self, games: Iterable[ArchivedGame]) -> int:
         """Store imported games and return how many were new. Games with a known id are left unchanged."""
@@ -146,7 +146,7 @@ class Archive:
         with self._sessions.reading() as session:
             return games_of(session, range(first, last + 1))
 
-    # -- what is looked for --------------------------------------------------------------------------------------------
+    # -- searches ------------------------------------------------------------------------------------------------------
 
     def search(
         self,
@@ -160,7 +160,7 @@ class Archive:
     ) -> Found:
         """Return the matching games that follow the one with serial `after`. Raises BadValueError."""
         if sort not in (*SORTS, *BY_ANALYSIS):
-            raise BadValueError(f"games cannot be sorted by {sort!r}; by {', '.join((*SORTS, *BY_ANALYSIS))}")
+            raise BadValueError(f"invalid sort key {sort!r}; choose from {', '.join((*SORTS, *BY_ANALYSIS))}")
         by = sort if sort in BY_ANALYSIS else ""
         key = col(getattr(Analysis, by)) if by else col(SORTS[sort])
         with self._sessions.reading() as session:

@@ -151,7 +151,7 @@ def advance(session: Session, name: str, by: int) -> int:
     change = update(Counter).where(col(Counter.name) == name).values(value=value + by).returning(value)
     found = session.scalar(change)
     if found is None:
-        with suppress(IntegrityError), session.begin_nested():  # somebody else begins it at the same moment
+        with suppress(IntegrityError), session.begin_nested():  # another process may insert it at the same moment
             session.execute(insert(table_of(Counter)), [{"name": name, "value": 0}])
         found = session.scalar(change)
     assert found is not None

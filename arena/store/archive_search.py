@@ -77,7 +77,7 @@ class Matches:
         self._session, self._search, self._by = session, search, by
         self._is_sqlite = session.get_bind().dialect.name == "sqlite"
         self.is_scan = False
-        """Set it when most games match, so that SQLite goes through all of them in the order asked for."""
+        """Set this if most games match, so that SQLite scans all of them in sort order."""
         self._named = list(_named(session, search, pool))
         self._seats = list(_seats(session, search))
         self._among = _indexed(session, search, among)
@@ -99,7 +99,7 @@ class Matches:
         is_free = not (is_found or self.is_scan)
         rest = list(self._conditions(is_free=is_free))
         seats = self._seats
-        if is_free and seats:  # SQLite goes by the index of each seat, and takes a game once
+        if is_free and seats:  # one query per side, so that SQLite uses the index of each; each game once
             first, second = (self._is_in(side, seats[0]) for side in SEATS)
             rest += [self._is_on_a_side(names) for names in seats[1:]]
             not_first = ~self._is_in(ArchiveGame.first_id, seats[0], is_free=False)
@@ -160,11 +160,9 @@ class Matches:
             yield col(getattr(Analysis, self._by)).is_not(None)
 
     def _beginning_with(self, moves: Sequence[str]) -> Serials:
-        """Return the matching games that begin with all these moves. Raises BadValueError if too many share the
-        opening.
-        """
+        """Return the matching games that begin with all these moves. Raises BadValueError for too many candidates."""
         if (count := self.count()) > AFTER_OPENING:
-            raise BadValueError(f"{count} games begin with the first {OPENING} of these moves; narrow the search")
+            raise BadValueError(f"{count} games begin with the first {OPENING} of these moves; add more filters")
         chosen = sorted(self._session.scalars(self.select(col(ArchiveGame.serial))))
         kept = [game.serial for game in games_of(self._session, chosen) if game.moves[: len(moves)] == tuple(moves)]
         return np.array(kept, np.int64)

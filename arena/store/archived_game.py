@@ -73,7 +73,7 @@ class ArchivedGame:
             code = codes.get(move)
             if code is None:
                 code = notation.read_move(move, found[ply], config)
-                if notation.write_move(code) == move:  # canonical texts mean the same in every position
+                if notation.write_move(code) == move:  # only canonical texts mean the same move in every position
                     codes[move] = code
             kernel.play(found[ply], config, code, found[ply + 1])
         return found

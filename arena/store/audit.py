@@ -13,7 +13,7 @@ from arena.store.models import Audit
 from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
 
 SHUT_OUT, VERIFIED = "worker.shut-out", "worker.verified"
-"""What is between the two is not done yet, whoever coordinates."""
+"""Start and end of a worker's verification. A coordinator completes what its predecessor left unfinished."""
 THROTTLED = "worker.throttled"
 """Action for a worker that was quarantined for being slow; its results stay."""
 

@@ -66,7 +66,7 @@ def load_new(file: Path, path: Path) -> int:
     make_folder(file.parent, is_passage=True)
     fresh = file.with_name(f"{file.name}.new")
     try:
-        remove(fresh)  # of a load that was killed
+        remove(fresh)  # left by a killed load
         engine = open_engine(f"sqlite:///{fresh}")
         try:
             schema.upgrade(engine)
@@ -104,7 +104,7 @@ def load(engine: Engine, path: Path) -> int:
 def _read_head(path: Path, head: dict[str, Any]) -> None:
     """Raise BadValueError unless this is the first line of a loadable dump."""
     if head.get("form") != _FORM:
-        raise BadValueError(f"{path} is not a dump of an arena")
+        raise BadValueError(f"{path} is not a dump of an arena", hint="name a file written by `arena db dump`")
     found = str(head.get("schema"))
     if found != schema.head():
         raise BadValueError(
@@ -121,11 +121,11 @@ def _fill(session: Session, tables: dict[str, Table], path: Path, lines: Iterato
                 return count
             break
         if name not in tables:
-            raise BadValueError(f"{path}: no table {name!r} is known")
+            raise BadValueError(f"{path}: unknown table {name!r}")
         for part in batched(rows):
             session.execute(insert(tables[name]), [_row(tables[name], row) for row in part])
         count += len(rows)
-    raise BadValueError(f"{path} was cut: it does not end as it should")
+    raise BadValueError(f"{path} is truncated: its last line is missing or wrong", hint="name another file")
 
 
 def _go_on_counting(session: Session, tables: Iterable[Table]) -> None:
@@ -155,7 +155,7 @@ def _row(table: Table, row: dict[str, Any]) -> dict[str, Any]:
     found = {}
     for name, value in row.items():
         if name not in table.columns:
-            raise BadValueError(f"{table.name} has no column {name!r}")
+            raise BadValueError(f"unknown column {name!r} of table {table.name}")
         kind = table.columns[name].type
         if value is not None and isinstance(kind, LargeBinary):
             value = base64.b64decode(value)
@@ -186,7 +186,7 @@ def _groups(lines: Iterator[dict[str, Any]]) -> Iterator[tuple[str | None, list[
 def _writer(path: Path) -> Iterator[IO[bytes]]:
     """Open a new file that appears under its name only when it is complete."""
     if path.exists():
-        raise FileExistsError(f"{path} is there already")
+        raise FileExistsError(f"{path} already exists")
     fresh = path.with_name(f"{path.name}.new")
     try:
         with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
@@ -218,5 +218,5 @@ def _read(path: Path, source: Any) -> Iterator[dict[str, Any]]:
                 raise ValueError("not an object")
             yield data
     except (ValueError, zstandard.ZstdError) as error:
-        reason = "it is not what `arena db dump` writes" if type(error) is not ValueError else str(error)
+        reason = "it was not written by `arena db dump`" if type(error) is not ValueError else str(error)
         raise BadValueError(f"{path} cannot be read: {reason}", hint="name another file") from None

@@ -55,7 +55,7 @@ class Bots:
             with self._sessions.writing() as session:
                 session.add(bot)
         except IntegrityError:
-            raise TakenError(f"there is a bot {name!r} already; take another name") from None
+            raise TakenError(f"the bot name {name!r} is taken; choose another name") from None
         return bot
 
     def get(self, bot_id: int) -> Bot:

@@ -65,4 +65,4 @@ class Changes:
                     f"file:{path}?mode=rw", uri=True, timeout=0, isolation_level=None, check_same_thread=False
                 )
             return int(self._file.execute("PRAGMA data_version").fetchone()[0])
-        return object()  # it cannot be told just now: equal to no other mark
+        return object()  # unknown at the moment: equal to no other mark

@@ -20,7 +20,7 @@ class Checks:
         self._sessions = sessions
 
     def claim(self) -> Version | None:
-        """Claim the oldest uploaded version for checking; return None if there is none to check."""
+        """Claim the oldest uploaded version for checking; return None without one."""
         with self._sessions.writing() as session:
             oldest = select(Version).where(col(Version.state) == "uploaded").order_by(col(Version.id)).limit(1)
             version = session.scalar(oldest.with_for_update(skip_locked=True))
@@ -29,7 +29,7 @@ class Checks:
         return version
 
     def give_back(self) -> int:
-        """Requeue the versions whose check died with its process; return how many."""
+        """Return the versions whose check died with its process to the queue; return how many."""
         with self._sessions.writing() as session:
             found = session.execute(update(Version).where(col(Version.state) == "checking").values(state="uploaded"))
             return int(found.rowcount)  # type: ignore[attr-defined]
@@ -54,7 +54,7 @@ class Checks:
             if version is None:
                 raise NotFoundError("version", version_id)
             if version.state != "checking":
-                raise ConflictError(f"{version.name} is {version.state}, not checking", version.state)
+                raise ConflictError(f"{version.name} is {version.state}: no check is running", version.state)
             version.state = "failed" if problem else "active"
             version.report, version.log, version.problem = dict(report), log, problem
             version.capabilities, version.checked = dict(capabilities), now()

@@ -28,8 +28,7 @@ from referee.rules.core import Kind
 COUNTER = "commit"
 _OVER = ("finished", "void", "cancelled")
 
-# As tables, and each statement made once: nobody holds what is written here as an object, and going by objects, or
-# making a statement anew, takes as long as the write itself.
+# Statements on tables, built once: ORM objects, or building a statement each time, cost as much as the write itself.
 _COUNTERS, _GAMES, _RATINGS, _RECORDS, _CHANGES, _TOURNAMENTS, _VERSIONS = (
     table_of(model) for model in (Counter, Game, Rating, Record, RatingChange, Tournament, Version)
 )
@@ -94,7 +93,7 @@ class LiveTable:
         self._session = session
         self._lines: dict[tuple[str, int], fold.FoldedRating | None] = {}
         self._known: set[tuple[str, int]] = set()
-        """Those that have a row."""
+        """Ratings that have a row."""
         self._changed: dict[tuple[str, int], fold.FoldedRating] = {}
 
     def line(self, pool: str, version_id: int) -> fold.FoldedRating | None:
@@ -178,10 +177,10 @@ def commit(session: Session, records: Sequence[GameRecord], lease_owner: str = "
             raise ValueError(f"game {record.id} is void: it has no result to commit")
     last = session.scalar(_TAKE_NUMBERS, {"count": len(records)})
     if last is None:
-        raise SchemaError("the commit counter is missing; run `arena db upgrade`")
+        raise SchemaError("missing commit counter; run `arena db upgrade`")
     taken = _planned(session, records)
     if len(taken) < len(records):
-        session.execute(_TAKE_NUMBERS, {"count": len(taken) - len(records)})  # gives numbers back
+        session.execute(_TAKE_NUMBERS, {"count": len(taken) - len(records)})  # a negative count: returns numbers
     table = LiveTable(session)
     found: dict[str, Committed] = {}
     finished: list[dict[str, Any]] = []

@@ -17,7 +17,7 @@ from arena.errors import ArenaError
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
 
-TOKEN_PREFIX: Final = "arena_"  # noqa: S105 - how tokens begin
+TOKEN_PREFIX: Final = "arena_"  # noqa: S105 - a prefix, not a secret
 MIN_PASSWORD: Final = 10
 """Minimum length of a password."""
 MAX_PASSWORD: Final = 1000
@@ -45,7 +45,7 @@ class CredentialError(ArenaError, ValueError):
 def scopes_of(role: str) -> frozenset[str]:
     """Return all scopes of a role. Raises CredentialError for an unknown role."""
     if role not in _ALLOWED:
-        raise CredentialError(f"no role {role!r}; there are {', '.join(ROLES)}")
+        raise CredentialError(f"unknown role {role!r}; choose from {', '.join(ROLES)}")
     return _ALLOWED[role]
 
 
@@ -53,9 +53,9 @@ def read_scopes(text: str) -> tuple[str, ...]:
     """Parse scopes separated by blanks or commas; return them in canonical order. Raises CredentialError."""
     words = set(text.replace(",", " ").split())
     if unknown := sorted(words - set(SCOPES)):
-        raise CredentialError(f"no scope {unknown[0]!r}; there are {', '.join(SCOPES)}")
+        raise CredentialError(f"unknown scope {unknown[0]!r}; choose from {', '.join(SCOPES)}")
     if not words:
-        raise CredentialError(f"no scope at all; there are {', '.join(SCOPES)}")
+        raise CredentialError(f"missing scope; choose from {', '.join(SCOPES)}")
     return tuple(scope for scope in SCOPES if scope in words)
 
 
@@ -67,7 +67,7 @@ def is_name(text: str) -> bool:
 def read_name(text: str, noun: str) -> str:
     """Return the name of a user or bot unchanged if it is valid. Raises CredentialError with the rule."""
     if not is_name(text):
-        raise CredentialError(f"{noun} name {text[:60]!r} cannot be one; write {NAME_RULE}")
+        raise CredentialError(f"invalid {noun} name {text[:60]!r}; write {NAME_RULE}")
     return text
 
 
@@ -81,14 +81,14 @@ def _hasher() -> PasswordHasher:
 def check_password(password: str, name: str = "") -> None:
     """Reject a password of the user `name` that is easy to guess. Raises CredentialError with the reason."""
     if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
-        raise CredentialError(f"a password has {MIN_PASSWORD} to {MAX_PASSWORD} characters")
+        raise CredentialError(f"a password must have {MIN_PASSWORD} to {MAX_PASSWORD} characters")
     if not password.isprintable():
-        raise CredentialError("a password has no NUL, tabs, line breaks or other characters that cannot be seen")
+        raise CredentialError("a password must not contain NUL, tabs, line breaks or other invisible characters")
     plain = password.lower()
     if name and name.lower() in plain and not plain.replace(name.lower(), "").strip(_AROUND):
-        raise CredentialError("a password is more than the user's name; take another one")
+        raise CredentialError("this password is little more than the user's name; choose another one")
     if len(set(plain)) < MIN_DIFFERENT or _bare(plain) in _commonest():
-        raise CredentialError("this password is among the first that are guessed; take another one")
+        raise CredentialError("this password is easy to guess; choose another one")
 
 
 def _bare(plain: str) -> str:

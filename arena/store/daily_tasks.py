@@ -42,12 +42,11 @@ class DailyTasks:
             with self._sessions.writing() as session:
                 session.add(Counter(name=_name(task), value=day))
         except IntegrityError:
-            return False  # somebody was faster
+            return False  # another process was faster
         return True
 
     def forget(self, at: datetime | None = None) -> int:
-        """Delete expired sessions, log-in attempts, trusted devices, responses and requests; return the number of rows.
-        """
+        """Delete expired sessions, log-in attempts, devices, responses and requests; return the number of rows."""
         at = at or now()
         old = (
             delete(Login).where(col(Login.expires) <= at),

@@ -38,7 +38,7 @@ def open_engine(url: str, *, pool_size: int = 10) -> Engine:
     try:
         target = make_url(url)
     except ArgumentError:
-        raise BadValueError(f"not a database URL: {url!r}; write sqlite:///FILE or postgresql+psycopg://…") from None
+        raise BadValueError(f"invalid database URL {url!r}; write sqlite:///FILE or postgresql+psycopg://…") from None
     if target.drivername == "postgresql":
         target = target.set(drivername="postgresql+psycopg")
     options: dict[str, Any] = {
@@ -51,11 +51,11 @@ def open_engine(url: str, *, pool_size: int = 10) -> Engine:
         waits = f"-c lock_timeout={2 * BUSY_MS} -c idle_in_transaction_session_timeout=300000"
         options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5, "options": waits, **_ALIVE}}
     elif target.get_backend_name() != "sqlite":
-        raise BadValueError(f"not a database of the arena: {target.drivername}; use sqlite or postgresql+psycopg")
+        raise BadValueError(f"unsupported database {target.drivername!r}; use sqlite or postgresql+psycopg")
     elif target.database in (None, "", ":memory:"):
-        raise BadValueError("the arena's SQLite database is a file: sqlite:///FILE")
+        raise BadValueError("the SQLite database must be a file; write sqlite:///FILE")
     else:
-        with suppress(OSError):  # whoever connects is told
+        with suppress(OSError):  # connecting will raise the error
             make_file(Path(target.database))
     try:
         engine = create_engine(target, **options)
@@ -74,8 +74,8 @@ def open_engine(url: str, *, pool_size: int = 10) -> Engine:
 def _configure_sqlite(engine: Engine) -> None:
     @event.listens_for(engine, "connect")
     def connect(connection: sqlite3.Connection, _: Any) -> None:
-        # The driver must not begin transactions by itself: a reader that turns writer fails at once when another
-        # one has written meanwhile, whatever the busy timeout.
+        # The driver must not begin transactions by itself: a reader that becomes a writer fails at once if another
+        # process has written meanwhile, regardless of the busy timeout.
         connection.isolation_level = None
         try:
             for pragma in (f"busy_timeout={BUSY_MS}", "synchronous=NORMAL", "foreign_keys=ON"):
@@ -121,7 +121,7 @@ class Sessions:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.health = Health(engine)
-        # One snapshot per reading session: SQLite gives that anyway, PostgreSQL at this level.
+        # One snapshot per reading session: SQLite's default; PostgreSQL needs this isolation level.
         self.reader = engine
         if engine.dialect.name == "postgresql":
             self.reader = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
@@ -129,7 +129,7 @@ class Sessions:
         self._fence: ContextVar[Callable[[Session], None] | None] = ContextVar("fence", default=None)
         self._commits = count(1)
         self.written = 0
-        """Another number after every commit of this process."""
+        """A number that differs after every commit of this process."""
 
     @contextmanager
     def reading(self) -> Iterator[Session]:

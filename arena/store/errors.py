@@ -37,7 +37,7 @@ class SchemaError(StoreError):
     """The database does not have the program's schema; the message names the command that helps."""
 
     kind = "unavailable"
-    own_exit = Exit.USAGE  # the database is there: the command was given the wrong one, or comes too early
+    own_exit = Exit.USAGE  # the database exists: the user named the wrong one, or must upgrade it first
 
 
 class EmptyDatabaseError(SchemaError):
@@ -57,7 +57,7 @@ class NotFoundError(StoreError, LookupError):
         message = f"no {noun} {name!r}" if isinstance(name, str) else f"no {noun} {name}"
         hint = did_you_mean(found)
         if not hint and noun in ("bot", "user") and not is_name(str(name)):
-            hint = f"nothing can be called that: write {NAME_RULE}"
+            hint = f"invalid name: write {NAME_RULE}"
         super().__init__(message, hint=hint, near=found)
 
 
@@ -74,7 +74,7 @@ class ConflictError(StoreError):
 class TakenError(ConflictError):
     """The requested name or place is taken, or the database is not empty."""
 
-    own_exit = Exit.USAGE  # the words of the command line are to be others
+    own_exit = Exit.USAGE  # the user must give another name on the command line
 
 
 class QuotaError(StoreError):
@@ -110,14 +110,14 @@ def translated() -> Iterator[None]:
     try:
         yield
     except (exc.DataError, OverflowError, UnicodeEncodeError) as error:
-        raise BadValueError(f"a value the database cannot hold: {_reason(error)}") from error
+        raise BadValueError(f"the database cannot store this value: {_reason(error)}") from error
     except exc.DBAPIError as error:
         found = _translation(error)
         if found is None:
             raise
         raise found from error
     except exc.TimeoutError as error:
-        raise StoreUnavailableError("all connections to the database are in use; try again soon") from error
+        raise StoreUnavailableError("all connections to the database are in use; retry soon") from error
 
 
 def _translation(error: exc.DBAPIError) -> StoreError | None:
@@ -132,7 +132,7 @@ def _translation(error: exc.DBAPIError) -> StoreError | None:
     elif (is_outage or is_wrong) and _is_missing_table(error):
         found = SchemaError(f"{_reason(error)}; run `arena db upgrade`")
     elif is_wrong and "NUL" in str(error.orig):
-        found = BadValueError("a text with a NUL character, which the database cannot hold")
+        found = BadValueError("the database cannot store a text with a NUL character")
     elif is_outage or error.connection_invalidated:
         found = StoreUnavailableError(f"the database cannot be used now: {_reason(error)}")
     return found

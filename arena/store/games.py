@@ -123,7 +123,7 @@ class Games:
         if version_id is not None:
             conditions.append((col(Game.first_id) == version_id) | (col(Game.second_id) == version_id))
         if sort not in GameLine.__dataclass_fields__:
-            raise BadValueError(f"no column {sort!r}")
+            raise BadValueError(f"invalid sort key {sort!r}")
         key = col(getattr(Game, sort))
         order = [key.desc().nulls_last() if is_falling else key.asc().nulls_last(), col(Game.sequence)]
         query = select(*LINE).where(*conditions).order_by(*order).offset(offset).limit(bounded(limit))
@@ -184,7 +184,7 @@ class Games:
     ) -> Page[GameLine]:
         """Return analysed games sorted by one of `BY_ANALYSIS`, equal ones latest first. Raises BadValueError."""
         if figure not in BY_ANALYSIS:
-            raise BadValueError(f"games cannot be sorted by {figure!r}; by {', '.join(BY_ANALYSIS)}")
+            raise BadValueError(f"invalid sort key {figure!r}; choose from {', '.join(BY_ANALYSIS)}")
         limit, narrow = bounded(limit), conditions(filters)
         if (versions := filters.get("versions")) is not None:
             narrow.append(col(Game.first_id).in_(versions) | col(Game.second_id).in_(versions))
@@ -220,8 +220,7 @@ class Games:
 def _of_versions(
     versions: Sequence[int], against: Sequence[int] | None, conditions: Sequence[Any], limit: int
 ) -> Select[Any]:
-    """Select the latest games of some versions: one short index walk per version and side, then the latest of them all.
-    """
+    """Select the latest games of some versions: one short index walk per version and side, then the latest overall."""
     walks = []
     for mine, theirs in ((Game.first_id, Game.second_id), (Game.second_id, Game.first_id)):
         for version in dict.fromkeys(versions):

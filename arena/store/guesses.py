@@ -58,7 +58,7 @@ class Guesses:
         at = at or now()
         try:
             return self._take(keys, at)
-        except IntegrityError:  # somebody else has just made one of the rows
+        except IntegrityError:  # another process has just inserted one of the rows
             return self._take(keys, at)
 
     def _take(self, keys: Mapping[str, Patience], at: datetime) -> float:
@@ -77,7 +77,7 @@ class Guesses:
         return 0.0
 
     def give_back(self, keys: Collection[str]) -> None:
-        """Uncount the last attempt, which was right."""
+        """Subtract the last attempt from the counters, because it was right."""
         mine = col(Guess.key).in_(keys)
         with self._sessions.writing() as session:
             session.execute(update(Guess).where(mine, col(Guess.count) >= 1).values(count=col(Guess.count) - 1))

@@ -24,14 +24,14 @@ class Health:
     def __init__(self, engine: Engine) -> None:
         is_file = engine.dialect.name == "sqlite" and engine.url.database
         self.file = Path(str(engine.url.database)) if is_file else None
-        """The file of SQLite; None for a database server, which looks after itself."""
+        """The SQLite file; None for a database server, which detects damage itself."""
         self._found = ""
 
     @property
     def damage(self) -> str:
-        """The known damage; empty if there is none. Raises StoreUnavailableError."""
+        """The known damage; empty if the database is sound. Raises StoreUnavailableError."""
         if not self._found and self.file is not None and mark_of(self.file).exists():
-            self.check()  # what another process has found, or what was found before a restart: is it still so?
+            self.check()  # another process, or this one before a restart, has found damage: check whether it persists
         return self._found
 
     def require_sound(self) -> None:
@@ -81,6 +81,6 @@ def problem_of(file: Path) -> str:
             connection.close()
     except sqlite3.Error as error:
         if not is_damage(error):
-            raise StoreUnavailableError(f"{file} cannot be checked now: {error}") from error
+            raise StoreUnavailableError(f"cannot check {file} now: {error}") from error
         return str(error)
     return "" if lines == ["ok"] else "; ".join(" ".join(line.split()) for line in lines)[:500]

@@ -67,7 +67,7 @@ class Leases:
             with self._sessions.writing() as session:
                 session.add(Lease(name=name, owner=owner, until=until))
         except IntegrityError:
-            return False  # somebody was faster
+            return False  # another process was faster
         return True
 
     def renew(self, name: str, owner: str, seconds: float) -> bool:
@@ -102,7 +102,7 @@ class Leases:
             _bound(session)
             found = session.scalar(_OWNER, {"lease": name})
             if found != owner:
-                raise LeaseLostError(f"the lease {name} is {found or 'nobody'}'s, not {owner}'s")
+                raise LeaseLostError(f"the lease {name!r} is owned by {found or 'no process'}, not by {owner}")
 
         with self._sessions.fenced(require):
             yield

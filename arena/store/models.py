@@ -60,16 +60,15 @@ def _json(default: Any) -> Any:
     return Field(default_factory=default, sa_column=Column(JSON, nullable=False))
 
 
-# -- people ------------------------------------------------------------------------------------------------------------
+# -- users -------------------------------------------------------------------------------------------------------------
 
 
 MAX_ABOUT, MAX_LINK = 1000, 200
-"""How much users may say of themselves, and how long the address of their own page may be."""
+"""Maximum lengths of a user's profile text and of the address of their own page."""
 
 
 class User(SQLModel, table=True):
-    """A user account. `role` is `author`, `organiser` or `admin`; without a password hash there is no log-in by form.
-    """
+    """A user account. `role` is `author`, `organiser` or `admin`. A password hash is needed for the log-in form."""
 
     __tablename__ = "users"
     id: int | None = Field(default=None, primary_key=True)
@@ -594,7 +593,7 @@ class Curve(SQLModel, table=True):
     created: datetime = _created()
 
 
-# -- how the arena is run ----------------------------------------------------------------------------------------------
+# -- operations --------------------------------------------------------------------------------------------------------
 
 
 class Counter(SQLModel, table=True):

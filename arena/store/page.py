@@ -50,7 +50,7 @@ def read_cursor(text: str | None, *types: type) -> tuple[Any, ...] | None:
             raise ValueError("not what a cursor holds")
         return tuple(_read(key, kind) for key, kind in zip(keys, types, strict=True))
     except (binascii.Error, ValueError, TypeError, OverflowError, RecursionError):
-        raise BadValueError(f"not a cursor: {text[:80]!r}; take the one of the last answer") from None
+        raise BadValueError(f"invalid cursor {text[:80]!r}; use the one of the last response") from None
 
 
 def _read(key: Any, kind: type[Any]) -> Any:
@@ -67,7 +67,7 @@ def _read(key: Any, kind: type[Any]) -> Any:
 
 
 def bounded(limit: int) -> int:
-    """Clamp a limit to 1…MAX_LIMIT."""
+    """Limit a page size to 1…MAX_LIMIT."""
     return max(1, min(limit, MAX_LIMIT))
 
 

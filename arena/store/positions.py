@@ -54,7 +54,7 @@ class Entries:
 
 
 def joined(several: Sequence[Entries]) -> Entries:
-    """Concatenate entries."""
+    """Join entries, one after the other."""
     if not several:
         return Entries(np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.uint32))
     return Entries(
@@ -86,7 +86,7 @@ def look_up(session: Session, key: int) -> Entries:
     """Read the entries of a key, by serial."""
     parts = session.execute(select(col(ArchivePart.id), col(ArchivePart.first), col(ArchivePart.bits))).all()
     found: dict[int, Entries] = {}
-    for bits in {part.bits for part in parts}:  # a query for each: SQLite goes by no index in a join by bucket
+    for bits in {part.bits for part in parts}:  # a query for each: SQLite uses no index for a join on the bucket
         firsts = {part.id: part.first for part in parts if part.bits == bits}
         query = select(col(ArchivePosition.part_id), col(ArchivePosition.data)).where(
             col(ArchivePosition.part_id).in_(firsts), col(ArchivePosition.bucket) == key >> 64 - bits
@@ -137,7 +137,9 @@ def _read(session: Session, part: Row[int | None, int]) -> Entries:
 
 def _rows(entries: Entries, part: ArchivePart) -> Iterator[dict[str, object]]:
     """Yield the non-empty buckets of sorted entries."""
-    buckets = entries.keys >> np.uint64(32) >> np.uint64(32 - part.bits)  # no shift by 64
+    buckets = (
+        entries.keys >> np.uint64(32) >> np.uint64(32 - part.bits)
+    )  # in two steps, because a shift by 64 is undefined
     found = (one.tolist() for one in np.unique(buckets, return_index=True, return_counts=True))
     for number, begin, count in zip(*found, strict=True):
         yield {"part_id": part.id, "bucket": number, "data": _pack(entries.between(begin, begin + count), part.first)}

@@ -36,7 +36,7 @@ _START = (
 )
 
 
-class Outline(NamedTuple):  # of ten thousand games a dataclass takes four times as long to make
+class Outline(NamedTuple):  # a dataclass takes four times as long to create, which matters for 10,000 games
     """The fields of a game that formats need, planned or over."""
 
     sequence: int
@@ -58,7 +58,7 @@ class Waiting:
     attempt: int
 
 
-OUTLINE = tuple(_GAMES.c[name] for name in Outline._fields)  # not through models: twice as fast
+OUTLINE = tuple(_GAMES.c[name] for name in Outline._fields)  # table columns are twice as fast as model attributes
 
 
 class Queue:
@@ -77,7 +77,7 @@ class Queue:
             return self._plan(tournament_id, games, versions)
         except IntegrityError as error:
             raise ConflictError(
-                f"the games of tournament {tournament_id} were planned meanwhile: {error.orig}"
+                f"another process has planned the games of tournament {tournament_id}: {error.orig}"
             ) from None
 
     def _plan(self, tournament_id: int, games: Sequence[PlannedGame], versions: Mapping[str, int]) -> int:
@@ -133,8 +133,7 @@ class Queue:
             return [PlannedGame(game_id, spec_from_json(spec)) for game_id, spec in fetch(session, query)]
 
     def hand_out(self, ids: Sequence[str], lease_owner: str) -> list[str]:
-        """Mark planned games as queued by a coordinator and raise their attempt; return those that were still planned.
-        """
+        """Queue planned games for a coordinator and raise their attempt; return those that were still planned."""
         with self._sessions.writing() as session:
             mine = set(session.scalars(_HAND_OUT, {"ids": list(ids), "to": lease_owner}))
         return [game_id for game_id in ids if game_id in mine]
@@ -145,7 +144,10 @@ class Queue:
             session.execute(_START, {"ids": list(ids), "at": now()})
 
     def give_back(self, *, lease_owner: str | None = None, ids: Sequence[str] | None = None) -> int:
-        """Requeue queued and running games (of a coordinator, or these ids) whose player is gone; return how many."""
+        """Return queued and running games (of a coordinator, or these ids) to the plan; return how many.
+
+        The slots that had them are gone.
+        """
         query = update(Game).where(col(Game.state).in_(("queued", "running"))).values(state="planned", lease_owner="")
         if lease_owner is not None:
             query = query.where(col(Game.lease_owner) == lease_owner)

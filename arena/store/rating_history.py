@@ -102,7 +102,7 @@ class RatingHistory:
             return session.scalar(query) or 0
 
     def game_of(self, prefix: str) -> str:
-        """Return the id of the one game whose id has this prefix; empty if there are none or several."""
+        """Return the id of the only game whose id has this prefix; empty if no game or several have it."""
         query = select(col(Game.id)).where(col(Game.id) >= prefix, col(Game.id) < prefix + "g").limit(2)
         with self._sessions.reading() as session:
             found = list(session.scalars(query))

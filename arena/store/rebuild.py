@@ -65,7 +65,7 @@ class _Lines:
         self._follows: dict[int, int] = dict(fetch(session, query))
         self.by_key: dict[_Key, FoldedRating] = {}
         self.last = self.seen = self.count = 0
-        """The last commit number, how many games there were so far, and how many of them moved ratings."""
+        """Last commit number, number of games so far, and number of those that changed ratings."""
         self.rebuild_id, self.noted = rebuild_id, trusted
         self._without, self._trusted = without, trusted
 
@@ -167,7 +167,7 @@ def rebuild(
                 _note(session, lines, wrong)
             tell(lines.seen, total)
     with sessions.writing() as session:
-        session.get(Counter, COUNTER, with_for_update=True)  # no commit in between
+        session.get(Counter, COUNTER, with_for_update=True)  # blocks commits until the end
         undo(session)
         while (wrong := lines.read_on(session)) is not None:
             _note(session, lines, wrong)
@@ -194,7 +194,7 @@ def _note(session: Session, lines: _Lines, wrong: list[_Difference]) -> None:
     """Store corrections and the progress of the rebuild."""
     mine = col(Rebuild.id) == lines.rebuild_id, col(Rebuild.last) == lines.noted
     if not session.execute(update(Rebuild).where(*mine).values(last=lines.last)).rowcount:  # type: ignore[attr-defined]
-        raise ConflictError("another rebuild of the ratings has come first; wait for its end, then run this again")
+        raise ConflictError("another rebuild of the ratings is running; wait for its end, then retry")
     lines.noted = lines.last
     for part in batched(wrong):
         session.execute(insert(_REBUILT), [{"rebuild_id": lines.rebuild_id, **_columns(*one)} for one in part])

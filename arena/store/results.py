@@ -31,7 +31,7 @@ _BATCH = 500
 """Rows per statement, within the parameter limits of both databases."""
 
 
-class Result(NamedTuple):  # of ten thousand games a dataclass takes four times as long to make
+class Result(NamedTuple):  # a dataclass takes four times as long to create, which matters for 10,000 games
     """The fields of a finished game that standings and crosstables need."""
 
     sequence: int
@@ -83,7 +83,7 @@ class Results:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
         self._sides: dict[str, tuple[int, int, dict[tuple[str, str], int]]] = {}
-        """By pool: what `sides` has counted, up to which commit, and how many results had been undone by then."""
+        """Cache of `sides` by pool: last commit number, number of undone results by then, counts."""
 
     def commit(self, record: GameRecord, lease_owner: str = "") -> Committed | None:
         """Commit a result exactly once, in one transaction with its ratings; return None if the game is already over.
@@ -158,12 +158,12 @@ class Results:
                 query = query.where(col(theirs).in_(against))
             parts.append(query.group_by(*keys))
         with self._sessions.reading() as session:
-            # As a set: games between two of the versions come in both parts.
+            # A set, because games between two of the versions occur in both parts.
             return sorted({Tally(*row) for part in parts for row in fetch(session, part)}, key=astuple)
 
     def sides(self, pool: str) -> dict[tuple[str, str], int]:
         """Count the rated results of a pool by side: (variant, `first`/`second`/`draw`) -> games."""
-        # Results come in at the end of the line: those counted before are not counted again, unless some were undone.
+        # New results have higher commit numbers, so only they are counted, unless results were undone meanwhile.
         last, then, before = self._sides.get(pool, (0, 0, {}))
         undone = self.undone()
         if then != undone:
@@ -261,7 +261,7 @@ class Results:
 
 def _results(rows: Sequence[Sequence[Any]]) -> list[Result]:
     """Convert rows of `_RESULT` to results."""
-    ways = {way: (Kind(way[0]), Termination(way[1])) for way in {row[-2:] for row in rows}}  # few, of many games
+    ways = {way: (Kind(way[0]), Termination(way[1])) for way in {row[-2:] for row in rows}}  # few distinct ones
     return [Result._make((*row[:-2], *ways[row[-2:]])) for row in rows]
 
 

@@ -48,7 +48,7 @@ class Samples:
         found = {}
         for name, module in samples.items():
             bot = bots.get(name) or self._bots.add(name, owner_id, "A sample bot of the arena.")
-            if bot.owner_id == owner_id:  # else somebody took the name first: theirs it is
+            if bot.owner_id == owner_id:  # otherwise a user took the name first and keeps it
                 found[name] = self._ensure_version(bot, module, variants)
         return found
 

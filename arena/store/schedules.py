@@ -25,7 +25,7 @@ class Schedules:
             with self._sessions.writing() as session:
                 session.add(schedule)
         except IntegrityError:
-            raise TakenError(f"there is a schedule {schedule.name!r} already") from None
+            raise TakenError(f"the schedule name {schedule.name!r} is taken; choose another name") from None
         return schedule
 
     def get(self, schedule_id: int) -> Schedule:
@@ -47,7 +47,7 @@ class Schedules:
                     setattr(schedule, name, getattr(like, name))
                 schedule.next_fire = like.next_fire if schedule.is_enabled else None
         except IntegrityError:
-            raise TakenError(f"there is a schedule {like.name!r} already") from None
+            raise TakenError(f"the schedule name {like.name!r} is taken; choose another name") from None
         return schedule
 
     def all(self) -> list[Schedule]:

@@ -53,7 +53,7 @@ def upgrade(engine: Engine) -> tuple[str | None, str]:
 
 
 def downgrade(engine: Engine, revision: str) -> None:
-    """Downgrade to an older revision, or to `base`, which has no tables."""
+    """Restore an older revision, or `base`, which has no tables."""
     from alembic import command
 
     with alone(engine) as connection:
@@ -76,7 +76,7 @@ def require(engine: Engine) -> None:
     if present is None:
         raise EmptyDatabaseError(
             "the database is empty: it has no tables; run `arena init`, or `arena db upgrade`",
-            hint="or look at --data and --database",
+            hint="or correct --data or --database",
         )
     raise SchemaError(f"the database has schema {present}, the program needs {head()}; run `arena db upgrade`")
 
@@ -116,17 +116,17 @@ def _require_known(present: str | None, connection: Connection) -> None:
     if present is None:
         if taken := sorted(set(inspect(connection).get_table_names()) & set(SQLModel.metadata.tables)):
             raise SchemaError(
-                f"the database has a table {taken[0]} but no arena's schema: it is another program's; "
+                f"the database has a table {taken[0]} but not the arena's schema: it belongs to another program; "
                 "name an empty or a new database with --database"
             )
     elif present.isdecimal() and int(present) < FIRST:
         raise SchemaError(
-            f"the database has schema {present}, of a program before 1.0, which cannot be brought up; "
-            "start a new arena: `arena init --data NEW`, and read the old one with the program that made it"
+            f"the database has schema {present} of a program before 1.0, which cannot be upgraded; "
+            "start a new arena with `arena init --data NEW`, and read the old one with the program that made it"
         )
     else:
         raise SchemaError(
-            f"the database has schema {present}, which is newer than this program, or another program's; "
+            f"the database has schema {present}, which is newer than this program or belongs to another one; "
             "upgrade the program, or name the right database with --database"
         )
 

@@ -83,8 +83,8 @@ def restore(file: Path, backup: Path, at: datetime) -> Path | None:
     refuse_special(backup)
     if not backup.is_file():
         raise NotFoundError("backup", str(backup))
-    if problem := problem_of(backup) or ("" if _has_schema(backup) else "there is no arena in it"):
-        raise BadValueError(f"{backup} is no sound backup: {problem}", hint="name another file")
+    if problem := problem_of(backup) or ("" if _has_schema(backup) else "it contains no arena"):
+        raise BadValueError(f"{backup} is not a sound backup: {problem}", hint="name another file")
     make_folder(file.parent, is_passage=True)
     aside = None
     if file.exists():
@@ -113,7 +113,7 @@ def salvage(file: Path, aside: Path) -> Iterator[bytes]:
         games = [game for (game,) in connection.execute(_OPEN)]
     with contextlib.closing(sqlite3.connect(aside)) as connection:
         for game in games:
-            with contextlib.suppress(sqlite3.DatabaseError):  # this one is on the part that is damaged
+            with contextlib.suppress(sqlite3.DatabaseError):  # this record is in the damaged part
                 row = connection.execute("SELECT data FROM records WHERE game_id = ?", (game,)).fetchone()
                 if row is not None:
                     yield unpack_line(row[0])
@@ -131,7 +131,7 @@ def _copy(file: Path, target: Path) -> None:
         with contextlib.closing(sqlite3.connect(file, timeout=30, isolation_level=None)) as connection:
             connection.execute("VACUUM INTO ?", (str(target),))
     except sqlite3.Error as error:
-        why = "the database is damaged" if is_damage(error) else "no backup can be made now"
+        why = "the database is damaged" if is_damage(error) else "cannot make a backup now"
         raise StoreUnavailableError(f"{why}: {error}") from error
 
 
@@ -143,7 +143,7 @@ def _require_unused(file: Path) -> None:
             connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.OperationalError as error:
             raise ConflictError(f"{file} is in use ({error}); stop the arena first") from None
-        except sqlite3.DatabaseError:  # too damaged to tell
+        except sqlite3.DatabaseError:  # too damaged to lock, hence not in use
             return
 
 

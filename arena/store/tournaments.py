@@ -86,7 +86,7 @@ class Tournaments:
                 assert tournament.id is not None
                 session.add_all(_entries(tournament.id, entries, refused))
         except IntegrityError as error:
-            raise ConflictError(f"tournament {tournament.name!r} cannot be stored: {error.orig}") from None
+            raise ConflictError(f"cannot store tournament {tournament.name!r}: {error.orig}") from None
         return tournament
 
     def get(self, tournament_id: int) -> Tournament:
@@ -219,7 +219,7 @@ class Tournaments:
                 seat = 0 if last is None else last + 1
                 session.add(Entry(tournament_id=tournament_id, version_id=version_id, seat=seat, eligibility=why))
         except IntegrityError:
-            raise ConflictError(f"version {version_id} is entered in tournament {tournament_id} already") from None
+            raise ConflictError(f"version {version_id} is already entered in tournament {tournament_id}") from None
         return seat
 
     def withdraw(self, tournament_id: int, version_id: int, suspended: str = "") -> None:
@@ -317,7 +317,7 @@ def _not_begun(session: Session, tournament_id: int) -> Tournament:
     if tournament is None:
         raise NotFoundError("tournament", tournament_id)
     if tournament.started is not None or tournament.state not in ("scheduled", "paused"):
-        raise ConflictError(f"tournament {tournament_id} has begun: {tournament.state}", tournament.state)
+        raise ConflictError(f"tournament {tournament_id} has started: it is {tournament.state}", tournament.state)
     return tournament
 
 

@@ -52,7 +52,7 @@ class Users:
             with self._sessions.writing() as session:
                 session.add(user)
         except IntegrityError:
-            raise TakenError(f"there is a user {name!r} already") from None
+            raise TakenError(f"the user name {name!r} is taken; choose another name") from None
         return user
 
     def get(self, user_id: int) -> User:
@@ -112,7 +112,7 @@ class Users:
             if is_leaving and user.role == "admin" and user.is_active:
                 admins = select(col(User.id)).where(col(User.role) == "admin", col(User.is_active).is_(True)).limit(2)
                 if len(session.scalars(admins).all()) == 1:
-                    raise ConflictError(f"{name} is the only administrator; make another one first (--role admin)")
+                    raise ConflictError(f"{name} is the only administrator; add another one first (--role admin)")
             user.role = role or user.role
             user.password_hash = password_hash or user.password_hash
             user.is_active = user.is_active if is_active is None else is_active
@@ -146,7 +146,7 @@ class Users:
         except CredentialError as error:
             raise BadValueError(str(error)) from None
         if missing := [scope for scope in wanted if scope not in scopes_of(user.role)]:
-            raise BadValueError(f"user {user.name} ({user.role}) cannot give the scope {missing[0]!r}")
+            raise BadValueError(f"user {user.name} ({user.role}) cannot grant the scope {missing[0]!r}")
         words = " ".join(wanted)
         token = Token(
             user_id=user_id, name=name[:80], digest=digest, scopes=words, expires=expires, parent_id=parent_id
@@ -155,7 +155,7 @@ class Users:
             if parent_id is not None:
                 parent = session.get(Token, parent_id, with_for_update=True)
                 if parent is None or parent.revoked or parent.has_expired:
-                    raise BadValueError("the token it is made with has ended")
+                    raise BadValueError("the token used to create this one has expired or was revoked")
                 ends = [moment for moment in (expires, parent.expires) if moment is not None]
                 token.expires = min(ends, default=None)
             session.add(token)
@@ -228,7 +228,7 @@ class Users:
             return f"the token was revoked on {token.revoked:%Y-%m-%d %H:%M} UTC"
         if token.has_expired:
             return f"the token expired on {token.expires:%Y-%m-%d %H:%M} UTC"
-        return "the token is of a disabled user"
+        return "the user of the token is disabled"
 
     # -- browser sessions --------------------------------------------------------------------------------------------
 

@@ -35,13 +35,13 @@ class VoidLine:
 
 
 class Voids:
-    """Void attempts; their games were requeued or given up."""
+    """Void attempts; their games were returned to the plan or given up."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def add(self, record: GameRecord, lease_owner: str = "", *, give_up: bool = False) -> bool:
-        """Store a void attempt and requeue its game, or give the game up for good.
+        """Store a void attempt and return its game to the plan, or give the game up for good.
 
         Returns False if the game is already over. Raises NotFoundError.
         """

@@ -1,1 +1,1 @@
-"""One module per revision, in the order of their numbers."""
+"""Revisions of the schema, one module each, numbered in order."""

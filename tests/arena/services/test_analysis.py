@@ -76,7 +76,7 @@ def test_a_position_is_asked_about(arena: Arena) -> None:
     assert analysis.read_answer(arena, found.id, ada).nodes == analysis.QUESTION_NODES
     with pytest.raises(NotFoundError):
         analysis.read_answer(arena, found.id, who(arena, "eve"))
-    with pytest.raises(BadValueError, match="not legal"):
+    with pytest.raises(BadValueError, match="is illegal"):
         analysis.read_question(Question("loa", moves="a1a8"))
     with pytest.raises(BadValueError, match="chess"):
         analysis.read_question(Question("chess"))

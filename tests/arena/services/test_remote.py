@@ -44,7 +44,7 @@ def test_a_connection_makes_a_bot_and_finds_it_again(arena: Arena, person: Perso
 def test_who_may_not_connect_is_told_why(arena: Arena, person: Person) -> None:
     ada, bob = person("ada"), person("bob")
     remote.admit(arena, "far", ["loa"], ada)
-    with pytest.raises(NotYoursError, match="somebody else"):
+    with pytest.raises(NotYoursError, match="another user"):
         remote.admit(arena, "far", ["loa"], bob)
     submission.submit(arena, io.BytesIO(SCRIPT), name="near", families=["loa"], by=bob)
     with pytest.raises(ConflictError, match="was uploaded"):
@@ -81,7 +81,7 @@ def test_an_author_challenges_a_sample(arena: Arena, person: Person, ear: Ear) -
         remote.challenge(arena, "far", "nobody", ada, family="loa")
     for _ in range(2):
         remote.challenge(arena, "far", "random", ada, family="loa")
-    with pytest.raises(QuotaError, match="3 matches"):
+    with pytest.raises(QuotaError, match="3 running matches"):
         remote.challenge(arena, "far", "random", ada, family="loa")
 
 

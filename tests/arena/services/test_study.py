@@ -44,7 +44,7 @@ def test_a_pass_has_nothing_to_pick() -> None:
         ({"position": "8/8 b"}, "position", "rank"),
         ({"moves": "b1b3 zz"}, "moves", "move 2: not a move"),
         ({"moves": "b1b3 b1b3"}, "moves", "move 2 is illegal"),
-        ({"moves": "b1b3 " * 1001}, "moves", "1001 moves"),
+        ({"moves": "b1b3 " * 1001}, "moves", "too many moves: 1001"),
     ],
 )
 def test_what_cannot_be_played_is_named(given: dict[str, str], field: str, words: str) -> None:

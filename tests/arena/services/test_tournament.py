@@ -124,7 +124,7 @@ def test_withdraw_takes_out_the_version_that_plays_whatever_is_newest(
     field.version("ada")
     tournament.enter(arena, number, "ada", None, by)
     assert playing(arena, number) == ["ada v1", "bob v1", "cleo v1", "ada v2"]
-    with pytest.raises(BadValueError, match="ada plays as ada v1 and ada v2"):
+    with pytest.raises(BadValueError, match="several versions of ada play: ada v1 and ada v2"):
         tournament.withdraw(arena, number, "ada", None, by)
     tournament.withdraw(arena, number, "ada v2", None, by)
     tournament.withdraw(arena, number, "ada", None, by)

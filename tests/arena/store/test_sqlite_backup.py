@@ -70,7 +70,7 @@ def test_the_way_back_keeps_what_can_still_be_read(sqlite_store: Store, tmp_path
         restore(file, path, AT)
     sqlite_store.close()
     damage(file)
-    with pytest.raises(BadValueError, match="no sound backup"):
+    with pytest.raises(BadValueError, match="not a sound backup"):
         restore(path, file, AT)
     with pytest.raises(NotFoundError):
         restore(file, tmp_path / "nothing", AT)
