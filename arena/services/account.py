@@ -159,9 +159,7 @@ def _digests(place: Place) -> list[str]:
 
 
 def _trusted(arena: Arena, place: Place) -> Place:
-    """Return the origin with a device cookie that this arena issued: the browser's own if it is valid, else a fresh
-    one.
-    """
+    """Return the origin with a device cookie issued here: the browser's own if valid, else a fresh one."""
     is_ours = bool(place.device) and arena.store.known_places.is_anybodys(digest_of(place.device))
     return place if is_ours else Place(place.address, new_secret())
 

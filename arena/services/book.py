@@ -21,8 +21,10 @@ MOST_LOOKS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """Criteria for the lines of a book: their length, the minimum number of games with a result, and the maximum
-    distance of the first side's score from one half.
+    """Criteria for the lines of a book.
+
+    `plies` is their length, `games` the minimum number of games with a result, `balance` the maximum distance of the
+    first side's score from one half.
     """
 
     plies: int

@@ -67,9 +67,11 @@ ASKED: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Results of a set of games. `score` is the points share of the side to move, None without a known result. `rating`
-    is the players' mean strength (mu) today, `performance` the strength that these results imply. `last` is the day
-    of the latest game, `best` the game between the strongest players.
+    """Results of a set of games.
+
+    `score` is the points share of the side to move, None without a known result. `rating` is the players' mean strength
+    (mu) today, `performance` the strength that these results imply. `last` is the day of the latest game, `best` the
+    game between the strongest players.
     """
 
     games: int
@@ -86,9 +88,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class PlayedMove(Figures):
-    """A move, the other moves to the same position (`same`), and the results of the games in which any of them was
-    played.
-    """
+    """A move with its results, merged with the other moves to the same position (`same`)."""
 
     move: str
     shown: str

@@ -20,8 +20,7 @@ GROWTH = 1.02
 
 @dataclass(frozen=True, slots=True)
 class Advantage:
-    """Advantage of moving first, in Elo. `error` is half the 95 % confidence interval, `is_sure` whether that excludes
-    0.
+    """Advantage of moving first, in Elo. `error` is half the 95 % confidence interval; `is_sure` means it excludes 0.
     """
 
     elo: float

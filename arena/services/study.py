@@ -40,9 +40,7 @@ class Study:
 
 @lru_cache(maxsize=500)
 def choice(family: str, variant: str = "", options: str = "", position: str = "", moves: str = "") -> Choice:
-    """Return the legal moves after `moves`, which are separated by blanks. Raises BadValueError as `settle` and `read`
-    do.
-    """
+    """Return the legal moves after `moves` (separated by blanks). Raises BadValueError like `settle` and `read`."""
     end = read(settle(family, variant, options), position, moves.split()).end
     return Choice(str(end), end.side, tuple(legal_moves(end)), end.outcome)
 
@@ -84,9 +82,7 @@ def read(ruleset: Ruleset, position: str, moves: Sequence[str]) -> Study:
 
 
 def set_up(ruleset: Ruleset, pieces: str, side: Side) -> Study:
-    """Return the position with these `pieces`, written `a1=b` and separated by commas. Raises BadValueError with the
-    reason.
-    """
+    """Return the position with these `pieces`, such as `a1=b,c3=w`. Raises BadValueError with the reason."""
     pairs = [part.partition("=") for part in pieces.split(",") if part]
     try:
         text = placed(ruleset, {cell: held for cell, _, held in pairs if held}, side)

@@ -37,9 +37,7 @@ ACTS: Mapping[str, _Act] = {
 
 
 def create(arena: Arena, document: Mapping[str, Any] | Document, by: Identity) -> Tournament:
-    """Store a tournament with its entries; it starts at its start time, or at once. Raises SettingsError,
-    ForbiddenError.
-    """
+    """Store a tournament with its entries, to start at its start time. Raises SettingsError, ForbiddenError."""
     require_organiser(by)
     row = tournaments.create(arena.store, document, by.user_id, now())
     arena.wake()

@@ -27,11 +27,10 @@ def change(
     revoke_tokens: bool = False,
     by: Identity | None = None,
 ) -> User:
-    """Change role, password or activation of a user; None leaves a value unchanged. All browser sessions of the user
-    end.
+    """Change role, password or activation of a user; None leaves a value unchanged.
 
-    `revoke_tokens` also revokes all API tokens. Raises NotFoundError, BadValueError, CredentialError, and
-    ForbiddenError if admins would remove their own rights.
+    All browser sessions of the user end; `revoke_tokens` also revokes all API tokens. Raises NotFoundError,
+    BadValueError, CredentialError, and ForbiddenError if admins would remove their own rights.
     """
     if by is not None and name == by.name and (is_active is False or role not in (None, "admin")):
         raise ForbiddenError("you cannot remove your own rights", hint="ask another admin")

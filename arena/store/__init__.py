@@ -66,9 +66,7 @@ from arena.store.voids import Voids
 
 
 class Store:
-    """The arena's database: `store.users`, `.login_attempts`, `.trusted_devices`, `.bots`, `.versions`, `.presences`,
-    `.checks`, `.samples`, `.tournaments`, `.queue`, `.games`, `.results`, `.voids`, `.ratings`, `.rating_history`,
-    `.schedules`, `.leases`, `.people`, `.audit`, `.answers`, `.daily_tasks`, `.notices`, `.archive`, `.analyses`.
+    """The arena's database, with one attribute per noun such as `store.users` and `store.games`.
 
     Creating one does not touch the database. `upgrade()` creates or upgrades the tables, `require()` rejects another
     schema.

@@ -114,8 +114,7 @@ class Archive:
             return after, [(row[0] or 0, row[1]) for row in session.execute(query)]
 
     def follow(self, after: int, upto: int, games: Sequence[NewGame]) -> bool:
-        """Archive the games committed after `after` up to `upto`; return False if another process has done so
-        meanwhile.
+        """Archive the games committed after `after` up to `upto`; return False if another process was faster.
 
         A game that was undone and played again gets a new serial; the former row is deleted.
         """

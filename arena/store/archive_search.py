@@ -37,9 +37,11 @@ Serials = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A search; None or empty matches anything. `player` is part of either name, `moves` the first moves in canonical
-    notation, `key` a position key. `number` is the serial or the number in the collection, `winner` may be `none`.
-    Days are numbers such as 20260731, lengths are plies; both bounds are inclusive.
+    """A search; None or empty matches anything.
+
+    `player` is part of either name, `moves` the first moves in canonical notation, `key` a position key. `number` is
+    the serial or the number in the collection, `winner` may be `none`. Days are numbers such as 20260731, lengths are
+    plies; both bounds are inclusive.
     """
 
     id: str | None = None

@@ -44,8 +44,7 @@ class Checks:
         log: str = "",
         problem: str = "",
     ) -> Version:
-        """Store a verdict: active without a problem, else failed. Raises ConflictError unless the version is being
-        checked.
+        """Store a verdict: active without a problem, else failed. Raises ConflictError if no check is running.
 
         The families of the version become those of `variants`.
         """

@@ -31,8 +31,10 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A filter of games. `bot` is a bot or one version of it, on either side. `rating` is the minimum strength (mu) of
-    both players. With `pool` None games of every pool count, and strengths come from `rated_in`.
+    """A filter of games.
+
+    `bot` is a bot or one version of it, on either side. `rating` is the minimum strength (mu) of both players. With
+    `pool` None games of every pool count, and strengths come from `rated_in`.
     """
 
     search: Search
@@ -44,8 +46,9 @@ class Selection:
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of a group of games; `other` have no known result. Strengths are mean mu of the rated players, `last` is a
-    day such as 20260731.
+    """Counts of a group of games; `other` have no known result.
+
+    Strengths are mean mu of the rated players, `last` is a day such as 20260731.
     """
 
     games: int = 0

@@ -132,9 +132,7 @@ class Games:
             return [GameLine(*row) for row in fetch(session, query)], count
 
     def openings(self, ids: Sequence[str]) -> dict[str, str]:
-        """Return the start of those games that do not begin at their variant's start: a position, opening moves, or
-        both.
-        """
+        """Return position and opening moves of those games that do not begin at their variant's start."""
         query = select(col(Game.id), col(Game.spec)).where(col(Game.id).in_(ids))
         with self._sessions.reading() as session:
             rows = fetch(session, query)

@@ -49,9 +49,7 @@ class Leases:
         self._sessions = sessions
 
     def take(self, name: str, owner: str, seconds: float, seen: OwnedLease | None = None) -> bool:
-        """Take a lease for `seconds` if it is free, already this owner's, or unchanged since `seen`; return False
-        otherwise.
-        """
+        """Take a lease for `seconds` if it is free, this owner's, or unchanged since `seen`; else return False."""
         with self._sessions.writing() as session:
             _bound(session)
             until = _time(session) + timedelta(seconds=seconds)

@@ -453,8 +453,10 @@ class RebuiltChange(SQLModel, table=True):
 
 
 class ArchiveName(SQLModel, table=True):
-    """A name shared by archived games: a `player`, a `variant` (`loa standard`), a `termination`, a `source` or a
-    rating `pool`. `folded` is the case-folded name, for searches by part of it.
+    """A name shared by archived games.
+
+    `kind` is `player`, `variant` (`loa standard`), `termination`, `source` or `pool` (of ratings). `folded` is the
+    case-folded name, for searches by part of it.
     """
 
     __tablename__ = "archive_names"

@@ -212,9 +212,7 @@ class People:
             session.execute(update(Bot).where(col(Bot.id) == bot_id).values(plays_people=allowed))
 
     def opponents(self, family: str) -> list[tuple[int, str]]:
-        """Return (version id, name) of the opponents for people in a family: samples first, then bots whose owners
-        allow it.
-        """
+        """Return (version id, name) of people's opponents in a family: samples, then bots whose owners allow it."""
         query = (
             select(col(Version.id), col(Version.name), col(Bot.id), col(User.name))
             .join(Bot, col(Bot.id) == col(Version.bot_id))

@@ -109,8 +109,9 @@ class Results:
     def of(
         self, *, tournament_id: int | None = None, pool: str | None = None, limit: int | None = None
     ) -> list[Result]:
-        """Return finished games without moves: of a tournament in planned order, or the latest of a pool in commit
-        order.
+        """Return finished games without moves: a tournament's in planned order, or the latest of a pool.
+
+        Those of a pool are in commit order.
         """
         query = select(*_RESULT)
         if tournament_id is not None:
@@ -212,9 +213,7 @@ class Results:
             return session.scalar(query) or 0
 
     def last_commit(self) -> int:
-        """Return the highest commit number, 0 without results: a cheap way to see whether lists of results have
-        changed.
-        """
+        """Return the highest commit number, 0 without results. It shows cheaply whether results have changed."""
         with self._sessions.reading() as session:
             return last_commit(session)
 

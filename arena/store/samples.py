@@ -60,9 +60,7 @@ class Samples:
         return owner.id
 
     def _ensure_version(self, bot: Bot, module: str, variants: Mapping[str, Sequence[str]]) -> Version:
-        """Return the newest active version if it has this module, these families and the present revision; else add
-        one.
-        """
+        """Return the newest active version if it has this module, these families and the revision; else add one."""
         bot_id, options, revision = bot.id or 0, dict(LEVELS.get(bot.name, {})), REVISIONS.get(module, 1)
         command = ["python", "-m", module, "--family", "{family}"]
         line = next((line for line in self._versions.of_bot(bot_id) if line.state == "active"), None)

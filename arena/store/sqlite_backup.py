@@ -75,8 +75,7 @@ class SqliteBackups:
 
 
 def restore(file: Path, backup: Path, at: datetime) -> Path | None:
-    """Replace an unused database by a backup; return the path of the replaced database, or None if there was none
-    before.
+    """Replace an unused database by a backup; return the path of the replaced database, if any.
 
     Raises BadValueError for a damaged backup, ConflictError while the database is in use, OSError.
     """

@@ -74,10 +74,9 @@ class Tournaments:
         entries: Sequence[tuple[int, str]],
         refused: Sequence[tuple[int, str]] = (),
     ) -> Tournament:
-        """Store a tournament with its entries as (version, why it may play) in seat order, then the refused ones with
-        reasons.
+        """Store a tournament with its entries as (version, why it may play) in seat order.
 
-        Raises ConflictError if its schedule has already fired for that time.
+        The refused versions follow, with reasons. Raises ConflictError if its schedule has already fired for that time.
         """
         try:
             with self._sessions.writing() as session:

@@ -198,9 +198,7 @@ class Users:
             return int(found.rowcount)  # type: ignore[attr-defined]
 
     def by_token(self, digest: str) -> Identity | None:
-        """Return the identity of the token with this digest; None if it is unknown, revoked, expired, or its user
-        disabled.
-        """
+        """Return the identity of the token with this digest; None if it is unknown or no longer valid."""
         at = now()
         query = select(Token, User).join(User, col(User.id) == col(Token.user_id)).where(col(Token.digest) == digest)
         with self._sessions.reading() as session:

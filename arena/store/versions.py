@@ -217,9 +217,7 @@ class Versions:
             return families_of(session, [version_id]).get(version_id, {})
 
     def fit_from(self, version_ids: Sequence[int]) -> dict[int, dict[str, int]]:
-        """Return the shortest time per move in milliseconds that each version keeps, by family, if its check measured
-        it.
-        """
+        """Return the shortest time per move in milliseconds that each version keeps, by family, as far as measured."""
         query = select(col(Version.id), col(Version.capabilities)).where(col(Version.id).in_(version_ids))
         with self._sessions.reading() as session:
             rows = fetch(session, query) if version_ids else ()
