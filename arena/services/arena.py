@@ -9,8 +9,8 @@ from typing import Any
 from arena.config import Settings
 from arena.events.bus import Bus, EventBus
 from arena.events.messages import RefereeWoken
-from arena.services.sides import Advantages
-from arena.services.table import TableCache
+from arena.services.first_move_advantage import FirstMoveAdvantages
+from arena.services.standings_cache import StandingsCache
 from arena.store import Identity, Store
 from arena.submission.bundle_store import BundleStore
 
@@ -22,8 +22,8 @@ class Arena:
     store: Store
     settings: Settings
     bus: EventBus = field(default_factory=Bus)
-    tables: TableCache = field(default_factory=TableCache)
-    advantages: Advantages = field(default_factory=Advantages)
+    standings: StandingsCache = field(default_factory=StandingsCache)
+    first_move_advantages: FirstMoveAdvantages = field(default_factory=FirstMoveAdvantages)
 
     @cached_property
     def bundles(self) -> BundleStore:

@@ -223,7 +223,7 @@ async def show(request: web.Request) -> web.Response:
         games=dict(pools).get(pool, 0),
         at=at,
         now=datetime.now(UTC),
-        advantage=await run(services.sides.advantage, arena_of(request), pool, dict(pools).get(pool, 0)),
+        advantage=await run(services.ratings.first_move_advantage, arena_of(request), pool, dict(pools).get(pool, 0)),
         sides=arranged(request, _sides_of(rules.sides), sides, parameter="sides"),
         recent=lists.games(request, (await run(lambda: store.games.latest(pool=pool, limit=10))).items),
     )

@@ -1,4 +1,4 @@
-"""Standings and crosstable of a tournament."""
+"""Standings and crosstable of a tournament, cached while the state of the tournament is unchanged."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cachetools import LRUCache
 
@@ -21,9 +21,6 @@ from referee.ratings.meetings import Comparison
 from referee.ratings.standings import forfeits
 from referee.rules import load
 from referee.rules.core import SIDES
-
-if TYPE_CHECKING:
-    from arena.services.arena import Arena
 
 KEPT = 8
 """Number of cached tournaments; one with 10,000 games takes some megabytes."""
@@ -50,7 +47,7 @@ class RulesLine:
 
 
 @dataclass(frozen=True)
-class Table:
+class TournamentStandings:
     """A tournament with its current results and the standings that follow from them."""
 
     tournament: Tournament
@@ -91,33 +88,28 @@ class Table:
         return crosstable.rows(self.results, order[rows], order[columns])
 
 
-class TableCache:
+class StandingsCache:
     """Cache of recently read standings; an entry is valid while the state of its tournament is unchanged."""
 
     def __init__(self, size: int = KEPT) -> None:
-        self._kept: LRUCache[int, tuple[tuple[Any, ...], Table]] = LRUCache(size)
+        self._kept: LRUCache[int, tuple[tuple[Any, ...], TournamentStandings]] = LRUCache(size)
         self._lock = Lock()
 
-    def table(self, store: Store, tournament_id: int) -> Table:
+    def read(self, store: Store, tournament_id: int) -> TournamentStandings:
         """Return the current standings. Raises NotFoundError."""
         # Read the state before the results: if the tournament is over, all results are then complete.
         tournament = store.tournaments.get(tournament_id)
-        mark = _mark(store, tournament)
+        state = _state(store, tournament)
         with self._lock:
-            before, table = self._kept.get(tournament_id, (None, None))
-        if table is None or before != mark:
-            table = _made(store, tournament)
+            before, standings = self._kept.get(tournament_id, (None, None))
+        if standings is None or before != state:
+            standings = _build(store, tournament)
         with self._lock:
-            self._kept[tournament_id] = mark, table
-        return table
+            self._kept[tournament_id] = state, standings
+        return standings
 
 
-def read(arena: Arena, tournament_id: int) -> Table:
-    """Return the current standings of a tournament. Raises NotFoundError."""
-    return arena.tables.table(arena.store, tournament_id)
-
-
-def _mark(store: Store, tournament: Tournament) -> tuple[Any, ...]:
+def _state(store: Store, tournament: Tournament) -> tuple[Any, ...]:
     """Return the state of a tournament for comparison: equal states mean equal standings."""
     assert tournament.id is not None
     counts = store.games.counts(tournament.id)
@@ -127,14 +119,14 @@ def _mark(store: Store, tournament: Tournament) -> tuple[Any, ...]:
     return tournament.model_dump(), entries, over, sum(counts.values()), results
 
 
-def _made(store: Store, tournament: Tournament) -> Table:
+def _build(store: Store, tournament: Tournament) -> TournamentStandings:
     assert tournament.id is not None
     outlines, results = store.results.with_outlines(tournament.id)
     try:
         found = standing(store, tournament.id, outlines)
     except SettingsError:
         found = by_points(store, tournament.id, results)
-    return Table(tournament, results, found, by_rules(store, tournament))
+    return TournamentStandings(tournament, results, found, by_rules(store, tournament))
 
 
 def by_rules(store: Store, tournament: Tournament) -> tuple[RulesLine, ...]:

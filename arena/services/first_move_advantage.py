@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from arena.store import Store
 from arena.store.rating_history import games_of
 from referee.ratings.bradley_terry import fit
-
-if TYPE_CHECKING:
-    from arena.services.arena import Arena
-    from arena.store import Store
 
 MOST_GAMES, MOST_VERSIONS = 50_000, 200
 """Larger pools are not fitted, because a page would wait too long."""
@@ -19,22 +15,21 @@ GROWTH = 1.02
 
 
 @dataclass(frozen=True, slots=True)
-class Advantage:
-    """Advantage of moving first, in Elo. `error` is half the 95 % confidence interval; `is_sure` means it excludes 0.
-    """
+class FirstMoveAdvantage:
+    """First-move advantage in Elo; `error` is half the 95 % confidence interval, `is_sure` means it excludes 0."""
 
     elo: float
     error: float
     is_sure: bool
 
 
-class Advantages:
+class FirstMoveAdvantages:
     """Cache of the advantage per pool; a pool that has grown only a little is not fitted again."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[int, Advantage | None]] = {}
+        self._known: dict[str, tuple[int, FirstMoveAdvantage | None]] = {}
 
-    def of(self, store: Store, pool: str, games: int) -> Advantage | None:
+    def of(self, store: Store, pool: str, games: int) -> FirstMoveAdvantage | None:
         """Return the advantage in a pool with this number of games; None for an empty or too large one."""
         before, found = self._known.get(pool, (-1, None))
         if not before <= games <= before * GROWTH:
@@ -48,13 +43,8 @@ class Advantages:
             self.of(store, pool, games)
 
 
-def advantage(arena: Arena, pool: str, games: int) -> Advantage | None:
-    """Return the first-move advantage in a pool with this number of games; None for an empty or too large one."""
-    return arena.advantages.of(arena.store, pool, games)
-
-
-def _fitted(store: Store, pool: str, games: int) -> Advantage | None:
+def _fitted(store: Store, pool: str, games: int) -> FirstMoveAdvantage | None:
     if not 0 < games <= MOST_GAMES or store.ratings.size(pool) > MOST_VERSIONS:
         return None
     fitted = fit(games_of(store.rating_history.counts(pool)), with_advantage=True)
-    return Advantage(fitted.advantage, fitted.advantage_interval, fitted.has_advantage)
+    return FirstMoveAdvantage(fitted.advantage, fitted.advantage_interval, fitted.has_advantage)
