@@ -11,7 +11,7 @@ from arena.analysis.work import GameAnalysis
 from arena.collections.conversion import to_record
 from arena.store import NotFoundError, Store
 from arena.store.analyses import AnalysisFigures
-from arena.store.models import Curve as CurveRow
+from arena.store.models import StoredWinModel as CurveRow
 from arena.store.models import now
 from referee.record import GameRecord
 

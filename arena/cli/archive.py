@@ -23,7 +23,7 @@ from arena.errors import ArenaError
 if TYPE_CHECKING:
     from arena.services.arena import Arena
     from arena.store.archive_line import ArchiveLine
-    from arena.store.archive_search import Search
+    from arena.store.archive_search import ArchiveSearch
     from arena.store.archived_game import ArchivedGame
 
 SHOWN = 50
@@ -223,7 +223,7 @@ def _search(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _read_search(arguments: argparse.Namespace) -> Search:
+def _read_search(arguments: argparse.Namespace) -> ArchiveSearch:
     from arena.services.archive import read_query
 
     return read_query(query_of(arguments))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from arena.cli import choice
 
 if TYPE_CHECKING:
-    from arena.services.archive import Query
+    from arena.services.archive import ArchiveSearchForm
 
 
 def add_search(parser: argparse.ArgumentParser) -> None:
@@ -48,8 +48,8 @@ def asked(arguments: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(arguments, name) for name in SEARCHED}
 
 
-def query_of(arguments: argparse.Namespace) -> Query:
+def query_of(arguments: argparse.Namespace) -> ArchiveSearchForm:
     """The same for the service."""
-    from arena.services.archive import Query
+    from arena.services.archive import ArchiveSearchForm
 
-    return Query(**asked(arguments))
+    return ArchiveSearchForm(**asked(arguments))

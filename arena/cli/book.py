@@ -137,8 +137,8 @@ def _make_from_games(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
         _try(arguments.out)
     plies = 4 if arguments.plies is None else arguments.plies
     filters = {name: getattr(arguments, name) for name in explore.FILTERS}
-    question = explorer.Question(ruleset.rules.family, ruleset.variant.name, **filters)
-    demand = book.Demand(plies, arguments.games, arguments.balance)
+    question = explorer.ExplorerRequest(ruleset.rules.family, ruleset.variant.name, **filters)
+    demand = book.BookCriteria(plies, arguments.games, arguments.balance)
     settings = settings_of(arguments)
     try:
         with closing(open_store(settings)) as store:

@@ -42,7 +42,7 @@ from arena.metrics import RefereeMetrics
 from arena.spool import Spool
 from arena.store import LeaseLostError, SchemaError, Store, StoreError, StoreUnavailableError
 from arena.store.models import now
-from arena.store.presences import SAID_S
+from arena.store.presences import REPORT_INTERVAL_S
 from arena.worker import BundlePlace
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ class Coordinator:
             found.wake()
             self.order(0)
 
-        found = Background("presence", SAID_S, say, conditions)
+        found = Background("presence", REPORT_INTERVAL_S, say, conditions)
         lobby.on_change = note
         return found
 

@@ -15,13 +15,13 @@ from arena.collections import following
 from arena.helper_process import HelperProcess
 from arena.log import logger
 from arena.store import Store
-from arena.store.archive_entry import NewGame
+from arena.store.archive_entry import NewArchivedGame
 
 LOOK_S = 15.0
 """How long a game that was played may not be in the archive."""
 
 
-def prepared_aside(records: Sequence[bytes]) -> list[NewGame]:
+def prepared_aside(records: Sequence[bytes]) -> list[NewArchivedGame]:
     """See `following.prepared`: what the process does."""
     os.setpriority(os.PRIO_PROCESS, 0, 10)
     return following.prepared(records)
@@ -43,5 +43,5 @@ class Follower:
             self._log.info("followed", games=count)
         return count
 
-    def _prepare_aside(self, records: Sequence[bytes]) -> list[NewGame]:
+    def _prepare_aside(self, records: Sequence[bytes]) -> list[NewArchivedGame]:
         return self.process.ask(prepared_aside, records)

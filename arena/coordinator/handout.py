@@ -18,11 +18,11 @@ from arena.coordinator.executors import slots_of
 from arena.coordinator.memory import Job, Memory
 from arena.coordinator.remote_games import RemoteGames
 from arena.store import Store, StoreUnavailableError
-from arena.store.queue import Waiting
+from arena.store.queue import PendingGame
 from arena.store.tournaments import LiveTournament
 from arena.worker import BundlePlace, play_bundled
 
-Pair = list[Waiting]
+Pair = list[PendingGame]
 """The games of one opening that are still to be played."""
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 
-from arena.store.queue import Waiting
+from arena.store.queue import PendingGame
 from referee.record import GameRecord
 from referee.spec import PlannedGame
 
@@ -20,7 +20,7 @@ class Job:
     """Games given to one slot: what is left of a pair."""
 
     tournament_id: int
-    waiting: list[Waiting]
+    waiting: list[PendingGame]
     playing: str = ""
     """The game that was begun last."""
     brought: set[str] = field(default_factory=set)

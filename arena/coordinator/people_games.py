@@ -23,7 +23,7 @@ from arena.events.messages import GameGone, GamePly, GameStarted, PlyNews
 from arena.log import logger
 from arena.spool import Spool
 from arena.store import ConflictError, Store
-from arena.store.people import DRAW, MOST_TAKEN_BACK, PersonLine, is_draw_offered
+from arena.store.people import DRAW, MAX_TAKEN_BACK, PersonLine, is_draw_offered
 from arena.worker import BundlePlace
 from referee.person import Decision, Hand, PersonSeat
 from referee.play import play
@@ -207,7 +207,7 @@ class PeopleGames:
         last = max((index for index in range(len(table.plies)) if index % 2 == mine), default=len(table.plies))
         del table.plies[last:]
         table.is_back, table.hand = False, Hand()
-        os.read(table.stop_read, MOST_TAKEN_BACK)
+        os.read(table.stop_read, MAX_TAKEN_BACK)
         self._store.people.keep(line.game_id, table.plies, is_done=True, is_back=True)
 
     def _end(self, line: PersonLine, record: GameRecord) -> None:

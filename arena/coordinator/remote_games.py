@@ -16,7 +16,7 @@ from dataclasses import replace
 from arena.coordinator.lobby import Lobby
 from arena.coordinator.memory import Job
 from arena.store import Store
-from arena.store.queue import Waiting
+from arena.store.queue import PendingGame
 from arena.tournaments.settings import Document
 from referee.pool import SlotPool
 from referee.spec import BotSpec, GameSpec, PlannedGame
@@ -82,7 +82,7 @@ class RemoteGames:
             self._waits[tournament_id] = document.wait_for_remote
         return self._waits[tournament_id]
 
-    def admits(self, pair: Sequence[Waiting]) -> bool:
+    def admits(self, pair: Sequence[PendingGame]) -> bool:
         """Whether the remote bots of these games take one more; it is counted as taken."""
         present = self._lobby.present if self._lobby else {}
         names = [name for name in remote_in(pair[0].game.spec) if name in present]

@@ -12,20 +12,20 @@ from arena.errors import ArenaError, ForbiddenError, UnauthorisedError
 from arena.services.arena import Arena
 from arena.store import BadValueError, Identity, NotFoundError
 from arena.store.credentials import check_password, digest_of, hash_password, new_secret, scopes_of, verify_password
-from arena.store.guesses import Patience
+from arena.store.guesses import BackoffPolicy
 from arena.store.models import MAX_ABOUT, MAX_LINK, User, now
 
 _LINK = re.compile(
     r"https?://[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?([/?#][\w/?#%&=+~!$*,;:@.()-]*)?", re.ASCII | re.IGNORECASE
 )
-_OF_A_PLACE = Patience(free=5, forgiven_s=600, longest_s=300)
+_PER_ORIGIN = BackoffPolicy(free=5, forgiven_s=600, longest_s=300)
 """Limit for wrong passwords for one name from one origin."""
-_FREE_OF_AN_ADDRESS, _FREE_OF_A_NAME = 20, 50
+_FREE_PER_ADDRESS, _FREE_PER_NAME = 20, 50
 """Wrong passwords without delay: from one address for all names, and for one name from all untrusted origins."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LoginOrigin:
     """Origin of a log-in: an IP address, and the device cookie of a browser that has logged in before."""
 
     address: str
@@ -33,7 +33,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class BrowserSession:
     """A browser's session: secret of its cookie, lifetime, and the value of the device cookie."""
 
     secret: str
@@ -51,7 +51,7 @@ class TooManyTriesError(ArenaError):
         super().__init__("too many wrong passwords", hint="wait for the seconds in Retry-After")
 
 
-def authenticate(arena: Arena, name: str, password: str, place: Place) -> Identity:
+def authenticate(arena: Arena, name: str, password: str, origin: LoginOrigin) -> Identity:
     """Check name and password and return the user's identity with all scopes of the role.
 
     Takes most of a second on one core, and 64 MiB. Wrong passwords delay further attempts, counted by name and origin,
@@ -60,23 +60,23 @@ def authenticate(arena: Arena, name: str, password: str, place: Place) -> Identi
     wrong.
     """
     user = _find(arena, name)
-    patience = _patience(arena, user, name, place)
-    if wait := arena.store.guesses.take(patience):
+    policies = _policies(arena, user, name, origin)
+    if wait := arena.store.login_attempts.take(policies):
         raise TooManyTriesError(wait)
     is_right = verify_password(user.password_hash if user else None, password)
     if not is_right or user is None or not user.is_active:
         arena.note("login.refused", f"user:{_shown(name)}", None)
         raise UnauthorisedError("no user with this name and password")
     assert user.id is not None
-    arena.store.guesses.forget([key for key, one in patience.items() if one is _OF_A_PLACE])
-    arena.store.guesses.give_back(patience)
-    arena.store.known_places.remember(user.id, _digests(place))
+    arena.store.login_attempts.forget([key for key, one in policies.items() if one is _PER_ORIGIN])
+    arena.store.login_attempts.give_back(policies)
+    arena.store.trusted_devices.remember(user.id, _digests(origin))
     return Identity(user.id, user.name, user.role, scopes_of(user.role))
 
 
-def log_in(arena: Arena, name: str, password: str, place: Place) -> Session:
+def log_in(arena: Arena, name: str, password: str, origin: LoginOrigin) -> BrowserSession:
     """Authenticate a user and start a browser session. Raises TooManyTriesError, UnauthorisedError."""
-    trusted = _trusted(arena, place)
+    trusted = _trusted(arena, origin)
     user = authenticate(arena, name, password, trusted)
     arena.note("login", f"user:{user.name}", user)
     return _session(arena, user, trusted)
@@ -88,8 +88,8 @@ def log_out(arena: Arena, secret: str) -> None:
 
 
 def change_password(
-    arena: Arena, by: Identity, password: str, new: str, place: Place, *, revoke_tokens: bool = False
-) -> Session:
+    arena: Arena, by: Identity, password: str, new: str, origin: LoginOrigin, *, revoke_tokens: bool = False
+) -> BrowserSession:
     """Change the caller's password and end all their sessions, on request all tokens as well. Return a fresh session.
 
     `password` is the current one. Raises TooManyTriesError, ForbiddenError if the current password is wrong, and
@@ -97,16 +97,16 @@ def change_password(
     """
     check_password(new, by.name)
     try:
-        authenticate(arena, by.name, password, place)
+        authenticate(arena, by.name, password, origin)
     except UnauthorisedError:
         raise ForbiddenError("wrong current password", field="password") from None
     arena.store.users.change(by.name, password_hash=hash_password(new, by.name))
-    arena.store.known_places.forget(by.user_id)
+    arena.store.trusted_devices.forget(by.user_id)
     if revoke_tokens:
         arena.store.users.revoke_all(by.user_id)
     arena.note("user.password", f"user:{by.name}", by, revoke_tokens=revoke_tokens)
-    trusted = _trusted(arena, Place(place.address))
-    arena.store.known_places.remember(by.user_id, _digests(trusted))
+    trusted = _trusted(arena, LoginOrigin(origin.address))
+    arena.store.trusted_devices.remember(by.user_id, _digests(trusted))
     return _session(arena, by, trusted)
 
 
@@ -125,10 +125,10 @@ def describe(arena: Arena, by: Identity, about: str | None = None, link: str | N
     return arena.store.users.get(by.user_id)
 
 
-def is_known_place(arena: Arena, name: str, place: Place) -> bool:
+def is_trusted_origin(arena: Arena, name: str, origin: LoginOrigin) -> bool:
     """Return whether the user of that name has logged in from this origin before."""
     user = _find(arena, name)
-    return bool(user and user.id and arena.store.known_places.known(user.id, _digests(place)))
+    return bool(user and user.id and arena.store.trusted_devices.known(user.id, _digests(origin)))
 
 
 def _find(arena: Arena, name: str) -> User | None:
@@ -138,36 +138,36 @@ def _find(arena: Arena, name: str) -> User | None:
         return None
 
 
-def _patience(arena: Arena, user: User | None, name: str, place: Place) -> Mapping[str, Patience]:
+def _policies(arena: Arena, user: User | None, name: str, origin: LoginOrigin) -> Mapping[str, BackoffPolicy]:
     """Return the counters of a log-in attempt, each with its backoff policy."""
-    digests = _digests(place)
-    known = arena.store.known_places.known(user.id, digests) if user and user.id else set()
+    digests = _digests(origin)
+    known = arena.store.trusted_devices.known(user.id, digests) if user and user.id else set()
     found = next((digest for digest in digests if digest in known), None)
     if found is not None:
-        return {digest_of(f"place:{name}:{found}"): _OF_A_PLACE}
+        return {digest_of(f"place:{name}:{found}"): _PER_ORIGIN}
     forgiven_s = 60 / arena.settings.logins_per_minute
     return {
-        digest_of(f"place:{name}:{digest_of(place.address)}"): _OF_A_PLACE,
-        digest_of(f"address:{place.address}"): Patience(_FREE_OF_AN_ADDRESS, forgiven_s, 300),
-        digest_of(f"name:{name}"): Patience(_FREE_OF_A_NAME, forgiven_s, 60),
+        digest_of(f"place:{name}:{digest_of(origin.address)}"): _PER_ORIGIN,
+        digest_of(f"address:{origin.address}"): BackoffPolicy(_FREE_PER_ADDRESS, forgiven_s, 300),
+        digest_of(f"name:{name}"): BackoffPolicy(_FREE_PER_NAME, forgiven_s, 60),
     }
 
 
-def _digests(place: Place) -> list[str]:
+def _digests(origin: LoginOrigin) -> list[str]:
     """Return the stored digests of an origin, the more reliable one first: the device cookie, then the address."""
-    return [digest_of(mark) for mark in (place.device, place.address) if mark]
+    return [digest_of(mark) for mark in (origin.device, origin.address) if mark]
 
 
-def _trusted(arena: Arena, place: Place) -> Place:
+def _trusted(arena: Arena, origin: LoginOrigin) -> LoginOrigin:
     """Return the origin with a device cookie issued here: the browser's own if valid, else a fresh one."""
-    is_ours = bool(place.device) and arena.store.known_places.is_anybodys(digest_of(place.device))
-    return place if is_ours else Place(place.address, new_secret())
+    is_ours = bool(origin.device) and arena.store.trusted_devices.is_known_to_any_user(digest_of(origin.device))
+    return origin if is_ours else LoginOrigin(origin.address, new_secret())
 
 
-def _session(arena: Arena, user: Identity, place: Place) -> Session:
+def _session(arena: Arena, user: Identity, origin: LoginOrigin) -> BrowserSession:
     secret, hours = new_secret(), arena.settings.session_hours
     arena.store.users.add_login(user.user_id, digest_of(secret), new_secret(), now() + timedelta(hours=hours))
-    return Session(secret, hours * 3600, place.device)
+    return BrowserSession(secret, hours * 3600, origin.device)
 
 
 def _shown(name: str) -> str:

@@ -14,14 +14,14 @@ from arena.store.models import AnalysisRequest
 from referee.record import GameRecord, Ply, now
 from referee.rules.core import Kind, Termination
 
-QUESTION_NODES = 200_000
+POSITION_NODES = 200_000
 """Default number of nodes for a requested position."""
 
 State = Literal["none", "waiting", "failed", "done"]
 
 
 @dataclass(frozen=True, slots=True)
-class GameAnalysis:
+class AnalysisStatus:
     """State of the analysis of a game: `data` as `arena.analysis.work` packs it, `problem` the reason of a failure."""
 
     game_id: str
@@ -35,18 +35,18 @@ class GameAnalysis:
         return {ply["number"]: ply for ply in self.data.get("plies", ())}
 
 
-def read(arena: Arena, game_id: str) -> GameAnalysis:
+def read(arena: Arena, game_id: str) -> AnalysisStatus:
     """Return the analysis of a played or imported game, or its state. Does not check that the game exists."""
     data = arena.store.analyses.get(game_id)
     if data is not None:
-        return GameAnalysis(game_id, "done", data)
+        return AnalysisStatus(game_id, "done", data)
     request = arena.store.analyses.request_of(game_id)
     if request is None:
-        return GameAnalysis(game_id, "none")
-    return GameAnalysis(game_id, "failed" if request.problem else "waiting", problem=request.problem)
+        return AnalysisStatus(game_id, "none")
+    return AnalysisStatus(game_id, "failed" if request.problem else "waiting", problem=request.problem)
 
 
-def ask(arena: Arena, game_id: str, by: Identity, nodes: int | None = None) -> GameAnalysis:
+def ask(arena: Arena, game_id: str, by: Identity, nodes: int | None = None) -> AnalysisStatus:
     """Request the analysis of a game, to be done when no games wait. It replaces an analysis with other nodes.
 
     Raises NotFoundError, ConflictError if the game is not over, BadValueError, QuotaError.
@@ -72,7 +72,7 @@ def _bounded(arena: Arena, nodes: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PositionQuery:
     """A position to analyse: the rules, the start of the line, and its moves in any notation."""
 
     family: str
@@ -82,7 +82,7 @@ class Question:
     moves: str = ""
 
 
-def read_question(question: Question) -> study.Study:
+def read_question(question: PositionQuery) -> study.Study:
     """Parse the line to analyse. Raises BadValueError."""
     ruleset = study.settle(question.family, question.variant, question.options)
     return study.read(ruleset, question.position, question.moves.split())
@@ -93,7 +93,7 @@ def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | Non
 
     Raises QuotaError, and BadValueError for bad `nodes` or if the game is over in that position.
     """
-    nodes = _bounded(arena, nodes or min(QUESTION_NODES, arena.settings.analysis_most_nodes))
+    nodes = _bounded(arena, nodes or min(POSITION_NODES, arena.settings.analysis_most_nodes))
     ruleset = line.ruleset
     if line.end.outcome is not None:
         raise BadValueError("the game is over in this position", field="moves", hint="choose an earlier position")

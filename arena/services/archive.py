@@ -16,9 +16,9 @@ from arena.errors import ArenaError, ForbiddenError, did_you_mean, near
 from arena.services.arena import Arena
 from arena.store import BadValueError, Identity, NotFoundError
 from arena.store.analyses import AnalysisFilter
-from arena.store.archive import Found, Meeting
+from arena.store.archive import ArchivedPairing, ArchiveMatches
 from arena.store.archive_line import ArchiveLine, date_of
-from arena.store.archive_search import Search
+from arena.store.archive_search import ArchiveSearch
 from arena.store.archived_game import ArchivedGame, day_of
 from arena.store.page import DEFAULT_LIMIT, bounded
 from referee.rules import load
@@ -29,12 +29,12 @@ from referee.rules.symmetry import key_of
 
 RESULTS = ("first", "second", "draw", "none")
 """Results to search for; `none` is an unknown result or an unfinished game."""
-MOST_TEXT_BYTES = 4 * 1024 * 1024
+MAX_TEXT_BYTES = 4 * 1024 * 1024
 """Maximum size of an uploaded text."""
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class ArchiveSearchForm:
     """A search as a user writes it; None or empty means anything. `SEARCHED` describes the fields."""
 
     id: str | None = None
@@ -92,21 +92,21 @@ SEARCHED: Mapping[str, str] = {
 
 def search(
     arena: Arena,
-    query: Query,
+    query: ArchiveSearchForm,
     *,
     sort: str = "number",
     is_falling: bool = True,
     limit: int = DEFAULT_LIMIT,
     after: int | None = None,
     offset: int = 0,
-) -> Found:
+) -> ArchiveMatches:
     """Return the matching games that follow the one with archive number `after`. Raises BadValueError."""
     wanted = read_query(query)
     limit = bounded(limit)
     return arena.store.archive.search(wanted, sort=sort, is_falling=is_falling, limit=limit, after=after, offset=offset)
 
 
-def read_query(query: Query) -> Search:
+def read_query(query: ArchiveSearchForm) -> ArchiveSearch:
     """Translate a search into the store's terms. Raises BadValueError that names the field."""
     rules = _family(query.family) if query.family else None
     if rules is None:
@@ -117,7 +117,7 @@ def read_query(query: Query) -> Search:
         raise BadValueError(
             f"invalid result {query.result!r}", field="result", hint="choose from " + ", ".join(RESULTS)
         )
-    return Search(
+    return ArchiveSearch(
         id=query.id or None,
         family=rules.family if rules else None,
         variant=_variant(rules, query.variant),
@@ -139,7 +139,7 @@ def read_query(query: Query) -> Search:
     )
 
 
-def _analysed(query: Query) -> AnalysisFilter | None:
+def _analysed(query: ArchiveSearchForm) -> AnalysisFilter | None:
     word = query.thrown
     if word not in (None, "", "yes", "no"):
         raise BadValueError(
@@ -197,7 +197,7 @@ def _rulesets(rules: Rules, variant: str | None) -> Sequence[Ruleset]:
     return [rules.settle(one.name) for one in rules.variants]
 
 
-def _key(rules: Rules, query: Query) -> int:
+def _key(rules: Rules, query: ArchiveSearchForm) -> int:
     """Return the key of a position, parsed by the first variant whose board it fits."""
     problem = ""
     for ruleset in _rulesets(rules, _variant(rules, query.variant)):
@@ -208,7 +208,7 @@ def _key(rules: Rules, query: Query) -> int:
     raise BadValueError(problem, field="position")
 
 
-def _first_moves(rules: Rules, query: Query) -> tuple[str, ...]:
+def _first_moves(rules: Rules, query: ArchiveSearchForm) -> tuple[str, ...]:
     """Return the moves in canonical notation. Illegal ones are kept: games may begin in other positions."""
     ruleset = _rulesets(rules, _variant(rules, query.variant))[0]
     line, found = Position.start(ruleset), []
@@ -269,7 +269,7 @@ class PlayerFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Player:
+class ArchivePlayer:
     """A player of archived games."""
 
     name: str
@@ -280,7 +280,7 @@ class Player:
     until: str
 
 
-def read_player(arena: Arena, name: str, most_opponents: int = 20) -> Player:
+def read_player(arena: Arena, name: str, most_opponents: int = 20) -> ArchivePlayer:
     """Return the player with exactly this name. Raises NotFoundError that names similar ones."""
     meetings = arena.store.archive.of_player(name)
     if not meetings:
@@ -296,10 +296,10 @@ def read_player(arena: Arena, name: str, most_opponents: int = 20) -> Player:
     ]
     since = min((one.since for one in meetings if one.since), default=0)
     until = max(one.until for one in meetings)
-    return Player(name, families, opponents.most_common(most_opponents), date_of(since), date_of(until))
+    return ArchivePlayer(name, families, opponents.most_common(most_opponents), date_of(since), date_of(until))
 
 
-def _result_of(meeting: Meeting, name: str) -> str:
+def _result_of(meeting: ArchivedPairing, name: str) -> str:
     if meeting.winner in (None, "draw"):
         return meeting.winner or "other"
     winner = meeting.first if meeting.winner == "first" else meeting.second
@@ -314,7 +314,7 @@ class NoGameError(ArenaError):
 
 
 @dataclass(frozen=True, slots=True)
-class Import:
+class ImportReport:
     """Outcome of an import: the format, the numbers of games and of new games, and the bad games with their line."""
 
     source: str
@@ -342,7 +342,7 @@ def upload(
     source: str,
     variant: str | None = None,
     notation: str | None = None,
-) -> Import:
+) -> ImportReport:
     """Import a text uploaded by an organiser. Raises ForbiddenError, BadValueError, NoGameError."""
     if "organise" not in by.scopes:
         raise ForbiddenError("only organisers may import games", hint="ask an organiser")
@@ -357,10 +357,10 @@ def upload(
     return found
 
 
-def take_in(arena: Arena, read: Collection, source: str) -> Import:
+def take_in(arena: Arena, read: Collection, source: str) -> ImportReport:
     """Store the good games of a parsed text."""
     games = [to_archived(one, source, read.format) for one in read.games]
-    return Import(source, read.format, len(games), arena.store.archive.add(games), read.problems)
+    return ImportReport(source, read.format, len(games), arena.store.archive.add(games), read.problems)
 
 
 def read_text(text: str, ruleset: Ruleset, form: GameFormat | None = None) -> Collection:

@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 
 from arena.collections.book import BookError, BookLine
 from arena.services.arena import Arena
-from arena.services.explorer import Figures, Found, Question, explore
+from arena.services.explorer import ExplorerRequest, ExplorerResult, Figures, explore
 from referee.openings import Opening
 from referee.ratings.interval import wilson
 
-MOST_LOOKS = 20_000
+MAX_POSITIONS = 20_000
 """Maximum number of positions examined for one book."""
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class BookCriteria:
     """Criteria for the lines of a book.
 
     `plies` is their length, `games` the minimum number of games with a result, `balance` the maximum distance of the
@@ -34,8 +34,8 @@ class Demand:
 
 def make_from_games(
     arena: Arena,
-    question: Question,
-    demand: Demand,
+    question: ExplorerRequest,
+    demand: BookCriteria,
     *,
     count: int,
     seed: int,
@@ -53,8 +53,8 @@ def make_from_games(
         following: list[tuple[str, ...]] = []
         for line in front:
             looks += 1
-            if looks > MOST_LOOKS:
-                raise BookError(f"more than {MOST_LOOKS:,} positions to examine; raise --games or lower --plies")
+            if looks > MAX_POSITIONS:
+                raise BookError(f"more than {MAX_POSITIONS:,} positions to examine; raise --games or lower --plies")
             on_look(looks)
             found = explore(arena, replace(question, moves=" ".join(line)))
             if found.key in seen:  # another order of moves led there
@@ -74,7 +74,7 @@ def make_from_games(
     return sorted(random.Random(seed).sample(lines, count), key=lambda line: line.opening.moves)
 
 
-def _opening(found: Found, line: tuple[str, ...], question: Question) -> Opening:
+def _opening(found: ExplorerResult, line: tuple[str, ...], question: ExplorerRequest) -> Opening:
     return Opening(found.variant, moves=line, position=question.position or None)
 
 
@@ -83,7 +83,7 @@ def _known(figures: Figures) -> int:
     return figures.first + figures.draw + figures.second
 
 
-def _is_level(figures: Figures, demand: Demand) -> bool:
+def _is_level(figures: Figures, demand: BookCriteria) -> bool:
     games = _known(figures)
     return games >= demand.games and abs((figures.first + figures.draw / 2) / games - 0.5) <= demand.balance
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from arena.errors import ForbiddenError
 from arena.services.arena import Arena
 from arena.store import Identity, NotFoundError
-from arena.store.models import Bot, Version
+from arena.store.models import BotIdentity, Version
 
 
-def find(arena: Arena, name: str) -> Bot:
+def find(arena: Arena, name: str) -> BotIdentity:
     """Return the bot of that name. Raises NotFoundError that names similar ones."""
     try:
         return arena.store.bots.find(name)

@@ -18,7 +18,7 @@ from arena.services.archive import read_day
 from arena.services.arena import Arena
 from arena.store import BadValueError
 from arena.store.archive_line import ArchiveLine, date_of
-from arena.store.archive_search import Search
+from arena.store.archive_search import ArchiveSearch
 from arena.store.explorer import Selection, Tally
 from referee.ratings.trueskill import BETA, pool_of
 from referee.rules import load
@@ -27,7 +27,7 @@ from referee.rules.position import IllegalMoveError, Position
 from referee.rules.rules import Ruleset, Value
 from referee.rules.symmetry import key_of, keys_of
 
-MOST_WORDS = 2000
+MAX_MOVES_LENGTH = 2000
 """Maximum length of the requested moves in characters."""
 
 
@@ -35,7 +35,7 @@ _BOT = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}( v\d{1,9})?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ExplorerRequest:
     """A request to the explorer; None or empty means the start, or all games. `ASKED` describes the fields."""
 
     family: str
@@ -97,7 +97,7 @@ class PlayedMove(Figures):
 
 
 @dataclass(frozen=True, slots=True)
-class Found(Figures):
+class ExplorerResult(Figures):
     """Moves played in a position, the most frequent first."""
 
     family: str
@@ -110,7 +110,7 @@ class Found(Figures):
     """Key of the position, equal for all its symmetric images."""
 
 
-def explore(arena: Arena, question: Question) -> Found:
+def explore(arena: Arena, question: ExplorerRequest) -> ExplorerResult:
     """Return the moves played in a position. Raises BadValueError that names the field."""
     ruleset = _ruleset(question)
     if question.bot and not _BOT.fullmatch(question.bot):
@@ -118,7 +118,7 @@ def explore(arena: Arena, question: Question) -> Found:
     position = _position(ruleset, question)
     rated_in = pool_of(ruleset)
     chosen = Selection(
-        Search(
+        ArchiveSearch(
             family=ruleset.rules.family,
             variant=ruleset.variant.name,
             source=question.source or None,
@@ -143,7 +143,7 @@ def explore(arena: Arena, question: Question) -> Found:
         for tag, codes in codes_by_tag.items()
         if tag in found.moves
     ]
-    return Found(
+    return ExplorerResult(
         family=ruleset.rules.family,
         variant=ruleset.variant.name,
         position=str(position),
@@ -155,7 +155,7 @@ def explore(arena: Arena, question: Question) -> Found:
     )
 
 
-def _ruleset(question: Question) -> Ruleset:
+def _ruleset(question: ExplorerRequest) -> Ruleset:
     try:
         return load(question.family).settle(question.variant or None, question.options)
     except UnknownNameError as error:
@@ -165,13 +165,13 @@ def _ruleset(question: Question) -> Ruleset:
         raise BadValueError(str(error), field="variant") from None
 
 
-def _position(ruleset: Ruleset, question: Question) -> Position:
+def _position(ruleset: Ruleset, question: ExplorerRequest) -> Position:
     try:
         position = Position.start(ruleset, question.position or None)
     except ValueError as error:
         raise BadValueError(str(error), field="position", hint="write a position of the chosen variant") from None
     words = question.moves or ""
-    if len(words) > MOST_WORDS:
+    if len(words) > MAX_MOVES_LENGTH:
         raise BadValueError("too many moves", field="moves", hint="give the position after them instead")
     try:
         return position.play_all(words.split())

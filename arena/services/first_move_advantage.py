@@ -8,7 +8,7 @@ from arena.store import Store
 from arena.store.rating_history import games_of
 from referee.ratings.bradley_terry import fit
 
-MOST_GAMES, MOST_VERSIONS = 50_000, 200
+MAX_GAMES, MAX_VERSIONS = 50_000, 200
 """Larger pools are not fitted, because a page would wait too long."""
 GROWTH = 1.02
 """Growth of a pool below which the earlier fit is reused."""
@@ -44,7 +44,7 @@ class FirstMoveAdvantages:
 
 
 def _fitted(store: Store, pool: str, games: int) -> FirstMoveAdvantage | None:
-    if not 0 < games <= MOST_GAMES or store.ratings.size(pool) > MOST_VERSIONS:
+    if not 0 < games <= MAX_GAMES or store.ratings.size(pool) > MAX_VERSIONS:
         return None
     fitted = fit(games_of(store.rating_history.counts(pool)), with_advantage=True)
     return FirstMoveAdvantage(fitted.advantage, fitted.advantage_interval, fitted.has_advantage)

@@ -28,7 +28,7 @@ class NoLogError(ArenaError):
 
 
 @dataclass(frozen=True, slots=True)
-class Game:
+class GameDetails:
     """A game with all that is stored of it. `changes` (of ratings) and `owners` are keyed by version id."""
 
     line: GameLine
@@ -46,13 +46,13 @@ class Game:
         return may_read_log(by, self.owners.get(self.version_of(side), ""))
 
 
-def read(arena: Arena, game_id: str) -> Game:
+def read(arena: Arena, game_id: str) -> GameDetails:
     """Return a game with its plan, record and rating changes. Raises NotFoundError."""
     store = arena.store
     line = store.games.get(game_id)
     record = record_of(arena, game_id) if line.state in OVER else None
     owners = {number: row.owner for number, row in store.versions.lines([line.first_id, line.second_id]).items()}
-    return Game(line, store.games.spec(game_id), record, store.ratings.of_game(game_id), owners)
+    return GameDetails(line, store.games.spec(game_id), record, store.ratings.of_game(game_id), owners)
 
 
 def record_of(arena: Arena, game_id: str) -> GameRecord | None:

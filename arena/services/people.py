@@ -17,7 +17,7 @@ from arena.store import BadValueError, ConflictError, Identity, QuotaError
 from arena.store.credentials import digest_of
 from arena.store.games import GameLine
 from arena.store.models import PersonGame
-from arena.store.people import DRAW, MOST_TAKEN_BACK, PersonLine, is_draw_offered
+from arena.store.people import DRAW, MAX_TAKEN_BACK, PersonLine, is_draw_offered
 from arena.store.samples import OWNER
 from arena.tournaments.spec import bot_spec
 from referee.adjudicate import LEVEL, LEVEL_FROM_PLY, takes_draw
@@ -66,7 +66,7 @@ class Visitor:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class HumanGameRequest:
     """A requested game: `version` is the bot's id, `side` is first, second, or empty for a random side."""
 
     family: str
@@ -91,7 +91,7 @@ def opponent(arena: Arena, family: str, bot: str) -> int:
     return known[bot]
 
 
-def begin(arena: Arena, wish: Wish, by: Visitor) -> str:
+def begin(arena: Arena, wish: HumanGameRequest, by: Visitor) -> str:
     """Start a game and return its id; it is played as soon as a slot is free. Raises BadValueError, QuotaError."""
     store = arena.store
     ruleset = study.settle(wish.family, wish.variant, "")
@@ -248,7 +248,7 @@ def _study(line: PersonLine, spec: GameSpec) -> Study:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class HumanAction:
     """An action of a person: `do` is `move`, `draw` (accept the bot's offer), `resign` or `back`.
 
     `ply` is the number of plies played when the person acted.
@@ -260,7 +260,7 @@ class Decided:
     draw: bool = False
 
 
-def decide(arena: Arena, game_id: str, wish: Decided, by: Visitor) -> None:
+def decide(arena: Arena, game_id: str, wish: HumanAction, by: Visitor) -> None:
     """Store an action for the referee, which applies it at once.
 
     Raises NotFoundError, ForbiddenError, ConflictError, BadValueError.
@@ -282,7 +282,7 @@ def decide(arena: Arena, game_id: str, wish: Decided, by: Visitor) -> None:
     arena.bus.publish(PersonDecided(game=game_id))
 
 
-def _move(arena: Arena, line: PersonLine, wish: Decided) -> str:
+def _move(arena: Arena, line: PersonLine, wish: HumanAction) -> str:
     """Return the move in canonical notation if it is legal now."""
     if wish.ply != len(line.plies):
         raise ConflictError("the position has changed; look at the board again", "running")
@@ -292,7 +292,7 @@ def _move(arena: Arena, line: PersonLine, wish: Decided) -> str:
     return study.read(found.ruleset, found.start, [*found.moves, wish.move]).moves[-1]
 
 
-def _require_offer(line: PersonLine, wish: Decided) -> None:
+def _require_offer(line: PersonLine, wish: HumanAction) -> None:
     offer = draw_offer(line)
     if wish.ply != len(line.plies) or offer is None or offer.state != "offered":
         raise ConflictError("the bot does not offer a draw now; offer one with your move", line.state)
@@ -302,5 +302,5 @@ def _require_back(line: PersonLine) -> None:
     mine = SIDES.index(line.side)
     if len(line.plies) <= mine:
         raise ConflictError("you have not moved yet", line.state)
-    if line.attempt > MOST_TAKEN_BACK:
-        raise ConflictError(f"at most {MOST_TAKEN_BACK} moves may be taken back in a game", line.state)
+    if line.attempt > MAX_TAKEN_BACK:
+        raise ConflictError(f"at most {MAX_TAKEN_BACK} moves may be taken back in a game", line.state)

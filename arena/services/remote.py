@@ -22,9 +22,9 @@ from referee.rules import family_named, load
 
 COMMAND = "remote"
 """Placeholder for the command of a bot that runs elsewhere."""
-OPEN_CHALLENGES = 3
+MAX_OPEN_CHALLENGES = 3
 """Maximum number of running challenges per user."""
-MOST_GAMES = 10
+MAX_GAMES = 10
 """Maximum number of games per challenge."""
 _VERSION = re.compile(r"(.+) v([1-9]\d{0,8})")
 
@@ -127,8 +127,8 @@ def challenge(
         raise ForbiddenError(f"{bot} belongs to another user")
     if mine.place != "remote" or mine.id == other.id:
         raise ChallengeError(f"{bot} cannot challenge {opponent}: only remote bots challenge, and not themselves")
-    if not 1 <= games <= MOST_GAMES:
-        raise ChallengeError(f"invalid number of games {games}: expected 1 to {MOST_GAMES}")
+    if not 1 <= games <= MAX_GAMES:
+        raise ChallengeError(f"invalid number of games {games}: expected 1 to {MAX_GAMES}")
     owner = arena.store.bots.get(other.bot_id).owner_id
     is_own = owner == by.user_id
     if not (is_own or owner == arena.store.samples.owner_id() or _is_open(arena, other)):
@@ -136,8 +136,8 @@ def challenge(
             f"{opponent} accepts no challenges; choose a sample ({OWNER}'s bots) or a remote bot open to challenges"
         )
     recent = arena.store.tournaments.page(created_by=by.user_id, limit=100).items
-    if sum(one.state not in ("finished", "cancelled") for one in recent) >= OPEN_CHALLENGES:
-        raise QuotaError(f"you have {OPEN_CHALLENGES} running matches; wait for one to end, or cancel one")
+    if sum(one.state not in ("finished", "cancelled") for one in recent) >= MAX_OPEN_CHALLENGES:
+        raise QuotaError(f"you have {MAX_OPEN_CHALLENGES} running matches; wait for one to end, or cancel one")
     document = {
         "name": f"{mine.name} challenges {other.name}",
         "family": family,

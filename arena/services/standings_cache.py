@@ -13,7 +13,7 @@ from cachetools import LRUCache
 
 from arena.store import Store
 from arena.store.models import Tournament
-from arena.store.results import Result
+from arena.store.results import FinishedGame
 from arena.tournaments import crosstable
 from arena.tournaments.settings import SettingsError
 from arena.tournaments.standing import StandingTable, by_points, standing
@@ -51,7 +51,7 @@ class TournamentStandings:
     """A tournament with its current results and the standings that follow from them."""
 
     tournament: Tournament
-    results: Sequence[Result]
+    results: Sequence[FinishedGame]
     standing: StandingTable
     rules: Sequence[RulesLine] = ()
     """Results by set of rules; empty if all games use the same rules."""

@@ -14,12 +14,12 @@ from referee.rules.placing import PlacingError, placed
 from referee.rules.position import IllegalMoveError, Position
 from referee.rules.rules import Ruleset
 
-MOST_MOVES = 1000
+MAX_MOVES = 1000
 """Maximum number of moves in a line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class MoveChoices:
     """The legal moves of a position; empty if the game is over, with its `outcome`."""
 
     position: str
@@ -39,10 +39,10 @@ class Study:
 
 
 @lru_cache(maxsize=500)
-def choice(family: str, variant: str = "", options: str = "", position: str = "", moves: str = "") -> Choice:
+def choice(family: str, variant: str = "", options: str = "", position: str = "", moves: str = "") -> MoveChoices:
     """Return the legal moves after `moves` (separated by blanks). Raises BadValueError like `settle` and `read`."""
     end = read(settle(family, variant, options), position, moves.split()).end
-    return Choice(str(end), end.side, tuple(legal_moves(end)), end.outcome)
+    return MoveChoices(str(end), end.side, tuple(legal_moves(end)), end.outcome)
 
 
 def settle(family: str, variant: str, options: str) -> Ruleset:
@@ -65,8 +65,8 @@ def read(ruleset: Ruleset, position: str, moves: Sequence[str]) -> Study:
         at = Position.start(ruleset, position or None)
     except ParseError as error:
         raise BadValueError(error.problem, field="position", hint=error.hint) from None
-    if len(moves) > MOST_MOVES:
-        raise BadValueError(f"too many moves: {len(moves)}", field="moves", hint=f"at most {MOST_MOVES} are allowed")
+    if len(moves) > MAX_MOVES:
+        raise BadValueError(f"too many moves: {len(moves)}", field="moves", hint=f"at most {MAX_MOVES} are allowed")
     start = str(at)
     for number, text in enumerate(moves, 1):
         try:

@@ -50,7 +50,7 @@ def submit(arena: Arena, file: BinaryIO, *, name: str, families: Sequence[str], 
 
 
 @dataclass(frozen=True, slots=True)
-class Submission:
+class SubmissionStatus:
     """A version with its check, as the reader may see it; `log` is None without permission.
 
     `fit_from_ms` is the shortest time per move that the bot keeps, by family.
@@ -67,14 +67,14 @@ class Submission:
         return self.line.state in ("uploaded", "checking")
 
 
-def read(arena: Arena, version_id: int, by: Identity | None) -> Submission:
+def read(arena: Arena, version_id: int, by: Identity | None) -> SubmissionStatus:
     """Return a submission as far as `by` may see it. Raises NotFoundError."""
     lines = arena.store.versions.lines([version_id])
     if version_id not in lines:
         raise NotFoundError("submission", version_id)
     line, version = lines[version_id], arena.store.versions.get(version_id)
     log = version.log if may_read_log(by, line.owner) else None
-    return Submission(line, _public(version.report), log, arena.store.versions.fit_from([version_id])[version_id])
+    return SubmissionStatus(line, _public(version.report), log, arena.store.versions.fit_from([version_id])[version_id])
 
 
 def _public(report: dict[str, Any]) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def change(
     user = arena.store.users.change(name, role=role, password_hash=hashed, is_active=is_active)
     assert user.id is not None
     if hashed is not None:
-        arena.store.known_places.forget(user.id)
+        arena.store.trusted_devices.forget(user.id)
     if revoke_tokens:
         arena.store.users.revoke_all(user.id)
     given = {"role": role, "password": password, "is_active": is_active, "revoke_tokens": revoke_tokens or None}

@@ -24,12 +24,12 @@ from sqlalchemy import event
 from arena.data_folder import make_folder
 from arena.store import schema
 from arena.store.analyses import Analyses
-from arena.store.answers import Answers
+from arena.store.answers import IdempotentResponses
 from arena.store.archive import Archive
 from arena.store.audit import AuditLog
 from arena.store.bots import Bots
 from arena.store.changes import Changes
-from arena.store.checks import Checks
+from arena.store.checks import VersionChecks
 from arena.store.daily_tasks import DailyTasks
 from arena.store.engine import Sessions, open_engine
 from arena.store.errors import (
@@ -46,11 +46,11 @@ from arena.store.errors import (
     TakenError,
 )
 from arena.store.games import Games
-from arena.store.guesses import Guesses
-from arena.store.known_places import KnownPlaces
+from arena.store.guesses import LoginAttempts
+from arena.store.known_places import TrustedDevices
 from arena.store.leases import Leases
 from arena.store.notices import Notices
-from arena.store.page import Page
+from arena.store.page import CursorPage
 from arena.store.people import People
 from arena.store.presences import Presences
 from arena.store.queue import Queue
@@ -76,13 +76,13 @@ class Store:
         self.engine = open_engine(url)
         self.sessions = Sessions(self.engine)
         self.users = Users(self.sessions)
-        self.guesses = Guesses(self.sessions)
-        self.known_places = KnownPlaces(self.sessions)
+        self.login_attempts = LoginAttempts(self.sessions)
+        self.trusted_devices = TrustedDevices(self.sessions)
         self.people = People(self.sessions)
         self.bots = Bots(self.sessions)
         self.versions = Versions(self.sessions)
         self.presences = Presences(self.sessions)
-        self.checks = Checks(self.sessions)
+        self.checks = VersionChecks(self.sessions)
         self.samples = Samples(self.sessions)
         self.tournaments = Tournaments(self.sessions)
         self.queue = Queue(self.sessions)
@@ -94,7 +94,7 @@ class Store:
         self.schedules = Schedules(self.sessions)
         self.leases = Leases(self.sessions)
         self.audit = AuditLog(self.sessions)
-        self.answers = Answers(self.sessions)
+        self.idempotent_responses = IdempotentResponses(self.sessions)
         self.daily_tasks = DailyTasks(self.sessions)
         self.notices = Notices(self.sessions)
         self.archive = Archive(self.sessions)
@@ -141,12 +141,12 @@ def url_in(folder: Path) -> str:
 __all__ = [
     "BadValueError",
     "ConflictError",
+    "CursorPage",
     "DamagedDatabaseError",
     "EmptyDatabaseError",
     "Identity",
     "LeaseLostError",
     "NotFoundError",
-    "Page",
     "QuotaError",
     "SchemaError",
     "Store",

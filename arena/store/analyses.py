@@ -17,15 +17,15 @@ from sqlmodel import col
 
 from arena.store.engine import Sessions, fetch
 from arena.store.errors import NotFoundError, QuotaError
-from arena.store.models import Analysis, AnalysisRequest, Curve, Game, now
+from arena.store.models import Analysis, AnalysisRequest, Game, StoredWinModel, now
 
-LATEST = 1_000
+MAX_LATEST = 1_000
 """Number of latest results that may be analysed without a request."""
-MOST_WAITING = 1_000
+MAX_WAITING = 1_000
 """Maximum number of waiting requests."""
 BY_ANALYSIS = ("gaffes", "accuracy", "first_accuracy", "second_accuracy", "turns")
 """Figures by which lists of games can be sorted in addition to their own columns; unanalysed games are then omitted."""
-MOST_OF_USER = 10
+MAX_WAITING_PER_USER = 10
 """Maximum number of waiting requests per user."""
 
 
@@ -143,7 +143,7 @@ class Analyses:
                     session.execute(update(AnalysisRequest).where(col(AnalysisRequest.id) == there).values(problem=""))
                     return there
             mine = _waiting().where(col(AnalysisRequest.user_id) == user_id)
-            for waiting, most, whose in ((mine, MOST_OF_USER, "of yours "), (_waiting(), MOST_WAITING, "")):
+            for waiting, most, whose in ((mine, MAX_WAITING_PER_USER, "of yours "), (_waiting(), MAX_WAITING, "")):
                 if (session.scalar(waiting) or 0) >= most:
                     raise QuotaError(f"{most} analyses {whose}are already waiting", hint="retry when some are done")
             row = AnalysisRequest(user_id=user_id, game_id=game_id, question=dict(question or {}), nodes=nodes)
@@ -189,7 +189,7 @@ class Analyses:
             select(col(Game.id))
             .outerjoin(Analysis, col(Analysis.game_id) == col(Game.id))
             .outerjoin(AnalysisRequest, col(AnalysisRequest.game_id) == col(Game.id))
-            .where(col(Game.committed) > last - LATEST, col(Game.plies) > 0, col(Analysis.game_id).is_(None))
+            .where(col(Game.committed) > last - MAX_LATEST, col(Game.plies) > 0, col(Analysis.game_id).is_(None))
             .where(col(AnalysisRequest.id).is_(None), col(Game.kind) != "void")
             .order_by(col(Game.committed).desc())
             .limit(1)
@@ -221,7 +221,7 @@ class Analyses:
 
     # -- win-probability models ----------------------------------------------------------------------------------------
 
-    def add_curve(self, curve: Curve) -> int:
+    def add_curve(self, curve: StoredWinModel) -> int:
         """Store a win-probability model, which applies from now on; return its id."""
         with self._sessions.writing() as session:
             session.add(curve)
@@ -229,10 +229,15 @@ class Analyses:
             assert curve.id is not None
             return curve.id
 
-    def curve(self, family: str) -> Curve | None:
+    def curve(self, family: str) -> StoredWinModel | None:
         """Return the latest win-probability model fitted here for a family."""
         with self._sessions.reading() as session:
-            query = select(Curve).where(col(Curve.family) == family).order_by(col(Curve.id).desc()).limit(1)
+            query = (
+                select(StoredWinModel)
+                .where(col(StoredWinModel.family) == family)
+                .order_by(col(StoredWinModel.id).desc())
+                .limit(1)
+            )
             row = session.scalar(query)
             if row is not None:
                 session.expunge(row)

@@ -11,40 +11,46 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
 from arena.store.engine import Sessions
-from arena.store.models import Answer, now
+from arena.store.models import IdempotentResponse, now
 
-ANSWERS_KEPT = timedelta(hours=24)
+RESPONSES_RETENTION = timedelta(hours=24)
 """Retention of a response to a request with an idempotency key."""
 
 
-class Answers:
+class IdempotentResponses:
     """Stored responses by user and idempotency key."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def begin(self, user_id: int, key: str, route: str, digest: str) -> Answer | None:
+    def begin(self, user_id: int, key: str, route: str, digest: str) -> IdempotentResponse | None:
         """Reserve an idempotency key; return the response already stored under it, or None.
 
         `status` 0 means that the first request is still in progress. The caller compares `route` and `digest`.
         """
         with self._sessions.writing() as session:
-            session.execute(delete(Answer).where(col(Answer.created) < now() - ANSWERS_KEPT))
+            session.execute(
+                delete(IdempotentResponse).where(col(IdempotentResponse.created) < now() - RESPONSES_RETENTION)
+            )
         try:
             with self._sessions.writing() as session:
-                session.add(Answer(user_id=user_id, key=key, route=route, digest=digest, status=0))
+                session.add(IdempotentResponse(user_id=user_id, key=key, route=route, digest=digest, status=0))
         except IntegrityError:
             with self._sessions.reading() as session:
-                return session.get(Answer, (user_id, key))
+                return session.get(IdempotentResponse, (user_id, key))
         return None
 
     def end(self, user_id: int, key: str, status: int, body: Mapping[str, Any]) -> None:
         """Store the response."""
         with self._sessions.writing() as session:
-            mine = (col(Answer.user_id) == user_id, col(Answer.key) == key)
-            session.execute(update(Answer).where(*mine).values(status=status, body=dict(body)))
+            mine = (col(IdempotentResponse.user_id) == user_id, col(IdempotentResponse.key) == key)
+            session.execute(update(IdempotentResponse).where(*mine).values(status=status, body=dict(body)))
 
     def drop(self, user_id: int, key: str) -> None:
         """Delete the key of a failed request, which may then be sent again."""
         with self._sessions.writing() as session:
-            session.execute(delete(Answer).where(col(Answer.user_id) == user_id, col(Answer.key) == key))
+            session.execute(
+                delete(IdempotentResponse).where(
+                    col(IdempotentResponse.user_id) == user_id, col(IdempotentResponse.key) == key
+                )
+            )

@@ -18,7 +18,7 @@ from arena.store import positions
 from arena.store.analyses import BY_ANALYSIS
 from arena.store.archive_entry import (
     SERIALS,
-    NewGame,
+    NewArchivedGame,
     add_positions,
     advance,
     counter,
@@ -29,7 +29,7 @@ from arena.store.archive_entry import (
     withdraw,
 )
 from arena.store.archive_line import ArchiveLine, games_of, lines_of, names_of
-from arena.store.archive_search import MAX_SERIAL, Matches, Search
+from arena.store.archive_search import MAX_SERIAL, ArchiveSearch, Matches
 from arena.store.archived_game import WINNERS, ArchivedGame, entries_of
 from arena.store.engine import BATCH, Sessions, fetch
 from arena.store.errors import BadValueError, NotFoundError
@@ -48,7 +48,7 @@ filters.
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ArchiveMatches:
     """A page of matching games and their total number; `next` is the serial after which the next page starts."""
 
     games: list[ArchiveLine]
@@ -57,7 +57,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class ArchivedPairing:
     """Games between the same two players in the same variant with the same result. Unknown days are 0."""
 
     family: str
@@ -87,7 +87,8 @@ class Archive:
         while portion := [game for _, game in zip(range(BATCH), source, strict=False)]:
             unknown = self._unknown(portion)
             new = [
-                NewGame(game, entries, packed(game)) for game, entries in zip(unknown, entries_of(unknown), strict=True)
+                NewArchivedGame(game, entries, packed(game))
+                for game, entries in zip(unknown, entries_of(unknown), strict=True)
             ]
             if new:
                 with self._sessions.writing() as session:
@@ -113,7 +114,7 @@ class Archive:
             )
             return after, [(row[0] or 0, row[1]) for row in session.execute(query)]
 
-    def follow(self, after: int, upto: int, games: Sequence[NewGame]) -> bool:
+    def follow(self, after: int, upto: int, games: Sequence[NewArchivedGame]) -> bool:
         """Archive the games committed after `after` up to `upto`; return False if another process was faster.
 
         A game that was undone and played again gets a new serial; the former row is deleted.
@@ -134,7 +135,7 @@ class Archive:
             positions.clear(session)
         return last
 
-    def index(self, first: int, last: int, games: Sequence[NewGame]) -> None:
+    def index(self, first: int, last: int, games: Sequence[NewArchivedGame]) -> None:
         """Index the positions of archived games with serials from `first` to `last`."""
         with self._sessions.writing() as session:
             advance(session, SERIALS, 0)
@@ -149,14 +150,14 @@ class Archive:
 
     def search(
         self,
-        search: Search,
+        search: ArchiveSearch,
         *,
         sort: str = "number",
         is_falling: bool = False,
         limit: int = DEFAULT_LIMIT,
         after: int | None = None,
         offset: int = 0,
-    ) -> Found:
+    ) -> ArchiveMatches:
         """Return the matching games that follow the one with serial `after`. Raises BadValueError."""
         if sort not in (*SORTS, *BY_ANALYSIS):
             raise BadValueError(f"invalid sort key {sort!r}; choose from {', '.join((*SORTS, *BY_ANALYSIS))}")
@@ -169,14 +170,14 @@ class Archive:
             query = _page(session, matches, key, is_falling=is_falling, after=after)
             chosen = list(session.scalars(query.offset(offset if after is None else 0).limit(limit + 1)))
             games = lines_of(session, chosen[:limit])
-        return Found(games, total, chosen[limit - 1] if 0 < limit < len(chosen) else None)
+        return ArchiveMatches(games, total, chosen[limit - 1] if 0 < limit < len(chosen) else None)
 
-    def count(self, search: Search) -> int:
+    def count(self, search: ArchiveSearch) -> int:
         """Return the number of matching games."""
         with self._sessions.reading() as session:
             return Matches(session, search).count()
 
-    def find(self, search: Search, *, limit: int | None = None, offset: int = 0) -> list[ArchivedGame]:
+    def find(self, search: ArchiveSearch, *, limit: int | None = None, offset: int = 0) -> list[ArchivedGame]:
         """Return the matching games whole, ordered by serial."""
         with self._sessions.reading() as session:
             query = _page(session, Matches(session, search), col(ArchiveGame.serial))
@@ -203,7 +204,7 @@ class Archive:
         with self._sessions.reading() as session:
             return session.scalar(select(col(ArchiveGame.serial)).where(col(ArchiveGame.game_id) == game_id))
 
-    def of_player(self, name: str) -> list[Meeting]:
+    def of_player(self, name: str) -> list[ArchivedPairing]:
         """Count the games of a player, given by the whole name, per opponent, variant and result.
 
         Groups are ordered by their first game.
@@ -211,14 +212,14 @@ class Archive:
         game = ArchiveGame
         with self._sessions.reading() as session:
             columns = (game.first_id, game.second_id, game.variant_id, game.winner, game.day, game.serial)
-            found = Matches(session, Search(name=name)).select(*map(col, columns)).subquery().c
+            found = Matches(session, ArchiveSearch(name=name)).select(*map(col, columns)).subquery().c
             alike = (found.first_id, found.second_id, found.variant_id, found.winner)
             days = (func.min(func.nullif(found.day, 0)), func.max(found.day))
             query = select(*alike, func.count(), *days, func.min(found.serial)).group_by(*alike)
             rows = fetch(session, query.order_by(func.min(found.serial)))
             names = names_of(session, (number for row in rows for number in row[:3]))
         return [
-            Meeting(
+            ArchivedPairing(
                 family=names[variant].partition(" ")[0],
                 first=names[first],
                 second=names[second],

@@ -19,18 +19,18 @@ from arena.store import positions
 from arena.store.archived_game import WINNERS, ArchivedGame
 from arena.store.engine import batched, table_of
 from arena.store.models import ArchiveGame, ArchiveName, ArchiveText, Counter, Game
-from arena.store.positions import Entries, joined
+from arena.store.positions import PositionEntries, joined
 
 SERIALS = "archive"
 """Name of the counter with the last serial assigned."""
 
 
 @dataclass(frozen=True, slots=True)
-class NewGame:
+class NewArchivedGame:
     """A game to archive, with its index entries; `text` is None for a game that has a record here."""
 
     game: ArchivedGame
-    entries: Entries = field(default_factory=lambda: joined([]))
+    entries: PositionEntries = field(default_factory=lambda: joined([]))
     text: bytes | None = None
 
 
@@ -46,7 +46,7 @@ def known(session: Session, ids: Sequence[str]) -> set[str]:
     return set(session.scalars(select(col(ArchiveGame.game_id)).where(col(ArchiveGame.game_id).in_(ids))))
 
 
-def insert_games(session: Session, games: Sequence[NewGame]) -> int:
+def insert_games(session: Session, games: Sequence[NewArchivedGame]) -> int:
     """Insert new games with the next serials, their texts and positions; return how many.
 
     Games that were inserted meanwhile are skipped.
@@ -95,7 +95,7 @@ def _words(game: ArchivedGame, pool: str) -> tuple[tuple[str, str, str], ...]:
     )
 
 
-def _pools(session: Session, games: Sequence[NewGame]) -> list[str]:
+def _pools(session: Session, games: Sequence[NewArchivedGame]) -> list[str]:
     """Return the rating pool of each game; empty for imported games."""
     played = [new.game.id for new in games if new.text is None]
     pools: dict[str, str] = {}
@@ -122,7 +122,7 @@ def _name_ids(session: Session, required: set[tuple[str, str]]) -> dict[tuple[st
     return numbers()
 
 
-def add_positions(session: Session, first: int, last: int, entries: Mapping[int, Entries]) -> None:
+def add_positions(session: Session, first: int, last: int, entries: Mapping[int, PositionEntries]) -> None:
     """Add games with serials from `first` to `last` to the position index.
 
     The caller holds the counter of serials, so that no other process adds games meanwhile.
@@ -130,7 +130,7 @@ def add_positions(session: Session, first: int, last: int, entries: Mapping[int,
     counts = [len(one.keys) for one in entries.values()]
     whole = joined(list(entries.values()))
     serials = np.repeat(np.array(list(entries), dtype=np.int64), counts)
-    positions.add(session, first, last, Entries(whole.keys, serials, whole.tags))
+    positions.add(session, first, last, PositionEntries(whole.keys, serials, whole.tags))
 
 
 def withdraw(session: Session, ids: Iterable[str]) -> None:

@@ -25,7 +25,7 @@ from arena.store.engine import table_of
 from arena.store.errors import BadValueError
 from arena.store.models import Analysis, ArchiveGame, ArchiveName
 
-AFTER_OPENING = 5000
+MAX_COMPARED = 5000
 """Maximum number of games with a common opening that are read to compare moves beyond the index."""
 SEATS = (ArchiveGame.first_id, ArchiveGame.second_id)
 FEW = 100
@@ -36,7 +36,7 @@ Serials = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class ArchiveSearch:
     """A search; None or empty matches anything.
 
     `player` is part of either name, `moves` the first moves in canonical notation, `key` a position key. `number` is
@@ -74,7 +74,13 @@ class Matches:
     """
 
     def __init__(
-        self, session: Session, search: Search, *, among: Serials | None = None, by: str = "", pool: str | None = None
+        self,
+        session: Session,
+        search: ArchiveSearch,
+        *,
+        among: Serials | None = None,
+        by: str = "",
+        pool: str | None = None,
     ) -> None:
         self._session, self._search, self._by = session, search, by
         self._is_sqlite = session.get_bind().dialect.name == "sqlite"
@@ -163,14 +169,14 @@ class Matches:
 
     def _beginning_with(self, moves: Sequence[str]) -> Serials:
         """Return the matching games that begin with all these moves. Raises BadValueError for too many candidates."""
-        if (count := self.count()) > AFTER_OPENING:
+        if (count := self.count()) > MAX_COMPARED:
             raise BadValueError(f"{count} games begin with the first {OPENING} of these moves; add more filters")
         chosen = sorted(self._session.scalars(self.select(col(ArchiveGame.serial))))
         kept = [game.serial for game in games_of(self._session, chosen) if game.moves[: len(moves)] == tuple(moves)]
         return np.array(kept, np.int64)
 
 
-def _indexed(session: Session, search: Search, among: Serials | None) -> Serials | None:
+def _indexed(session: Session, search: ArchiveSearch, among: Serials | None) -> Serials | None:
     """Return the serials found by the position index, ascending; None if the search does not use it."""
     keys = [search.key] if search.key is not None else []
     keys += [opening_key(search.moves[:OPENING])] if search.moves else []
@@ -180,7 +186,7 @@ def _indexed(session: Session, search: Search, among: Serials | None) -> Serials
     return among
 
 
-def _named(session: Session, search: Search, pool: str | None) -> Iterator[tuple[Any, list[int]]]:
+def _named(session: Session, search: ArchiveSearch, pool: str | None) -> Iterator[tuple[Any, list[int]]]:
     """Yield the conditions by name: each column with its allowed ids."""
     game = ArchiveGame
     if search.family or search.variant:
@@ -197,7 +203,7 @@ def _named(session: Session, search: Search, pool: str | None) -> Iterator[tuple
             yield side, _containing(session, part)
 
 
-def _seats(session: Session, search: Search) -> Iterator[list[int]]:
+def _seats(session: Session, search: ArchiveSearch) -> Iterator[list[int]]:
     """Yield the ids of the names of which one must be on either side."""
     if search.name:
         yield _numbers_of(session, "player", col(ArchiveName.name) == search.name)

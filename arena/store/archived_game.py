@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from arena.store.positions import Entries
+from arena.store.positions import PositionEntries
 from referee.record import GameRecord, Ply
 from referee.rules import load
 from referee.rules.core import Termination
@@ -117,12 +117,12 @@ class ArchivedGame:
         )
 
 
-def entries_of(games: Sequence[ArchivedGame]) -> list[Entries]:
+def entries_of(games: Sequence[ArchivedGame]) -> list[PositionEntries]:
     """Return the index entries of each game for positions and first moves, with serial 0. Raises ValueError.
 
     Pass several games at a time: most of the work is per set of rules, not per game.
     """
-    found: dict[int, Entries] = {}
+    found: dict[int, PositionEntries] = {}
     alike: dict[str, list[int]] = {}
     for place, game in enumerate(games):
         alike.setdefault(f"{game.family} {game.variant} {sorted(game.options.items())}", []).append(place)
@@ -136,13 +136,13 @@ def entries_of(games: Sequence[ArchivedGame]) -> list[Entries]:
     return [found[place] for place in range(len(games))]
 
 
-def _entries(game: ArchivedGame, keys: Keys) -> Entries:
+def _entries(game: ArchivedGame, keys: Keys) -> PositionEntries:
     tags = np.zeros(len(keys), np.uint32)
     tags[:-1] = keys[1:] >> np.uint64(32)
     openings = [opening_key(game.moves[: count + 1]) for count in range(min(OPENING, game.plies))]
     both = np.concatenate([keys, np.array(openings, np.uint64)])
     more = np.concatenate([tags, np.zeros(len(openings), np.uint32)])
-    return Entries(both, np.zeros(len(both), np.int64), more)
+    return PositionEntries(both, np.zeros(len(both), np.int64), more)
 
 
 def opening_key(moves: Sequence[str]) -> int:

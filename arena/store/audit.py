@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from arena.store.engine import Sessions
 from arena.store.models import Audit
-from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
+from arena.store.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor
 
 SHUT_OUT, VERIFIED = "worker.shut-out", "worker.verified"
 """Start and end of a worker's verification. A coordinator completes what its predecessor left unfinished."""
@@ -36,7 +36,7 @@ class AuditLog:
         user_id: int | None = None,
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
-    ) -> Page[Audit]:
+    ) -> CursorPage[Audit]:
         """Return entries, latest first: all, those about one subject, or those by one user."""
         limit = bounded(limit)
         query = select(Audit).order_by(col(Audit.id).desc()).limit(limit + 1)

@@ -14,12 +14,12 @@ from sqlmodel import col
 from arena.store.credentials import CredentialError, read_name
 from arena.store.engine import Sessions, fetch
 from arena.store.errors import BadValueError, NotFoundError, TakenError
-from arena.store.models import Bot, User, Version, VersionFamily
-from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
+from arena.store.models import BotIdentity, User, Version, VersionFamily
+from arena.store.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor
 from arena.store.usage import Usage, usage_of
 from arena.store.versions import families_of
 
-_IS_BOT = col(Bot.name).not_like("@%")
+_IS_BOT = col(BotIdentity.name).not_like("@%")
 """Excludes people, who also have rows in `bots` (see `arena.store.people`)."""
 
 
@@ -45,10 +45,10 @@ class Bots:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def add(self, name: str, owner_id: int, description: str = "") -> Bot:
+    def add(self, name: str, owner_id: int, description: str = "") -> BotIdentity:
         """Add a bot without versions. Raises BadValueError for an invalid name, TakenError for a taken one."""
         try:
-            bot = Bot(name=read_name(name, "bot"), owner_id=owner_id, description=description[:1000])
+            bot = BotIdentity(name=read_name(name, "bot"), owner_id=owner_id, description=description[:1000])
         except CredentialError as error:
             raise BadValueError(str(error)) from None
         try:
@@ -58,18 +58,18 @@ class Bots:
             raise TakenError(f"the bot name {name!r} is taken; choose another name") from None
         return bot
 
-    def get(self, bot_id: int) -> Bot:
+    def get(self, bot_id: int) -> BotIdentity:
         """Return a bot by id. Raises NotFoundError."""
         with self._sessions.reading() as session:
-            bot = session.get(Bot, bot_id)
+            bot = session.get(BotIdentity, bot_id)
         if bot is None:
             raise NotFoundError("bot", bot_id)
         return bot
 
-    def find(self, name: str) -> Bot:
+    def find(self, name: str) -> BotIdentity:
         """Return a bot by name. Raises NotFoundError."""
         with self._sessions.reading() as session:
-            bot = session.scalar(select(Bot).where(col(Bot.name) == name))
+            bot = session.scalar(select(BotIdentity).where(col(BotIdentity.name) == name))
         if bot is None:
             raise NotFoundError("bot", name)
         return bot
@@ -77,7 +77,7 @@ class Bots:
     def names(self) -> list[str]:
         """Return the names of all bots, sorted, to suggest similar ones."""
         with self._sessions.reading() as session:
-            return list(session.scalars(select(col(Bot.name)).where(_IS_BOT).order_by(col(Bot.name))))
+            return list(session.scalars(select(col(BotIdentity.name)).where(_IS_BOT).order_by(col(BotIdentity.name))))
 
     def page(
         self,
@@ -87,28 +87,32 @@ class Bots:
         with_retired: bool = False,
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
-    ) -> Page[BotLine]:
+    ) -> CursorPage[BotLine]:
         """Return bots ordered by name: all, those of one owner, or those with an active version in a family."""
         limit = bounded(limit)
-        query = select(Bot, col(User.name)).join(User, col(User.id) == col(Bot.owner_id)).order_by(col(Bot.name))
+        query = (
+            select(BotIdentity, col(User.name))
+            .join(User, col(User.id) == col(BotIdentity.owner_id))
+            .order_by(col(BotIdentity.name))
+        )
         query = query.where(_IS_BOT)
         if owner_id is not None:
-            query = query.where(col(Bot.owner_id) == owner_id)
+            query = query.where(col(BotIdentity.owner_id) == owner_id)
         if not with_retired:
-            query = query.where(col(Bot.is_retired).is_(False))
+            query = query.where(col(BotIdentity.is_retired).is_(False))
         if family is not None:
             plays = (
                 select(col(Version.id))
                 .join(VersionFamily, col(VersionFamily.version_id) == col(Version.id))
                 .where(
-                    col(Version.bot_id) == col(Bot.id),
+                    col(Version.bot_id) == col(BotIdentity.id),
                     col(Version.state) == "active",
                     col(VersionFamily.family) == family,
                 )
             )
             query = query.where(plays.exists())
         if keys := read_cursor(after, str):
-            query = query.where(col(Bot.name) > keys[0])
+            query = query.where(col(BotIdentity.name) > keys[0])
         with self._sessions.reading() as session:
             rows = fetch(session, query.limit(limit + 1))
             versions = _by_bot(session, [bot.id for bot, _ in rows])
@@ -118,12 +122,14 @@ class Bots:
     def describe(self, bot_id: int, description: str) -> None:
         """Set the description of a bot."""
         with self._sessions.writing() as session:
-            session.execute(update(Bot).where(col(Bot.id) == bot_id).values(description=description[:1000]))
+            session.execute(
+                update(BotIdentity).where(col(BotIdentity.id) == bot_id).values(description=description[:1000])
+            )
 
     def retire(self, bot_id: int) -> None:
         """Retire a bot and its active versions; its games and ratings stay."""
         with self._sessions.writing() as session:
-            session.execute(update(Bot).where(col(Bot.id) == bot_id).values(is_retired=True))
+            session.execute(update(BotIdentity).where(col(BotIdentity.id) == bot_id).values(is_retired=True))
             session.execute(
                 update(Version)
                 .where(col(Version.bot_id) == bot_id, col(Version.state) == "active")
@@ -150,7 +156,7 @@ def _by_bot(
     return found
 
 
-def _line(bot: Bot, owner: str, versions: Sequence[tuple[int, str, tuple[str, ...]]]) -> BotLine:
+def _line(bot: BotIdentity, owner: str, versions: Sequence[tuple[int, str, tuple[str, ...]]]) -> BotLine:
     assert bot.id is not None
     newest, state, _ = max(versions, default=(0, "", ()))
     played = {family for _, how, families in versions if how == "active" for family in families}

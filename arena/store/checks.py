@@ -13,7 +13,7 @@ from arena.store.errors import ConflictError, NotFoundError
 from arena.store.models import Version, VersionFamily, now
 
 
-class Checks:
+class VersionChecks:
     """Pending checks and their verdicts."""
 
     def __init__(self, sessions: Sessions) -> None:

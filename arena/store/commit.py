@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from arena.store import fold
 from arena.store.engine import table_of
 from arena.store.errors import ConflictError, NotFoundError, SchemaError
-from arena.store.models import Counter, Game, Rating, RatingChange, Record, Tournament, Version, now
+from arena.store.models import Counter, Game, RatingChange, Record, Tournament, Version, VersionRating, now
 from referee.ratings import trueskill
 from referee.record import GameRecord, read_record
 from referee.rules.core import Kind
@@ -30,7 +30,7 @@ _OVER = ("finished", "void", "cancelled")
 
 # Statements on tables, built once: ORM objects, or building a statement each time, cost as much as the write itself.
 _COUNTERS, _GAMES, _RATINGS, _RECORDS, _CHANGES, _TOURNAMENTS, _VERSIONS = (
-    table_of(model) for model in (Counter, Game, Rating, Record, RatingChange, Tournament, Version)
+    table_of(model) for model in (Counter, Game, VersionRating, Record, RatingChange, Tournament, Version)
 )
 _TAKE_NUMBERS = (
     update(_COUNTERS)
@@ -68,7 +68,7 @@ class Committed:
     tournament_id: int
     number: int
     pool: str
-    changes: tuple[fold.Change, ...]
+    changes: tuple[fold.FoldedChange, ...]
 
 
 def pack(record: GameRecord) -> bytes:
@@ -86,7 +86,7 @@ def unpack_line(data: bytes) -> bytes:
     return zstandard.ZstdDecompressor().decompress(data)
 
 
-class LiveTable:
+class LiveRatings:
     """The ratings as seen by this session's transaction; `write` stores the changed ones."""
 
     def __init__(self, session: Session) -> None:
@@ -127,7 +127,7 @@ class LiveTable:
             self._session.execute(_NEXT_LINE, old)
 
 
-def line_of(row: Rating | Row[Any]) -> fold.FoldedRating:
+def line_of(row: VersionRating | Row[Any]) -> fold.FoldedRating:
     """Convert a stored rating to the type of the fold."""
     rating = trueskill.Rating(row.mu, row.sigma, row.games, row.wins, row.draws, row.losses)
     return fold.FoldedRating(rating, row.forfeits, row.opposition, row.last)
@@ -152,7 +152,7 @@ def row_of(pool: str, version_id: int, line: fold.FoldedRating) -> dict[str, Any
     }
 
 
-def change_row(game: fold.FoldedGame, change: fold.Change) -> dict[str, Any]:
+def change_row(game: fold.FoldedGame, change: fold.FoldedChange) -> dict[str, Any]:
     """Return the columns of a rating change."""
     return {
         "game_id": game.game_id,
@@ -181,7 +181,7 @@ def commit(session: Session, records: Sequence[GameRecord], lease_owner: str = "
     taken = _planned(session, records)
     if len(taken) < len(records):
         session.execute(_TAKE_NUMBERS, {"count": len(taken) - len(records)})  # a negative count: returns numbers
-    table = LiveTable(session)
+    table = LiveRatings(session)
     found: dict[str, Committed] = {}
     finished: list[dict[str, Any]] = []
     changed: list[dict[str, Any]] = []

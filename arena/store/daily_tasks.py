@@ -8,13 +8,22 @@ from sqlalchemy import delete, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
-from arena.store.answers import ANSWERS_KEPT
+from arena.store.answers import RESPONSES_RETENTION
 from arena.store.engine import Sessions
-from arena.store.guesses import GUESSES_KEPT
-from arena.store.known_places import PLACES_KEPT
-from arena.store.models import AnalysisRequest, Answer, Audit, Counter, Guess, KnownPlace, Login, now
+from arena.store.guesses import ATTEMPTS_RETENTION
+from arena.store.known_places import DEVICES_RETENTION
+from arena.store.models import (
+    AnalysisRequest,
+    Audit,
+    Counter,
+    IdempotentResponse,
+    Login,
+    LoginAttempt,
+    TrustedDevice,
+    now,
+)
 
-REFUSED_KEPT = timedelta(days=90)
+REFUSED_LOGINS_RETENTION = timedelta(days=90)
 """Retention of refused log-ins in the audit log; without it anyone could fill the log."""
 
 
@@ -50,13 +59,13 @@ class DailyTasks:
         at = at or now()
         old = (
             delete(Login).where(col(Login.expires) <= at),
-            delete(Guess).where(col(Guess.at) < at - GUESSES_KEPT),
-            delete(KnownPlace).where(col(KnownPlace.seen) < at - PLACES_KEPT),
-            delete(Answer).where(col(Answer.created) < at - ANSWERS_KEPT),
+            delete(LoginAttempt).where(col(LoginAttempt.at) < at - ATTEMPTS_RETENTION),
+            delete(TrustedDevice).where(col(TrustedDevice.seen) < at - DEVICES_RETENTION),
+            delete(IdempotentResponse).where(col(IdempotentResponse.created) < at - RESPONSES_RETENTION),
             delete(AnalysisRequest).where(
-                col(AnalysisRequest.game_id).is_(None), col(AnalysisRequest.at) < at - ANSWERS_KEPT
+                col(AnalysisRequest.game_id).is_(None), col(AnalysisRequest.at) < at - RESPONSES_RETENTION
             ),
-            delete(Audit).where(col(Audit.action) == "login.refused", col(Audit.at) < at - REFUSED_KEPT),
+            delete(Audit).where(col(Audit.action) == "login.refused", col(Audit.at) < at - REFUSED_LOGINS_RETENTION),
         )
         with self._sessions.writing() as session:
             return sum(session.execute(query).rowcount for query in old)  # type: ignore[attr-defined]

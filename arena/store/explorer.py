@@ -20,10 +20,10 @@ from sqlmodel import col
 
 from arena.store import positions
 from arena.store.archive_line import ArchiveLine, lines_of
-from arena.store.archive_search import MAX_SERIAL, Matches, Search
+from arena.store.archive_search import MAX_SERIAL, ArchiveSearch, Matches
 from arena.store.engine import Sessions, fetch
-from arena.store.models import ArchiveGame, ArchiveName, Rating, Version
-from arena.store.positions import Entries
+from arena.store.models import ArchiveGame, ArchiveName, Version, VersionRating
+from arena.store.positions import PositionEntries
 
 Numbers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -37,7 +37,7 @@ class Selection:
     `pool` None games of every pool count, and strengths come from `rated_in`.
     """
 
-    search: Search
+    search: ArchiveSearch
     rated_in: str
     pool: str | None = None
     bot: str | None = None
@@ -144,10 +144,10 @@ def _strengths(session: Session, chosen: Selection, games: _Games) -> Floats:
     """Return the current mu of every player by name id, nan without a rating in the pool."""
     found = np.full(1 + max(games.first.max(initial=0), games.second.max(initial=0)), np.nan)
     query = (
-        select(col(ArchiveName.id), col(Rating.mu))
+        select(col(ArchiveName.id), col(VersionRating.mu))
         .join(Version, col(Version.name) == col(ArchiveName.name))
-        .join(Rating, col(Rating.version_id) == col(Version.id))
-        .where(col(ArchiveName.kind) == "player", col(Rating.pool) == (chosen.pool or chosen.rated_in))
+        .join(VersionRating, col(VersionRating.version_id) == col(Version.id))
+        .where(col(ArchiveName.kind) == "player", col(VersionRating.pool) == (chosen.pool or chosen.rated_in))
     )
     for number, mu in fetch(session, query):
         if number < len(found):
@@ -162,7 +162,7 @@ class _Pairs(NamedTuple):
     tags: Numbers
 
 
-def _pairs(entries: Entries, serials: Numbers, tags: Numbers) -> _Pairs:
+def _pairs(entries: PositionEntries, serials: Numbers, tags: Numbers) -> _Pairs:
     """Return the distinct pairs of those entries with one of these serials and one of these tags, both ascending."""
     both = np.unique(entries.serials.astype(np.uint64) << np.uint64(32) | entries.tags)
     found = [(both >> np.uint64(32)).astype(np.int64), (both & np.uint64(0xFFFFFFFF)).astype(np.int64)]

@@ -32,7 +32,7 @@ class FoldedGame:
 
 @dataclass(frozen=True, slots=True)
 class FoldedRating:
-    """One version's rating in one pool with its additional columns (see `arena.store.models.Rating`)."""
+    """One version's rating in one pool with its additional columns (see `arena.store.models.VersionRating`)."""
 
     rating: trueskill.Rating
     forfeits: int = 0
@@ -41,7 +41,7 @@ class FoldedRating:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FoldedChange:
     """One version's rating before and after a game."""
 
     version_id: int
@@ -62,7 +62,7 @@ class RatingTable(Protocol):
         """Set the rating."""
 
 
-def fold(table: RatingTable, game: FoldedGame, update: trueskill.Update = trueskill.update) -> tuple[Change, ...]:
+def fold(table: RatingTable, game: FoldedGame, update: trueskill.Update = trueskill.update) -> tuple[FoldedChange, ...]:
     """Apply a game to both ratings, first's before second's. Return no changes for a game that does not count."""
     if not game.counts:
         return ()
@@ -87,9 +87,9 @@ def _change(
     *,
     rating: trueskill.Rating,
     has_forfeited: bool,
-) -> Change:
+) -> FoldedChange:
     after = FoldedRating(rating, mine.forfeits + has_forfeited, mine.opposition + theirs.rating.mu, game.committed)
-    return Change(version_id, mine, after)
+    return FoldedChange(version_id, mine, after)
 
 
 def _present_line(table: RatingTable, pool: str, version_id: int) -> FoldedRating:

@@ -19,7 +19,7 @@ from arena.store.engine import Sessions, fetch
 from arena.store.errors import BadValueError, NotFoundError
 from arena.store.game_filter import GameFilter, conditions
 from arena.store.models import Analysis, Game, Record
-from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
+from arena.store.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor
 from referee.record import GameRecord
 from referee.spec import GameSpec, spec_from_json
 
@@ -90,7 +90,7 @@ class Games:
 
     def of_tournament(
         self, tournament_id: int, *, state: str | None = None, limit: int = DEFAULT_LIMIT, after: str | None = None
-    ) -> Page[GameLine]:
+    ) -> CursorPage[GameLine]:
         """Return the games of a tournament in planned order, all or those in one state."""
         limit = bounded(limit)
         query = select(*LINE).where(col(Game.tournament_id) == tournament_id).order_by(col(Game.sequence))
@@ -145,7 +145,7 @@ class Games:
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
         **filters: Unpack[GameFilter],
-    ) -> Page[GameLine]:
+    ) -> CursorPage[GameLine]:
         """Return games with a result, latest first; `against` restricts the games of `versions` to these opponents.
 
         Games filtered by time are ordered by their end, others by their commit number.
@@ -179,7 +179,7 @@ class Games:
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
         **filters: Unpack[GameFilter],
-    ) -> Page[GameLine]:
+    ) -> CursorPage[GameLine]:
         """Return analysed games sorted by one of `BY_ANALYSIS`, equal ones latest first. Raises BadValueError."""
         if figure not in BY_ANALYSIS:
             raise BadValueError(f"invalid sort key {figure!r}; choose from {', '.join(BY_ANALYSIS)}")
@@ -200,7 +200,7 @@ class Games:
         with self._sessions.reading() as session:
             rows = [tuple(row) for row in fetch(session, query)]
         found = cut(rows, limit, lambda row: (float(row[0]), GameLine(*row[1:]).committed))
-        return Page([GameLine(*row[1:]) for row in found.items], found.next)
+        return CursorPage([GameLine(*row[1:]) for row in found.items], found.next)
 
     def in_state(self, state: str, limit: int = DEFAULT_LIMIT) -> list[GameLine]:
         """Return some games of all tournaments in one state, such as those being played now."""

@@ -15,14 +15,14 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
 from arena.store.engine import Sessions
-from arena.store.models import Guess, now
+from arena.store.models import LoginAttempt, now
 
-GUESSES_KEPT = timedelta(days=2)
+ATTEMPTS_RETENTION = timedelta(days=2)
 """Retention of a key without attempts."""
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class BackoffPolicy:
     """A backoff policy: the number of `free` attempts, the seconds after which one is forgiven, and the longest wait.
 
     After the free attempts, the wait starts at one second and doubles with each further one.
@@ -44,13 +44,13 @@ class Patience:
         return max(0.0, min(self.longest_s, 2.0 ** min(beyond, 20)) - elapsed_s)
 
 
-class Guesses:
+class LoginAttempts:
     """Attempts by key."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def take(self, keys: Mapping[str, Patience], at: datetime | None = None) -> float:
+    def take(self, keys: Mapping[str, BackoffPolicy], at: datetime | None = None) -> float:
         """Count an attempt for each of these keys and return 0, or count nothing and return the seconds to wait.
 
         The attempt counts as wrong until `give_back`.
@@ -61,8 +61,13 @@ class Guesses:
         except IntegrityError:  # another process has just inserted one of the rows
             return self._take(keys, at)
 
-    def _take(self, keys: Mapping[str, Patience], at: datetime) -> float:
-        rows = select(Guess).where(col(Guess.key).in_(keys)).order_by(col(Guess.key)).with_for_update()
+    def _take(self, keys: Mapping[str, BackoffPolicy], at: datetime) -> float:
+        rows = (
+            select(LoginAttempt)
+            .where(col(LoginAttempt.key).in_(keys))
+            .order_by(col(LoginAttempt.key))
+            .with_for_update()
+        )
         with self._sessions.writing() as session:
             found = {row.key: row for row in session.scalars(rows)}
             elapsed = {key: max(0.0, (at - row.at).total_seconds()) for key, row in found.items()}
@@ -70,7 +75,7 @@ class Guesses:
             if wait > 0:
                 return wait
             for key in sorted(keys):
-                row = found.get(key) or Guess(key=key, at=at)
+                row = found.get(key) or LoginAttempt(key=key, at=at)
                 row.count = (keys[key].left(row.count, elapsed[key]) if key in found else 0.0) + 1
                 row.at = at
                 session.add(row)
@@ -78,11 +83,13 @@ class Guesses:
 
     def give_back(self, keys: Collection[str]) -> None:
         """Subtract the last attempt from the counters, because it was right."""
-        mine = col(Guess.key).in_(keys)
+        mine = col(LoginAttempt.key).in_(keys)
         with self._sessions.writing() as session:
-            session.execute(update(Guess).where(mine, col(Guess.count) >= 1).values(count=col(Guess.count) - 1))
+            session.execute(
+                update(LoginAttempt).where(mine, col(LoginAttempt.count) >= 1).values(count=col(LoginAttempt.count) - 1)
+            )
 
     def forget(self, keys: Collection[str]) -> None:
         """Delete the counters of these keys."""
         with self._sessions.writing() as session:
-            session.execute(delete(Guess).where(col(Guess.key).in_(keys)))
+            session.execute(delete(LoginAttempt).where(col(LoginAttempt.key).in_(keys)))

@@ -14,7 +14,7 @@ from sqlalchemy import Engine
 from arena.log import logger
 from arena.store.errors import DamagedDatabaseError, StoreUnavailableError, is_damage
 
-_MOST = 5
+_MAX_PROBLEMS = 5
 """Maximum number of problems reported by one check."""
 
 
@@ -76,7 +76,7 @@ def problem_of(file: Path) -> str:
     try:
         connection = sqlite3.connect(file, timeout=5)
         try:
-            lines = [str(line) for (line,) in connection.execute(f"PRAGMA quick_check({_MOST})")]
+            lines = [str(line) for (line,) in connection.execute(f"PRAGMA quick_check({_MAX_PROBLEMS})")]
         finally:
             connection.close()
     except sqlite3.Error as error:

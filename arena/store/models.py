@@ -117,7 +117,7 @@ class Login(SQLModel, table=True):
     expires: datetime = _time(index=True)
 
 
-class Guess(SQLModel, table=True):
+class LoginAttempt(SQLModel, table=True):
     """Counter of recent wrong log-ins or requests, keyed by a SHA-256."""
 
     __tablename__ = "guesses"
@@ -126,7 +126,7 @@ class Guess(SQLModel, table=True):
     at: datetime = _time()
 
 
-class KnownPlace(SQLModel, table=True):
+class TrustedDevice(SQLModel, table=True):
     """A trusted device: SHA-256 of a browser cookie or an IP address from which a user has logged in."""
 
     __tablename__ = "known_places"
@@ -138,7 +138,7 @@ class KnownPlace(SQLModel, table=True):
 # -- bots --------------------------------------------------------------------------------------------------------------
 
 
-class Bot(SQLModel, table=True):
+class BotIdentity(SQLModel, table=True):
     """A bot: a name with an owner, independent of its versions."""
 
     __tablename__ = "bots"
@@ -183,7 +183,7 @@ class Version(SQLModel, table=True):
     checked: datetime | None = _time(nullable=True)
 
 
-class Presence(SQLModel, table=True):
+class RemotePresence(SQLModel, table=True):
     """The last reported connection of a remote version at `seen`; it may be outdated. `latency_ms` is a round trip."""
 
     __tablename__ = "presences"
@@ -385,7 +385,7 @@ class Void(SQLModel, table=True):
     at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
 
 
-class Rating(SQLModel, table=True):
+class VersionRating(SQLModel, table=True):
     """One version's rating in one pool after the game with commit number `last`.
 
     `opposition` is the sum of the opponents' mu before each game; divided by `games` it is the average opponent.
@@ -582,7 +582,7 @@ class AnalysisRequest(SQLModel, table=True):
     at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
 
 
-class Curve(SQLModel, table=True):
+class StoredWinModel(SQLModel, table=True):
     """A win-probability model of a family, valid from `created` on: its scale and the data it was fitted to."""
 
     __tablename__ = "curves"
@@ -627,7 +627,7 @@ class Audit(SQLModel, table=True):
     detail: dict[str, Any] = _json(dict)
 
 
-class Answer(SQLModel, table=True):
+class IdempotentResponse(SQLModel, table=True):
     """The response to a request with an `Idempotency-Key`, returned again when the request is repeated."""
 
     __tablename__ = "answers"

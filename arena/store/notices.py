@@ -15,7 +15,7 @@ from sqlalchemy.orm import Mapped
 from sqlmodel import col
 
 from arena.store.engine import Sessions, fetch
-from arena.store.models import Audit, Bot, Entry, Game, Tournament, Version, now
+from arena.store.models import Audit, BotIdentity, Entry, Game, Tournament, Version, now
 from referee.rules.core import Kind, Termination
 
 LIMIT = 30
@@ -63,8 +63,8 @@ class Notices:
     def _checks(self, user_id: int, since: datetime | None) -> list[Notice]:
         query = (
             select(col(Version.checked), col(Version.name), col(Version.id), col(Version.state), col(Version.problem))
-            .join(Bot, col(Bot.id) == col(Version.bot_id))
-            .where(col(Bot.owner_id) == user_id, col(Version.checked).is_not(None))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .where(col(BotIdentity.owner_id) == user_id, col(Version.checked).is_not(None))
             .order_by(col(Version.checked).desc())
             .limit(LIMIT)
         )
@@ -109,8 +109,8 @@ class Notices:
         query = (
             select(col(Entry.withdrawn), col(Version.name), col(Entry.tournament_id), col(Entry.suspended))
             .join(Version, col(Version.id) == col(Entry.version_id))
-            .join(Bot, col(Bot.id) == col(Version.bot_id))
-            .where(col(Bot.owner_id) == user_id, col(Entry.suspended) != "", col(Entry.withdrawn).is_not(None))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .where(col(BotIdentity.owner_id) == user_id, col(Entry.suspended) != "", col(Entry.withdrawn).is_not(None))
             .order_by(col(Entry.withdrawn).desc())
             .limit(LIMIT)
         )
@@ -121,8 +121,8 @@ class Notices:
         entered = (
             select(col(Entry.tournament_id))
             .join(Version, col(Version.id) == col(Entry.version_id))
-            .join(Bot, col(Bot.id) == col(Version.bot_id))
-            .where(col(Bot.owner_id) == user_id)
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .where(col(BotIdentity.owner_id) == user_id)
         )
         query = (
             select(col(Tournament.finished), col(Tournament.name), col(Tournament.id), col(Tournament.state))
@@ -142,7 +142,9 @@ class Notices:
 
     def _versions(self, user_id: int) -> Sequence[int]:
         query = (
-            select(col(Version.id)).join(Bot, col(Bot.id) == col(Version.bot_id)).where(col(Bot.owner_id) == user_id)
+            select(col(Version.id))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .where(col(BotIdentity.owner_id) == user_id)
         )
         with self._sessions.reading() as session:
             return [row[0] for row in fetch(session, query)]

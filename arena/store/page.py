@@ -23,15 +23,15 @@ MAX_LIMIT = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Page(Generic[T]):
+class CursorPage(Generic[T]):
     """Some rows of a list, and the cursor of the next page (None on the last one)."""
 
     items: list[T]
     next: str | None = None
 
-    def map(self, change: Callable[[T], R]) -> Page[R]:
+    def map(self, change: Callable[[T], R]) -> CursorPage[R]:
         """Return the same page with converted items."""
-        return Page([change(item) for item in self.items], self.next)
+        return CursorPage([change(item) for item in self.items], self.next)
 
 
 def write_cursor(*keys: Any) -> str:
@@ -71,7 +71,7 @@ def bounded(limit: int) -> int:
     return max(1, min(limit, MAX_LIMIT))
 
 
-def cut(rows: Sequence[T], limit: int, key: Callable[[T], tuple[Any, ...]]) -> Page[T]:
+def cut(rows: Sequence[T], limit: int, key: Callable[[T], tuple[Any, ...]]) -> CursorPage[T]:
     """Build a page from up to `limit` + 1 rows: the extra row only shows that there are more."""
     items = list(rows[:limit])
-    return Page(items, write_cursor(*key(items[-1])) if len(rows) > limit and items else None)
+    return CursorPage(items, write_cursor(*key(items[-1])) if len(rows) > limit and items else None)

@@ -16,7 +16,7 @@ from sqlmodel import col
 
 from arena.store.engine import Sessions, fetch
 from arena.store.errors import ConflictError, NotFoundError
-from arena.store.models import Bot, Game, PersonGame, Tournament, User, Version, VersionFamily, now
+from arena.store.models import BotIdentity, Game, PersonGame, Tournament, User, Version, VersionFamily, now
 from arena.store.queue import row_of_game
 from arena.store.samples import OWNER
 from referee.rules.core import SIDES
@@ -26,7 +26,7 @@ GUEST = "guest"
 """Name in records for people without an account."""
 DRAW = "draw"
 """Mark after a ply with which a draw was offered."""
-MOST_TAKEN_BACK = 100
+MAX_TAKEN_BACK = 100
 """Maximum number of moves taken back in a game."""
 _OPEN = ("planned", "queued", "running")
 
@@ -74,7 +74,9 @@ class People:
             name = f"@{user.name}" if user_id else GUEST
             found = session.scalar(select(Version).where(col(Version.name) == name))
             if found is None:
-                bot = Bot(name=f"@{user.name if user_id else ''}", owner_id=user.id or 0, description="A person.")
+                bot = BotIdentity(
+                    name=f"@{user.name if user_id else ''}", owner_id=user.id or 0, description="A person."
+                )
                 session.add(bot)
                 session.flush()
                 found = Version(bot_id=bot.id or 0, number=1, name=name, state="person")
@@ -85,7 +87,7 @@ class People:
     def has_played(self, user: str) -> bool:
         """Return whether a user has started a game."""
         with self._sessions.reading() as session:
-            return session.scalar(select(col(Bot.id)).where(col(Bot.name) == f"@{user}")) is not None
+            return session.scalar(select(col(BotIdentity.id)).where(col(BotIdentity.name) == f"@{user}")) is not None
 
     def tournament(self, family: str, title: str, settings: Mapping[str, Any], pool: str) -> int:
         """Return the id of the open tournament for people's games in a family. It is created if missing."""
@@ -209,22 +211,22 @@ class People:
     def allow(self, bot_id: int, allowed: bool) -> None:
         """Set whether people may play against a bot."""
         with self._sessions.writing() as session:
-            session.execute(update(Bot).where(col(Bot.id) == bot_id).values(plays_people=allowed))
+            session.execute(update(BotIdentity).where(col(BotIdentity.id) == bot_id).values(plays_people=allowed))
 
     def opponents(self, family: str) -> list[tuple[int, str]]:
         """Return (version id, name) of people's opponents in a family: samples, then bots whose owners allow it."""
         query = (
-            select(col(Version.id), col(Version.name), col(Bot.id), col(User.name))
-            .join(Bot, col(Bot.id) == col(Version.bot_id))
-            .join(User, col(User.id) == col(Bot.owner_id))
+            select(col(Version.id), col(Version.name), col(BotIdentity.id), col(User.name))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .join(User, col(User.id) == col(BotIdentity.owner_id))
             .join(VersionFamily, col(VersionFamily.version_id) == col(Version.id))
             .where(
                 col(Version.state) == "active",
                 col(Version.place) == "",
                 col(VersionFamily.family) == family,
-                (col(User.name) == OWNER) | col(Bot.plays_people),
+                (col(User.name) == OWNER) | col(BotIdentity.plays_people),
             )
-            .order_by(col(Bot.name), col(Version.number).desc())
+            .order_by(col(BotIdentity.name), col(Version.number).desc())
         )
         with self._sessions.reading() as session:
             rows = fetch(session, query)

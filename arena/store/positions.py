@@ -36,35 +36,35 @@ Array = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
+class PositionEntries:
     """Index entries as three columns: `keys`, `serials`, `tags`."""
 
     keys: Array
     serials: npt.NDArray[np.int64]
     tags: npt.NDArray[np.uint32]
 
-    def sorted(self) -> Entries:
+    def sorted(self) -> PositionEntries:
         """Sort by key, stably."""
         order = np.argsort(self.keys, kind="stable")
-        return Entries(self.keys[order], self.serials[order], self.tags[order])
+        return PositionEntries(self.keys[order], self.serials[order], self.tags[order])
 
-    def between(self, begin: int, end: int) -> Entries:
+    def between(self, begin: int, end: int) -> PositionEntries:
         """Return the entries from `begin` to `end`."""
-        return Entries(self.keys[begin:end], self.serials[begin:end], self.tags[begin:end])
+        return PositionEntries(self.keys[begin:end], self.serials[begin:end], self.tags[begin:end])
 
 
-def joined(several: Sequence[Entries]) -> Entries:
+def joined(several: Sequence[PositionEntries]) -> PositionEntries:
     """Join entries, one after the other."""
     if not several:
-        return Entries(np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.uint32))
-    return Entries(
+        return PositionEntries(np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.uint32))
+    return PositionEntries(
         np.concatenate([one.keys for one in several]),
         np.concatenate([one.serials for one in several]),
         np.concatenate([one.tags for one in several]),
     )
 
 
-def _pack(entries: Entries, first: int) -> bytes:
+def _pack(entries: PositionEntries, first: int) -> bytes:
     """Compress sorted entries: differences of keys in byte planes (the upper bytes are mostly zero), serials, tags."""
     steps = np.diff(entries.keys, prepend=np.uint64(0)).astype("<u8")
     planes = steps.view(np.uint8).reshape(-1, 8).T.tobytes()
@@ -72,20 +72,20 @@ def _pack(entries: Entries, first: int) -> bytes:
     return zstandard.ZstdCompressor(level=1).compress(planes + places + entries.tags.astype("<u4").tobytes())
 
 
-def _unpack(data: bytes, first: int) -> Entries:
+def _unpack(data: bytes, first: int) -> PositionEntries:
     raw = zstandard.ZstdDecompressor().decompress(data)
     count = len(raw) // _ENTRY_BYTES
     planes = np.frombuffer(raw, np.uint8, 8 * count).reshape(8, count)
     steps = np.ascontiguousarray(planes.T).view("<u8").reshape(count)
     places = np.frombuffer(raw, "<u2", count, 8 * count)
     tags = np.frombuffer(raw, "<u4", count, 10 * count)
-    return Entries(np.cumsum(steps, dtype=np.uint64), first + places.astype(np.int64), tags)
+    return PositionEntries(np.cumsum(steps, dtype=np.uint64), first + places.astype(np.int64), tags)
 
 
-def look_up(session: Session, key: int) -> Entries:
+def look_up(session: Session, key: int) -> PositionEntries:
     """Read the entries of a key, by serial."""
     parts = session.execute(select(col(ArchivePart.id), col(ArchivePart.first), col(ArchivePart.bits))).all()
-    found: dict[int, Entries] = {}
+    found: dict[int, PositionEntries] = {}
     for bits in {part.bits for part in parts}:  # a query for each: SQLite uses no index for a join on the bucket
         firsts = {part.id: part.first for part in parts if part.bits == bits}
         query = select(col(ArchivePosition.part_id), col(ArchivePosition.data)).where(
@@ -98,7 +98,7 @@ def look_up(session: Session, key: int) -> Entries:
     return joined([found[first] for first in sorted(found)])
 
 
-def add(session: Session, first: int, last: int, entries: Entries) -> None:
+def add(session: Session, first: int, last: int, entries: PositionEntries) -> None:
     """Add the entries of new games with serials `first` to `last`. The caller prevents concurrent additions."""
     old = _to_merge(session, first, last)
     whole = joined([*(_read(session, part) for part in old), entries]).sorted()
@@ -130,12 +130,12 @@ def _to_merge(session: Session, first: int, last: int) -> list[Row[int | None, i
     return found
 
 
-def _read(session: Session, part: Row[int | None, int]) -> Entries:
+def _read(session: Session, part: Row[int | None, int]) -> PositionEntries:
     query = select(col(ArchivePosition.data)).where(col(ArchivePosition.part_id) == part.id)
     return joined([_unpack(data, part.first) for data in session.scalars(query.order_by(col(ArchivePosition.bucket)))])
 
 
-def _rows(entries: Entries, part: ArchivePart) -> Iterator[dict[str, object]]:
+def _rows(entries: PositionEntries, part: ArchivePart) -> Iterator[dict[str, object]]:
     """Yield the non-empty buckets of sorted entries."""
     buckets = (
         entries.keys >> np.uint64(32) >> np.uint64(32 - part.bits)

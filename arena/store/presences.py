@@ -11,15 +11,15 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from arena.store.engine import Sessions
-from arena.store.models import Presence, now
+from arena.store.models import RemotePresence, now
 
-SAID_S = 15.0
+REPORT_INTERVAL_S = 15.0
 """Interval of the reports."""
-_STALE = timedelta(seconds=3 * SAID_S)
+_STALE = timedelta(seconds=3 * REPORT_INTERVAL_S)
 """Age after which a report is ignored: the reporting process is gone."""
 
 
-class Said(Protocol):
+class PresenceReport(Protocol):
     """The reported state of a connected version."""
 
     @property
@@ -53,13 +53,13 @@ class Presences:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def say(self, present: Mapping[int, Said]) -> None:
+    def say(self, present: Mapping[int, PresenceReport]) -> None:
         """Report that exactly these versions are connected."""
         at = now()
         with self._sessions.writing() as session:
-            known = {row.version_id: row for row in session.scalars(select(Presence))}
+            known = {row.version_id: row for row in session.scalars(select(RemotePresence))}
             for version_id, one in present.items():
-                row = known.pop(version_id, None) or Presence(version_id=version_id, seen=at)
+                row = known.pop(version_id, None) or RemotePresence(version_id=version_id, seen=at)
                 row.is_connected, row.seen, row.games, row.most_games = True, at, one.games, one.most_games
                 row.latency_ms, row.is_open = one.latency_ms, one.is_open
                 session.add(row)
@@ -71,7 +71,7 @@ class Presences:
         """Return the states of these versions; versions that never connected are omitted."""
         at = now()
         with self._sessions.reading() as session:
-            rows = list(session.scalars(select(Presence).where(col(Presence.version_id).in_(version_ids))))
+            rows = list(session.scalars(select(RemotePresence).where(col(RemotePresence.version_id).in_(version_ids))))
         return {
             row.version_id: PresenceLine(
                 row.is_connected and at - row.seen < _STALE,

@@ -36,7 +36,7 @@ _START = (
 )
 
 
-class Outline(NamedTuple):  # a dataclass takes four times as long to create, which matters for 10,000 games
+class GameOutline(NamedTuple):  # a dataclass takes four times as long to create, which matters for 10,000 games
     """The fields of a game that formats need, planned or over."""
 
     sequence: int
@@ -50,7 +50,7 @@ class Outline(NamedTuple):  # a dataclass takes four times as long to create, wh
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class PendingGame:
     """A planned game ready for dispatch; `attempt` counts its earlier dispatches."""
 
     game: PlannedGame
@@ -58,7 +58,7 @@ class Waiting:
     attempt: int
 
 
-OUTLINE = tuple(_GAMES.c[name] for name in Outline._fields)  # table columns are twice as fast as model attributes
+OUTLINE = tuple(_GAMES.c[name] for name in GameOutline._fields)  # table columns are twice as fast as model attributes
 
 
 class Queue:
@@ -95,13 +95,13 @@ class Queue:
             tournament.planned_games += len(rows)
         return len(rows)
 
-    def outline(self, tournament_id: int) -> list[Outline]:
+    def outline(self, tournament_id: int) -> list[GameOutline]:
         """Return every game of a tournament in planned order, in any state."""
         query = select(*OUTLINE).where(col(Game.tournament_id) == tournament_id).order_by(col(Game.sequence))
         with self._sessions.reading() as session:
-            return [Outline(*row) for row in fetch(session, query)]
+            return [GameOutline(*row) for row in fetch(session, query)]
 
-    def waiting(self, tournament_id: int, limit: int, without: Collection[str] = ()) -> list[Waiting]:
+    def waiting(self, tournament_id: int, limit: int, without: Collection[str] = ()) -> list[PendingGame]:
         """Return the next planned games of a tournament in planned order, except those of the versions in `without`."""
         query = (
             select(col(Game.id), col(Game.spec), col(Game.attempt))
@@ -114,7 +114,7 @@ class Queue:
         with self._sessions.reading() as session:
             rows = fetch(session, query)
         return [
-            Waiting(PlannedGame(game_id, spec_from_json(spec)), tournament_id, attempt)
+            PendingGame(PlannedGame(game_id, spec_from_json(spec)), tournament_id, attempt)
             for game_id, spec, attempt in rows
         ]
 

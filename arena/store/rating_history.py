@@ -16,14 +16,14 @@ from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from arena.store.engine import Sessions, batched, fetch
-from arena.store.models import Bot, Game, RatingChange, Tournament, User, Version
+from arena.store.models import BotIdentity, Game, RatingChange, Tournament, User, Version
 from arena.store.rating_line import Ranking, RatingLine
 from referee.ratings.trueskill import Rating
 from referee.rules.core import Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class ResultCount:
     """Number of rated games of two versions in one tournament and variant with the same result."""
 
     tournament_id: int
@@ -38,7 +38,7 @@ class Count:
 _POINTS = {"first": 1.0, "second": 0.0}
 
 
-def games_of(counts: Iterable[Count], names: Mapping[int, str] | None = None) -> Iterator[tuple[str, str, float]]:
+def games_of(counts: Iterable[ResultCount], names: Mapping[int, str] | None = None) -> Iterator[tuple[str, str, float]]:
     """Yield each counted game as (first, second, points of the first).
 
     With `names`, only games between those versions, with their names.
@@ -54,7 +54,7 @@ def games_of(counts: Iterable[Count], names: Mapping[int, str] | None = None) ->
 
 
 @dataclass(slots=True)
-class Score:
+class VersionScore:
     """Results of a version."""
 
     wins: int = 0
@@ -68,9 +68,9 @@ class Score:
         return self.wins + self.draws + self.losses
 
 
-def scores_of(counts: list[Count]) -> dict[int, Score]:
+def scores_of(counts: list[ResultCount]) -> dict[int, VersionScore]:
     """Sum the counts by version."""
-    found: dict[int, Score] = defaultdict(Score)
+    found: dict[int, VersionScore] = defaultdict(VersionScore)
     for count in counts:
         first, second = found[count.first_id], found[count.second_id]
         if count.winner == "draw":
@@ -118,7 +118,7 @@ class RatingHistory:
         with self._sessions.reading() as session:
             return session.scalar(query) or 0
 
-    def counts(self, pool: str, until: int | None = None) -> list[Count]:
+    def counts(self, pool: str, until: int | None = None) -> list[ResultCount]:
         """Return the result counts of a pool that its ratings use, up to a commit number."""
         keys = tuple(col(getattr(Game, name)) for name in _COUNTED)
         conditions = [
@@ -133,7 +133,7 @@ class RatingHistory:
         with self._sessions.reading() as session:
             rows = fetch(session, query)
         return [
-            Count(tournament, variant, first, second, winner or "draw", kind == Kind.FORFEIT.value, games)
+            ResultCount(tournament, variant, first, second, winner or "draw", kind == Kind.FORFEIT.value, games)
             for tournament, variant, first, second, winner, kind, games in rows
             if first != second
         ]
@@ -219,13 +219,13 @@ def _names(session: Session, versions: list[int]) -> dict[int, tuple[str, str, i
             select(
                 col(Version.id),
                 col(Version.name),
-                col(Bot.name),
+                col(BotIdentity.name),
                 col(Version.number),
                 col(User.name),
                 col(Version.state),
             )
-            .join(Bot, col(Bot.id) == col(Version.bot_id))
-            .join(User, col(User.id) == col(Bot.owner_id))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .join(User, col(User.id) == col(BotIdentity.owner_id))
             .where(col(Version.id).in_(part))
         )
         for key, version, bot, number, owner, state in fetch(session, query):

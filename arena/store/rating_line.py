@@ -42,7 +42,7 @@ class RatingLine:
         return (self.wins + self.draws / 2) / self.games if self.games else 0.0
 
 
-class Strength(Protocol):
+class StrengthEstimate(Protocol):
     """A strength as a normal distribution."""
 
     @property
@@ -66,7 +66,7 @@ class Ranking:
         *,
         forfeits: int,
         opposition: float,
-        follower: Strength | None,
+        follower: StrengthEstimate | None,
     ) -> RatingLine:
         """Build the next line. `version` is (id, name, bot, number, owner, state).
 
@@ -92,7 +92,7 @@ class Ranking:
         )
 
 
-def probability(one: Strength, two: Strength) -> float:
+def probability(one: StrengthEstimate, two: StrengthEstimate) -> float:
     """Return the probability that the first is the stronger one, for independent normal estimates."""
     spread = math.sqrt(one.sigma**2 + two.sigma**2)
     return 0.5 * (1 + math.erf((one.mu - two.mu) / (spread * math.sqrt(2))))

@@ -12,8 +12,8 @@ from sqlmodel import col
 from arena.store import rebuild
 from arena.store.commit import line_of
 from arena.store.engine import Sessions, fetch, table_of
-from arena.store.models import Bot, Game, Rating, RatingChange, User, Version
-from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor, write_cursor
+from arena.store.models import BotIdentity, Game, RatingChange, User, Version, VersionRating
+from arena.store.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor, write_cursor
 from arena.store.rating_line import Ranking, RatingLine
 from referee.ratings.trueskill import Rating as Strength
 from referee.rules.core import Kind
@@ -60,28 +60,35 @@ class Ratings:
 
     def pools(self) -> list[tuple[str, int]]:
         """Return every pool with rated games, and their number."""
-        query = select(col(Rating.pool), func.sum(col(Rating.games))).group_by(col(Rating.pool))
+        query = select(col(VersionRating.pool), func.sum(col(VersionRating.games))).group_by(col(VersionRating.pool))
         with self._sessions.reading() as session:
             return sorted((pool, int(games) // 2) for pool, games in fetch(session, query))
 
     def size(self, pool: str) -> int:
         """Count the rated versions of a pool."""
-        query = select(func.count()).select_from(Rating).where(col(Rating.pool) == pool)
+        query = select(func.count()).select_from(VersionRating).where(col(VersionRating.pool) == pool)
         with self._sessions.reading() as session:
             return int(session.execute(query).scalar_one())
 
     def leaderboard(
         self, pool: str, *, with_retired: bool = False, limit: int = DEFAULT_LIMIT, after: str | None = None
-    ) -> Page[RatingLine]:
+    ) -> CursorPage[RatingLine]:
         """Return the lines of a pool, best first by mu - 3 sigma; without retired versions by default."""
         limit = bounded(limit)
-        keys = (col(Rating.conservative), col(Rating.version_id))
+        keys = (col(VersionRating.conservative), col(VersionRating.version_id))
         query = (
-            select(Rating, col(Version.name), col(Bot.name), col(Version.number), col(User.name), col(Version.state))
-            .join(Version, col(Version.id) == col(Rating.version_id))
-            .join(Bot, col(Bot.id) == col(Version.bot_id))
-            .join(User, col(User.id) == col(Bot.owner_id))
-            .where(col(Rating.pool) == pool)
+            select(
+                VersionRating,
+                col(Version.name),
+                col(BotIdentity.name),
+                col(Version.number),
+                col(User.name),
+                col(Version.state),
+            )
+            .join(Version, col(Version.id) == col(VersionRating.version_id))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .join(User, col(User.id) == col(BotIdentity.owner_id))
+            .where(col(VersionRating.pool) == pool)
             .order_by(*(key.desc() for key in keys))
             .limit(limit + 1)
         )
@@ -105,15 +112,17 @@ class Ratings:
             for (row, *version), follower in zip(rows[:limit], followers, strict=False)
         ]
         if len(rows) <= limit:
-            return Page(lines)
-        return Page(lines, write_cursor(lines[-1].conservative, lines[-1].version_id, ranking.place, ranking.rank))
+            return CursorPage(lines)
+        return CursorPage(
+            lines, write_cursor(lines[-1].conservative, lines[-1].version_id, ranking.place, ranking.rank)
+        )
 
     def of_versions(self, version_ids: Sequence[int]) -> list[PoolLine]:
         """Return the ratings of some versions in all their pools, by pool name, newest version first."""
         query = (
-            select(Rating, col(Version.name))
-            .join(Version, col(Version.id) == col(Rating.version_id))
-            .where(col(Rating.version_id).in_(set(version_ids)))
+            select(VersionRating, col(Version.name))
+            .join(Version, col(Version.id) == col(VersionRating.version_id))
+            .where(col(VersionRating.version_id).in_(set(version_ids)))
         )
         with self._sessions.reading() as session:
             rows = fetch(session, query)
@@ -138,13 +147,15 @@ class Ratings:
 
     def strengths(self, pool: str, version_ids: Sequence[int]) -> dict[int, Strength]:
         """Return the ratings of these versions in a pool; versions without a game in it are omitted."""
-        query = select(Rating).where(col(Rating.pool) == pool, col(Rating.version_id).in_(set(version_ids)))
+        query = select(VersionRating).where(
+            col(VersionRating.pool) == pool, col(VersionRating.version_id).in_(set(version_ids))
+        )
         with self._sessions.reading() as session:
             return {row.version_id: line_of(row).rating for row in session.scalars(query)}
 
     def changes(
         self, version_id: int, pool: str, *, limit: int = DEFAULT_LIMIT, after: str | None = None
-    ) -> Page[ChangeLine]:
+    ) -> CursorPage[ChangeLine]:
         """Return the effect of every game on one version's rating, in commit order."""
         limit = bounded(limit)
         query = (

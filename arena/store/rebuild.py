@@ -21,7 +21,7 @@ from arena.store.commit import COUNTER, change_row, line_of, row_of
 from arena.store.engine import Sessions, batched, fetch, table_of
 from arena.store.errors import ConflictError
 from arena.store.fold import FoldedGame, FoldedRating, fold
-from arena.store.models import Counter, Game, Rating, RatingChange, Rebuild, RebuiltChange, Version
+from arena.store.models import Counter, Game, RatingChange, Rebuild, RebuiltChange, Version, VersionRating
 from referee.ratings import trueskill
 
 PORTION = 5_000
@@ -219,9 +219,11 @@ def _finish(session: Session, lines: _Lines) -> None:
     right = select(*(_REBUILT.c[one.name] for one in _CHANGE)).where(mine, _REBUILT.c.mu.is_not(None))
     session.execute(insert(_CHANGES).from_select(_CHANGE, right))
     for (pool, version), _, line in list(_wrong_lines(session, lines)):
-        session.execute(delete(Rating).where(col(Rating.pool) == pool, col(Rating.version_id) == version))
+        session.execute(
+            delete(VersionRating).where(col(VersionRating.pool) == pool, col(VersionRating.version_id) == version)
+        )
         if line is not None:
-            session.execute(insert(Rating).values(row_of(pool, version, line)))
+            session.execute(insert(VersionRating).values(row_of(pool, version, line)))
     session.execute(delete(_REBUILT))
     session.execute(delete(Rebuild))
 
@@ -239,7 +241,7 @@ def _in_words(old: _Row | None, new: _Row | None) -> str:
 
 def _wrong_lines(session: Session, lines: _Lines) -> Iterator[tuple[_Key, FoldedRating | None, FoldedRating | None]]:
     """Yield every wrong rating: key, stored value, expected value."""
-    stored = {(row.pool, row.version_id): line_of(row) for row in session.scalars(select(Rating))}
+    stored = {(row.pool, row.version_id): line_of(row) for row in session.scalars(select(VersionRating))}
     for key in sorted(stored.keys() | lines.by_key.keys()):
         if stored.get(key) != lines.by_key.get(key):
             yield key, stored.get(key), lines.by_key.get(key)

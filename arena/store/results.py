@@ -21,7 +21,7 @@ from arena.store.game_filter import GameFilter, conditions
 from arena.store.games import LINE, GameLine
 from arena.store.models import Game, Record
 from arena.store.page import bounded
-from arena.store.queue import OUTLINE, Outline
+from arena.store.queue import OUTLINE, GameOutline
 from arena.store.undo import undo, undone
 from referee.record import GameRecord
 from referee.rules.core import Kind, Termination
@@ -31,7 +31,7 @@ _BATCH = 500
 """Rows per statement, within the parameter limits of both databases."""
 
 
-class Result(NamedTuple):  # a dataclass takes four times as long to create, which matters for 10,000 games
+class FinishedGame(NamedTuple):  # a dataclass takes four times as long to create, which matters for 10,000 games
     """The fields of a finished game that standings and crosstables need."""
 
     sequence: int
@@ -70,10 +70,10 @@ class Tally:
     count: int
 
 
-_RESULT = tuple(table_of(Game).c[name] for name in Result._fields)
-_STATE = Outline._fields.index("state")
-_BOTH = (*OUTLINE, *(one for one in _RESULT if one.name not in Outline._fields))
-_AS_RESULT = itemgetter(*([one.name for one in _BOTH].index(name) for name in Result._fields))
+_RESULT = tuple(table_of(Game).c[name] for name in FinishedGame._fields)
+_STATE = GameOutline._fields.index("state")
+_BOTH = (*OUTLINE, *(one for one in _RESULT if one.name not in GameOutline._fields))
+_AS_RESULT = itemgetter(*([one.name for one in _BOTH].index(name) for name in FinishedGame._fields))
 """Converts a row of `_BOTH` to one of `_RESULT`."""
 
 
@@ -108,7 +108,7 @@ class Results:
 
     def of(
         self, *, tournament_id: int | None = None, pool: str | None = None, limit: int | None = None
-    ) -> list[Result]:
+    ) -> list[FinishedGame]:
         """Return finished games without moves: a tournament's in planned order, or the latest of a pool.
 
         Those of a pool are in commit order.
@@ -125,13 +125,13 @@ class Results:
         found = _results(rows)
         return found if tournament_id is not None else found[::-1]
 
-    def with_outlines(self, tournament_id: int) -> tuple[list[Outline], list[Result]]:
+    def with_outlines(self, tournament_id: int) -> tuple[list[GameOutline], list[FinishedGame]]:
         """Return every game of a tournament in planned order, and the results among them, from one query."""
         mine = col(Game.tournament_id) == tournament_id
         query = select(*_BOTH).where(mine).order_by(col(Game.sequence))
         with self._sessions.reading() as session:
             rows = fetch(session, query)
-        outlines = [Outline(*row[: len(OUTLINE)]) for row in rows]
+        outlines = [GameOutline(*row[: len(OUTLINE)]) for row in rows]
         return outlines, _results([_AS_RESULT(row) for row in rows if row[_STATE] == "finished"])
 
     def last_records(self, tournament_id: int, version_id: int, count: int) -> list[GameRecord]:
@@ -258,10 +258,10 @@ class Results:
             after = rows[-1][-1]
 
 
-def _results(rows: Sequence[Sequence[Any]]) -> list[Result]:
+def _results(rows: Sequence[Sequence[Any]]) -> list[FinishedGame]:
     """Convert rows of `_RESULT` to results."""
     ways = {way: (Kind(way[0]), Termination(way[1])) for way in {row[-2:] for row in rows}}  # few distinct ones
-    return [Result._make((*row[:-2], *ways[row[-2:]])) for row in rows]
+    return [FinishedGame._make((*row[:-2], *ways[row[-2:]])) for row in rows]
 
 
 def last_commit(session: Session) -> int:

@@ -9,7 +9,7 @@ from sqlmodel import col
 
 from arena.store.bots import Bots
 from arena.store.engine import Sessions
-from arena.store.models import Bot, User, Version
+from arena.store.models import BotIdentity, User, Version
 from arena.store.versions import Versions
 
 OWNER = "arena"
@@ -44,7 +44,10 @@ class Samples:
         """
         owner_id = self.owner_id() or self._add_owner()
         with self._sessions.reading() as session:
-            bots = {bot.name: bot for bot in session.scalars(select(Bot).where(col(Bot.name).in_(list(samples))))}
+            bots = {
+                bot.name: bot
+                for bot in session.scalars(select(BotIdentity).where(col(BotIdentity.name).in_(list(samples))))
+            }
         found = {}
         for name, module in samples.items():
             bot = bots.get(name) or self._bots.add(name, owner_id, "A sample bot of the arena.")
@@ -59,7 +62,7 @@ class Samples:
         assert owner.id is not None
         return owner.id
 
-    def _ensure_version(self, bot: Bot, module: str, variants: Mapping[str, Sequence[str]]) -> Version:
+    def _ensure_version(self, bot: BotIdentity, module: str, variants: Mapping[str, Sequence[str]]) -> Version:
         """Return the newest active version if it has this module, these families and the revision; else add one."""
         bot_id, options, revision = bot.id or 0, dict(LEVELS.get(bot.name, {})), REVISIONS.get(module, 1)
         command = ["python", "-m", module, "--family", "{family}"]

@@ -16,8 +16,8 @@ from sqlmodel import col
 
 from arena.store.engine import Sessions, fetch
 from arena.store.errors import ConflictError, NotFoundError
-from arena.store.models import Bot, Entry, Tournament, Version, now
-from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
+from arena.store.models import BotIdentity, Entry, Tournament, Version, now
+from arena.store.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor
 
 FOLLOWING: Mapping[str, frozenset[str]] = {
     "scheduled": frozenset({"running", "paused", "cancelled"}),
@@ -105,7 +105,7 @@ class Tournaments:
         created_by: int | None = None,
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
-    ) -> Page[Tournament]:
+    ) -> CursorPage[Tournament]:
         """Return tournaments, latest start first, filtered by state, family, schedule or organiser.
 
         Games of people are omitted unless `state` is `open`.
@@ -158,14 +158,14 @@ class Tournaments:
                 col(Entry.seat),
                 col(Entry.version_id),
                 col(Version.name),
-                col(Bot.name),
+                col(BotIdentity.name),
                 col(Version.number),
                 col(Entry.eligibility),
                 col(Entry.withdrawn),
                 col(Entry.suspended),
             )
             .join(Version, col(Version.id) == col(Entry.version_id))
-            .join(Bot, col(Bot.id) == col(Version.bot_id))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
             .where(col(Entry.tournament_id) == tournament_id)
             .order_by(col(Entry.seat))
         )

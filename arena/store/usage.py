@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.store.errors import QuotaError
-from arena.store.models import Bot, Version
+from arena.store.models import BotIdentity, Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,11 @@ class Usage:
 
 def usage_of(session: Session, owner_id: int) -> Usage:
     """Return the present usage of a user."""
-    mine = col(Bot.owner_id) == owner_id, col(Bot.name).not_like("@%")
-    bots = session.scalar(select(func.count()).where(*mine, col(Bot.is_retired).is_(False)))
+    mine = col(BotIdentity.owner_id) == owner_id, col(BotIdentity.name).not_like("@%")
+    bots = session.scalar(select(func.count()).where(*mine, col(BotIdentity.is_retired).is_(False)))
     versions, size = session.execute(
         select(func.count(), func.coalesce(func.sum(col(Version.size_bytes)), 0))
-        .join(Bot, col(Bot.id) == col(Version.bot_id))
+        .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
         .where(*mine, col(Version.state) != "retired")
     ).one()
     return Usage(bots or 0, int(versions), int(size))

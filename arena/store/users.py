@@ -15,7 +15,7 @@ from arena.store.credentials import CredentialError, read_name, read_scopes, sco
 from arena.store.engine import Sessions
 from arena.store.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError, TakenError
 from arena.store.models import Login, Token, User, now
-from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
+from arena.store.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor
 
 _USE_NOTED_EVERY = timedelta(minutes=1)
 """Resolution of a token's `last_used`, so that not every read writes."""
@@ -71,7 +71,7 @@ class Users:
             raise NotFoundError("user", name)
         return user
 
-    def page(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[User]:
+    def page(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> CursorPage[User]:
         """Return all users ordered by name."""
         limit = bounded(limit)
         query = select(User).order_by(col(User.name)).limit(limit + 1)

@@ -14,7 +14,7 @@ from sqlmodel import col
 
 from arena.store.engine import Sessions, fetch
 from arena.store.errors import ConflictError, NotFoundError
-from arena.store.models import Bot, User, Version, VersionFamily
+from arena.store.models import BotIdentity, User, Version, VersionFamily
 from arena.store.usage import usage_of
 
 STATES = ("uploaded", "checking", "active", "failed", "retired")
@@ -43,7 +43,7 @@ class VersionLine:
 _LINE = (
     col(Version.id),
     col(Version.bot_id),
-    col(Bot.name),
+    col(BotIdentity.name),
     col(User.name),
     col(Version.number),
     col(Version.name),
@@ -88,7 +88,7 @@ class Versions:
         """
         try:
             with self._sessions.writing() as session:
-                bot = session.get(Bot, bot_id)
+                bot = session.get(BotIdentity, bot_id)
                 if bot is None:
                     raise NotFoundError("bot", bot_id)
                 if bot.is_retired:
@@ -147,7 +147,11 @@ class Versions:
 
     def find(self, bot: str, number: int | None = None) -> Version:
         """Return a version by its bot's name and its number, by default the newest active one. Raises NotFoundError."""
-        query = select(Version).join(Bot, col(Bot.id) == col(Version.bot_id)).where(col(Bot.name) == bot)
+        query = (
+            select(Version)
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .where(col(BotIdentity.name) == bot)
+        )
         if number is None:
             query = query.where(col(Version.state) == "active").order_by(col(Version.number).desc()).limit(1)
         else:
@@ -180,7 +184,7 @@ class Versions:
         return self._lines(
             col(Version.state) == "active",
             col(Version.id).in_(plays),
-            order=(col(Bot.name), col(Version.number).desc()),
+            order=(col(BotIdentity.name), col(Version.number).desc()),
         )
 
     def remote(self) -> set[str]:
@@ -245,8 +249,8 @@ class Versions:
         query = (
             select(*_LINE)
             .select_from(Version)
-            .join(Bot, col(Bot.id) == col(Version.bot_id))
-            .join(User, col(User.id) == col(Bot.owner_id))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .join(User, col(User.id) == col(BotIdentity.owner_id))
             .where(*conditions)
             .order_by(*order)
         )

@@ -12,7 +12,7 @@ from arena.store.commit import count_over, pack
 from arena.store.engine import Sessions, fetch
 from arena.store.errors import NotFoundError
 from arena.store.models import Game, Record, Void, now
-from arena.store.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
+from arena.store.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor
 from referee.record import GameRecord
 from referee.rules.core import Kind
 
@@ -68,7 +68,7 @@ class Voids:
                 count_over(session, game.tournament_id)
         return True
 
-    def page(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[VoidLine]:
+    def page(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> CursorPage[VoidLine]:
         """Return void attempts, latest first."""
         limit = bounded(limit)
         query = (

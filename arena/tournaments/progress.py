@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from arena.store import Store
 from arena.store.models import Tournament
-from arena.store.queue import Outline
+from arena.store.queue import GameOutline
 from arena.store.tournaments import EntryLine
 from arena.tournaments import findings, format, openings
 from arena.tournaments.creation import shortage
@@ -95,7 +95,7 @@ def _store(
     tournament: Tournament,
     document: Document,
     entries: list[EntryLine],
-    outlines: list[Outline],
+    outlines: list[GameOutline],
     *,
     found: Step,
     draw: openings.Draw,

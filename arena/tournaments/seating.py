@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from arena.store import Store
 from arena.store.models import Tournament
-from arena.store.queue import Outline
+from arena.store.queue import GameOutline
 from arena.store.tournaments import EntryLine
 from arena.tournaments import format
 from arena.tournaments.meeting import Played, Seat, State
@@ -38,7 +38,7 @@ def seats_of(store: Store, tournament: Tournament, entries: list[EntryLine]) -> 
     return found
 
 
-def played(outlines: Sequence[Outline], entries: Sequence[EntryLine]) -> list[Played]:
+def played(outlines: Sequence[GameOutline], entries: Sequence[EntryLine]) -> list[Played]:
     """The games as formats see them."""
     seat_of = {entry.version_id: entry.seat for entry in entries}
     return [

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Any
 
 from arena.store import Store
-from arena.store.queue import Outline
-from arena.store.results import Result
+from arena.store.queue import GameOutline
+from arena.store.results import FinishedGame
 from arena.tournaments import knockout, race, sequential, swiss
 from arena.tournaments.meeting import Played, Seat
 from arena.tournaments.seating import played, seated
@@ -96,7 +96,7 @@ class StandingTable:
         return self.strengths.as_json() | {key: beside[key] for key in ("advantage", "advantage_interval")}
 
 
-def standing(store: Store, tournament_id: int, outlines: Sequence[Outline] | None = None) -> StandingTable:
+def standing(store: Store, tournament_id: int, outlines: Sequence[GameOutline] | None = None) -> StandingTable:
     """The table of a tournament as of now, or as of these games of it.
 
     Raises NotFoundError, SettingsError for an unreadable document.
@@ -115,7 +115,7 @@ def standing(store: Store, tournament_id: int, outlines: Sequence[Outline] | Non
     return StandingTable(tuple(lines), TIE_BREAKS.get(document.format, _PLAIN), results, verdict, raced, names)
 
 
-def by_points(store: Store, tournament_id: int, results: Sequence[Result]) -> StandingTable:
+def by_points(store: Store, tournament_id: int, results: Sequence[FinishedGame]) -> StandingTable:
     """The table of a tournament whose document cannot be read, as for a round robin: another program stored it."""
     met = {name for result in results for name in (result.first, result.second)}
     entries = {

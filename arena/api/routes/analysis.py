@@ -8,7 +8,7 @@ from arena.api.schemas import GameId, Number
 from arena.api.schemas.analysis import AnalysisDocument, AnalysisWish, QuestionDocument, QuestionWish, Thought
 from arena.http.address import PREFIX
 from arena.http.call import Answer, Call
-from arena.services.analysis import GameAnalysis, Question
+from arena.services.analysis import AnalysisStatus, PositionQuery
 from arena.store.models import AnalysisRequest
 
 routes = Routes()
@@ -35,7 +35,7 @@ async def ask(call: Call, game: GameId, body: AnalysisWish) -> Answer[AnalysisDo
     return Answer(_document(found), keep="never", is_private=True)
 
 
-def _document(found: GameAnalysis) -> AnalysisDocument:
+def _document(found: AnalysisStatus) -> AnalysisDocument:
     about = {name: value for name, value in found.data.items() if name != "game"}
     return AnalysisDocument.model_validate(
         {"game": found.game_id, "state": found.state, "problem": found.problem, **about}
@@ -53,7 +53,7 @@ def _document(found: GameAnalysis) -> AnalysisDocument:
 )
 async def ask_position(call: Call, body: QuestionWish) -> Answer[QuestionDocument]:
     """The judge answers while no game is played: read the question again until `is_done`."""
-    question = Question(**body.model_dump(exclude={"nodes"}))
+    question = PositionQuery(**body.model_dump(exclude={"nodes"}))
     line = await call.run(services.analysis.read_question, question)
     found = await call.run(services.analysis.ask_position, call.arena, line, call.user, body.nodes)
     headers = {"Location": f"{PREFIX}/questions/{found.id}"}

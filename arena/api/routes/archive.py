@@ -23,7 +23,7 @@ from arena.http import cache
 from arena.http.call import Answer, Call
 from arena.http.problem import Problem
 from arena.http.upload import Upload
-from arena.services.archive import MOST_TEXT_BYTES, Query
+from arena.services.archive import MAX_TEXT_BYTES, ArchiveSearchForm
 from arena.store.archive_line import ArchiveLine
 from arena.store.archived_game import ArchivedGame
 from arena.store.page import read_cursor, write_cursor
@@ -91,7 +91,7 @@ async def search(call: Call, query: ArchiveQuery) -> ArchivePage:
     found = await call.run(
         lambda: services.archive.search(
             call.arena,
-            Query(**given),
+            ArchiveSearchForm(**given),
             sort=query.sort,
             is_falling=query.order == "falling",
             limit=query.limit,
@@ -191,8 +191,8 @@ async def take_in(call: Call, query: ImportQuery, upload: Upload) -> ImportDocum
     The body is the text itself. The same game is kept once, in whatever notation it comes.
     """
     async with upload.received() as file:
-        if file.size > MOST_TEXT_BYTES:
-            raise Problem("too-large", f"a text has {MOST_TEXT_BYTES:,} bytes at most", limit=MOST_TEXT_BYTES)
+        if file.size > MAX_TEXT_BYTES:
+            raise Problem("too-large", f"a text has {MAX_TEXT_BYTES:,} bytes at most", limit=MAX_TEXT_BYTES)
         data = await call.run(file.file.read)
     try:
         text = data.decode("utf-8-sig")

@@ -269,7 +269,7 @@ async def _shown(call: Call, version_id: int) -> Answer[Submission]:
     return Answer(submission_document(found), keep=keep, is_private=found.log is not None)
 
 
-def submission_document(found: services.submission.Submission) -> Submission:
+def submission_document(found: services.submission.SubmissionStatus) -> Submission:
     """A submission as a document."""
     return Submission(
         **version_item(found.line, found.fit_from_ms).model_dump(),

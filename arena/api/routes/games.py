@@ -184,7 +184,7 @@ async def show(call: Call, game: GameId) -> Answer[GameDocument]:
     return Answer(_document(found), keep="immutable" if found.line.state in OVER else "never")
 
 
-def _document(found: services.game.Game) -> GameDocument:
+def _document(found: services.game.GameDetails) -> GameDocument:
     line, record = found.line, found.record
     names = {line.first_id: line.first, line.second_id: line.second}
     return GameDocument(

@@ -14,7 +14,7 @@ from sqlalchemy import delete
 from arena.http.address import PREFIX
 from arena.http.limit import WaitingRoom
 from arena.store.credentials import hash_password
-from arena.store.models import Guess
+from arena.store.models import LoginAttempt
 from tests.arena.api.filled import Arena
 from tests.arena.api.server import Reply
 
@@ -66,7 +66,7 @@ class Browser:
 @pytest.fixture(autouse=True)
 def nobody_has_guessed(arena: Arena) -> None:
     with arena.store.writing() as session:
-        session.execute(delete(Guess))
+        session.execute(delete(LoginAttempt))
 
 
 @pytest.fixture

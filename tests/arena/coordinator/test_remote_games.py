@@ -8,7 +8,7 @@ from typing import Any
 from arena.coordinator.lobby import Presence
 from arena.coordinator.memory import Job
 from arena.coordinator.remote_games import RemoteGames
-from arena.store.queue import Waiting
+from arena.store.queue import PendingGame
 from referee.spec import BotSpec, GameSpec, PlannedGame
 
 NEAR = BotSpec("near", ("near",))
@@ -23,8 +23,8 @@ class Clock:
         return self.now
 
 
-def planned(first: BotSpec = FAR, second: BotSpec = NEAR) -> Waiting:
-    return Waiting(PlannedGame.of(GameSpec("loa", "standard", first, second)), 7, 0)
+def planned(first: BotSpec = FAR, second: BotSpec = NEAR) -> PendingGame:
+    return PendingGame(PlannedGame.of(GameSpec("loa", "standard", first, second)), 7, 0)
 
 
 def made(present: dict[str, Presence], clock: Clock, open_pool: Any = None) -> RemoteGames:

@@ -22,7 +22,7 @@ from arena.services import Arena, analysis
 from arena.store import Identity, Store
 from arena.store.archived_game import ArchivedGame
 from arena.store.credentials import hash_password
-from arena.store.models import Bot, Game, Schedule, Tournament, Version, Void
+from arena.store.models import BotIdentity, Game, Schedule, Tournament, Version, Void
 from arena.submission.check import spec_of
 from referee.record import GameRecord, Ply
 from referee.rules import families, load
@@ -243,7 +243,7 @@ def _examine(store: Store, version_id: int) -> None:
 def _call_names(stage: Stage) -> None:
     """Names that were never checked, as another program may have written them, wherever names are shown."""
     with stage.store.writing() as session:
-        bot = session.scalars(select(Bot).where(col(Bot.name) == "broken")).one()
+        bot = session.scalars(select(BotIdentity).where(col(BotIdentity.name) == "broken")).one()
         bot.name = stage.odd_bot = ODD_NAME[:300].strip()
         version = session.scalars(select(Version).where(col(Version.bot_id) == bot.id)).one()
         version.name = f"{ODD_NAME} v1"
@@ -369,7 +369,7 @@ def _asked(stage: Stage) -> int:
     """A position somebody asked the judge about, and its answer."""
     arena = Arena(stage.store, Settings())
     user = stage.store.users.add("quinn")
-    line = analysis.read_question(analysis.Question("loa", moves="b1b3"))
+    line = analysis.read_question(analysis.PositionQuery("loa", moves="b1b3"))
     found = analysis.ask_position(arena, line, Identity(user.id or 0, user.name, "author", ("read",)))
     answer = {"family": "loa", "side": "second", "judge": "alphabeta", "nodes": 200_000, "fit": "shipped 1"}
     stage.store.analyses.answer(

@@ -11,7 +11,7 @@ from arena.store.credentials import CredentialError, digest_of, scopes_of
 from tests.arena.services.conftest import Person
 
 PASSWORD = "correct horse battery"
-HOME, AWAY = account.Place("192.0.2.1"), account.Place("198.51.100.7")
+HOME, AWAY = account.LoginOrigin("192.0.2.1"), account.LoginOrigin("198.51.100.7")
 
 
 def test_a_user_logs_in_and_out(arena: Arena) -> None:
@@ -124,12 +124,12 @@ def test_wrong_passwords_make_others_wait_nowhere_but_in_strange_places(arena: A
     device = account.log_in(arena, "ada", PASSWORD, HOME).device
     for number in range(60):
         with pytest.raises((UnauthorisedError, account.TooManyTriesError)):
-            account.authenticate(arena, "ada", "wrong", account.Place(f"203.0.113.{number}"))
+            account.authenticate(arena, "ada", "wrong", account.LoginOrigin(f"203.0.113.{number}"))
     with pytest.raises(account.TooManyTriesError) as caught:
         account.authenticate(arena, "ada", PASSWORD, AWAY)
     assert 0 < caught.value.wait_s <= 60
     assert account.authenticate(arena, "ada", PASSWORD, HOME).name == "ada"
-    assert account.authenticate(arena, "ada", PASSWORD, account.Place(AWAY.address, device)).name == "ada"
+    assert account.authenticate(arena, "ada", PASSWORD, account.LoginOrigin(AWAY.address, device)).name == "ada"
 
 
 @pytest.mark.usefixtures("instant")
@@ -185,11 +185,11 @@ def test_a_changed_password_ends_sessions_and_forgets_places(arena: Arena) -> No
     fresh = account.change_password(arena, ada, PASSWORD, "another horse, no battery", HOME)
     assert arena.store.users.by_login(digest_of(session.secret)) is None
     assert arena.store.users.by_login(digest_of(fresh.secret)) is not None
-    assert not arena.store.known_places.is_anybodys(digest_of(session.device))
+    assert not arena.store.trusted_devices.is_known_to_any_user(digest_of(session.device))
     assert arena.store.users.by_token(digest_of(secret)) is not None
     user.change(arena, "ada", password="yet another horse", revoke_tokens=True)
     assert arena.store.users.by_token(digest_of(secret)) is None
-    assert not arena.store.known_places.is_anybodys(digest_of(fresh.device))
+    assert not arena.store.trusted_devices.is_known_to_any_user(digest_of(fresh.device))
 
 
 def test_the_first_administrator_is_made_once(arena: Arena) -> None:

@@ -10,7 +10,7 @@ import pytest
 from arena.collections.notation import write_record
 from arena.config import Settings
 from arena.services import Arena, analysis
-from arena.services.analysis import Question
+from arena.services.analysis import PositionQuery
 from arena.store import BadValueError, ConflictError, Identity, NotFoundError, Store
 from referee.rules import load
 from tests.arena.field import Field
@@ -69,14 +69,14 @@ def test_marks_of_a_judge_stand_where_people_gave_none(arena: Arena) -> None:
 
 def test_a_position_is_asked_about(arena: Arena) -> None:
     ada = who(arena)
-    line = analysis.read_question(Question("loa", moves="b1b3 a2c2"))
+    line = analysis.read_question(PositionQuery("loa", moves="b1b3 a2c2"))
     found = analysis.ask_position(arena, line, ada)
     assert not found.is_done
     assert found.id is not None
-    assert analysis.read_answer(arena, found.id, ada).nodes == analysis.QUESTION_NODES
+    assert analysis.read_answer(arena, found.id, ada).nodes == analysis.POSITION_NODES
     with pytest.raises(NotFoundError):
         analysis.read_answer(arena, found.id, who(arena, "eve"))
     with pytest.raises(BadValueError, match="is illegal"):
-        analysis.read_question(Question("loa", moves="a1a8"))
+        analysis.read_question(PositionQuery("loa", moves="a1a8"))
     with pytest.raises(BadValueError, match="chess"):
-        analysis.read_question(Question("chess"))
+        analysis.read_question(PositionQuery("chess"))

@@ -13,7 +13,7 @@ import pytest
 from arena.collections.following import follow, rebuild
 from arena.config import read_settings
 from arena.services import Arena, explorer
-from arena.services.explorer import Figures, Found, Question
+from arena.services.explorer import ExplorerRequest, ExplorerResult, Figures
 from arena.store import BadValueError, Store
 from arena.store.archived_game import HERE, ArchivedGame
 from referee.rules import families, load
@@ -86,7 +86,7 @@ def said(found: Figures, games: dict[int, ArchivedGame], strengths: dict[str, fl
     return {**told, "last": number, "best": merit(games[found.best.serial], strengths) if found.best else None}
 
 
-def check(found: Found, position: Position, games: Sequence[ArchivedGame], strengths: dict[str, float]) -> int:
+def check(found: ExplorerResult, position: Position, games: Sequence[ArchivedGame], strengths: dict[str, float]) -> int:
     """Compare with a look at every game; how many games it was."""
     seen = list(visits(games, position))
     numbered = {game.serial: game for game in games}
@@ -105,9 +105,9 @@ def check(found: Found, position: Position, games: Sequence[ArchivedGame], stren
     return len(seen)
 
 
-def asked(position: Position, **more: object) -> Question:
+def asked(position: Position, **more: object) -> ExplorerRequest:
     ruleset = position.ruleset
-    return Question(ruleset.rules.family, ruleset.variant.name, position=str(position), **more)  # type: ignore[arg-type]
+    return ExplorerRequest(ruleset.rules.family, ruleset.variant.name, position=str(position), **more)  # type: ignore[arg-type]
 
 
 def at_random(games: Sequence[ArchivedGame], rng: random.Random) -> Position:
@@ -175,17 +175,17 @@ def test_images_of_a_move_are_one_and_a_repetition_counts_once(
     ruleset = start.ruleset
     game = ArchivedGame("1", family, ruleset.variant.name, {}, str(start), (move,), "a", "b", "first", "resigned")
     sqlite_store.archive.add([game, replace(game, id="2", winner="draw")])
-    (found,) = explorer.explore(arena, Question(family)).moves
+    (found,) = explorer.explore(arena, ExplorerRequest(family)).moves
     keys = {one: key_of(ruleset, start.play(one).state) for one in start.texts}
     assert (found.move, *found.same) == tuple(one for one in start.texts if keys[one] == keys[move])
     assert (found.games, found.score) == (2, 0.75 if start.side == "first" else 0.25)
-    assert explorer.explore(arena, Question(family, moves=found.move)).games == 2
+    assert explorer.explore(arena, ExplorerRequest(family, moves=found.move)).games == 2
 
 
 def test_the_performance_is_what_results_against_such_opponents_speak_of(arena: Arena, field: Field) -> None:
     field.play(8)
     follow(arena.store)
-    found = explorer.explore(arena, Question("loa"))
+    found = explorer.explore(arena, ExplorerRequest("loa"))
     assert found.performance is not None
     points = found.first + found.draw / 2
     even = explorer._performance(25.0, 4.0, 8)
@@ -202,17 +202,17 @@ def test_the_performance_is_what_results_against_such_opponents_speak_of(arena: 
 @pytest.mark.parametrize(
     ("question", "name"),
     [
-        (Question("chess"), "family"),
-        (Question("loa", "nonsense"), "variant"),
-        (Question("loa", position="nonsense"), "position"),
-        (Question("loa", moves="z9z9"), "moves"),
-        (Question("loa", moves="b1b3 b3b5"), "moves"),
-        (Question("loa", moves="b1b3 " * 4000), "moves"),
-        (Question("loa", since="yesterday"), "since"),
-        (Question("loa", bot="<b>"), "bot"),
+        (ExplorerRequest("chess"), "family"),
+        (ExplorerRequest("loa", "nonsense"), "variant"),
+        (ExplorerRequest("loa", position="nonsense"), "position"),
+        (ExplorerRequest("loa", moves="z9z9"), "moves"),
+        (ExplorerRequest("loa", moves="b1b3 b3b5"), "moves"),
+        (ExplorerRequest("loa", moves="b1b3 " * 4000), "moves"),
+        (ExplorerRequest("loa", since="yesterday"), "since"),
+        (ExplorerRequest("loa", bot="<b>"), "bot"),
     ],
 )
-def test_what_cannot_be_asked_is_named(arena: Arena, question: Question, name: str) -> None:
+def test_what_cannot_be_asked_is_named(arena: Arena, question: ExplorerRequest, name: str) -> None:
     with pytest.raises(BadValueError) as caught:
         explorer.explore(arena, question)
     assert caught.value.field == name

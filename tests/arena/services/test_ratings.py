@@ -25,10 +25,10 @@ def test_it_is_that_of_the_pools_own_games(arena: Arena) -> None:
 
 def test_large_pools_are_left_alone(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     Field(arena.store).play(8)
-    assert ratings.first_move_advantage(arena, "loa", first_move_advantage.MOST_GAMES) is not None
-    assert ratings.first_move_advantage(arena, "loa", 2 * first_move_advantage.MOST_GAMES) is None
+    assert ratings.first_move_advantage(arena, "loa", first_move_advantage.MAX_GAMES) is not None
+    assert ratings.first_move_advantage(arena, "loa", 2 * first_move_advantage.MAX_GAMES) is None
     assert ratings.first_move_advantage(arena, "loa", 8) is not None
-    monkeypatch.setattr(first_move_advantage, "MOST_VERSIONS", 3)
+    monkeypatch.setattr(first_move_advantage, "MAX_VERSIONS", 3)
     assert ratings.first_move_advantage(arena, "loa", 9) is None
 
 

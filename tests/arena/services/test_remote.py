@@ -50,7 +50,7 @@ def test_who_may_not_connect_is_told_why(arena: Arena, person: Person) -> None:
     with pytest.raises(ConflictError, match="was uploaded"):
         remote.admit(arena, "near", ["loa"], bob)
     small = Arena(arena.store, arena.settings.model_copy(update={"max_bots": 1}), arena.bus)
-    with pytest.raises(QuotaError, match="the limit"):
+    with pytest.raises(QuotaError, match="the maximum of 1"):
         remote.admit(small, "another", ["loa"], bob)
 
 

@@ -10,9 +10,9 @@ from sqlalchemy import text
 
 from arena.collections import following
 from arena.store import QuotaError, Store
-from arena.store.analyses import MOST_OF_USER, AnalysisFigures, AnalysisFilter, AnalysisTask
-from arena.store.archive_search import Search
-from arena.store.models import Curve, now
+from arena.store.analyses import MAX_WAITING_PER_USER, AnalysisFigures, AnalysisFilter, AnalysisTask
+from arena.store.archive_search import ArchiveSearch
+from arena.store.models import StoredWinModel, now
 from tests.arena.field import Field
 
 
@@ -58,7 +58,7 @@ def test_who_asked_goes_first_and_positions_before_games(store: Store) -> None:
 
 def test_nobody_asks_for_too_much(sqlite_store: Store) -> None:
     user = sqlite_store.users.add("ada").id
-    for number in range(MOST_OF_USER):
+    for number in range(MAX_WAITING_PER_USER):
         sqlite_store.analyses.ask(user, 1, game_id=f"g{number}")
     with pytest.raises(QuotaError, match="of yours"):
         sqlite_store.analyses.ask(user, 1, question={})
@@ -95,7 +95,7 @@ def test_an_analysis_goes_with_its_result(store: Store) -> None:
 def test_the_latest_curve_of_a_family_holds(sqlite_store: Store) -> None:
     assert sqlite_store.analyses.curve("loa") is None
     for scale in (100.0, 200.0):
-        row = Curve(family="loa", scale=scale, games=1, positions=300, log_loss=0.5)
+        row = StoredWinModel(family="loa", scale=scale, games=1, positions=300, log_loss=0.5)
         number = sqlite_store.analyses.add_curve(row)
     found = sqlite_store.analyses.curve("loa")
     assert found is not None
@@ -136,15 +136,15 @@ def test_the_archive_is_searched_by_them_too(sqlite_store: Store) -> None:
     archive = sqlite_store.archive
 
     def found(sort: str = "number", **words: Any) -> list[int]:
-        search = Search(analysed=AnalysisFilter(**words) or None)
+        search = ArchiveSearch(analysed=AnalysisFilter(**words) or None)
         return [line.serial for line in archive.search(search, sort=sort, is_falling=True).games]
 
     assert found() == [3, 2, 1]
     assert found(least_gaffes=1) == [2, 1]
     assert found(is_thrown=True) == [2]
     assert found("gaffes") == [2, 1]
-    assert archive.search(Search(), sort="gaffes", limit=1).next == 1
-    assert [line.serial for line in archive.search(Search(), sort="gaffes", after=1).games] == [2]
+    assert archive.search(ArchiveSearch(), sort="gaffes", limit=1).next == 1
+    assert [line.serial for line in archive.search(ArchiveSearch(), sort="gaffes", after=1).games] == [2]
 
 
 def test_the_plans_of_lists_by_figures_use_their_indexes(sqlite_store: Store) -> None:

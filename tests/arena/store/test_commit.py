@@ -11,7 +11,7 @@ from sqlalchemy import text, update
 from sqlmodel import col
 
 from arena.store import ConflictError, NotFoundError, Store
-from arena.store.models import Rating, RatingChange
+from arena.store.models import RatingChange, VersionRating
 from referee.ratings import trueskill
 from referee.rules import load
 from referee.rules.core import Termination
@@ -155,7 +155,9 @@ def test_rebuild_writes_the_same_numbers(store: Store, field: Field) -> None:
 def test_check_finds_every_kind_of_fault(store: Store, field: Field) -> None:
     records = field.play(10)
     with store.writing() as session:
-        session.execute(update(Rating).where(col(Rating.version_id) == field.versions[0].id).values(mu=25.000001))
+        session.execute(
+            update(VersionRating).where(col(VersionRating.version_id) == field.versions[0].id).values(mu=25.000001)
+        )
     assert len(store.ratings.check()) == 1
     store.ratings.rebuild()
     with store.writing() as session:

@@ -50,7 +50,10 @@ def test_a_clock_that_is_wrong_takes_nothing(store: Store, hours: int, monkeypat
 
 
 def test_what_is_fenced_is_written_by_the_owner_alone(store: Store) -> None:
-    with store.leases.fencing("referee", "one"), pytest.raises(LeaseLostError, match="is nobody's, not one's"):
+    with (
+        store.leases.fencing("referee", "one"),
+        pytest.raises(LeaseLostError, match="is owned by no process, not by one"),
+    ):
         store.users.add("ada")
     assert store.leases.take("referee", "one", 10)
     with store.leases.fencing("referee", "one"):

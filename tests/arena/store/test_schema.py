@@ -62,7 +62,7 @@ def test_schema_of_a_program_before_1_0_is_refused(own_store: Store, number: str
     with own_store.engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = :number"), {"number": number})
     for act in (own_store.require, own_store.upgrade):
-        with pytest.raises(SchemaError, match=rf"schema {number}, of a program before 1.0.*arena init --data NEW"):
+        with pytest.raises(SchemaError, match=rf"schema {number} of a program before 1.0.*arena init --data NEW"):
             act()
     assert schema.revision(own_store.engine) == number
 
@@ -81,7 +81,7 @@ def test_tables_of_another_program_are_left_alone(own_store: Store) -> None:
         connection.execute(text("CREATE TABLE users (id INTEGER)"))
         connection.execute(text("DROP TABLE alembic_version"))
     for act in (own_store.require, own_store.upgrade):
-        with pytest.raises(SchemaError, match=r"a table users but no arena's schema.*--database"):
+        with pytest.raises(SchemaError, match=r"a table users but not the arena's schema.*--database"):
             act()
 
 
