@@ -126,7 +126,7 @@ def _open(arguments: argparse.Namespace) -> Iterator[Arena]:
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    from arena.services.archive import find_format, read_text, take_in
+    from arena.services.archive import find_format, read_text, store_collection
 
     ruleset = choice.settle(arguments)
     form = find_format(ruleset.rules, arguments.format) if arguments.format else None
@@ -142,7 +142,7 @@ def _import(arguments: argparse.Namespace) -> int:
     files: list[dict[str, Any]] = []
     with _open(arguments) as arena:
         for name, collection in read:
-            found = take_in(arena, collection, "stdin" if name == "-" else Path(name).name)
+            found = store_collection(arena, collection, "stdin" if name == "-" else Path(name).name)
             files.append({**found.as_json(), "file": name})
     return _report(arguments, files)
 

@@ -148,7 +148,7 @@ def _make_from_games(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
                 demand,
                 count=arguments.count,
                 seed=arguments.seed,
-                on_look=lambda looks: output.progress(f"{looks} positions looked into"),
+                on_examine=lambda examined: output.progress(f"{examined} positions examined"),
             )
     except BookError as error:
         raise CommandError(str(error), Exit.FAILED) from None

@@ -188,7 +188,7 @@ class Coordinator:
         """Have the database say which remote bots are connected: when that changes, and now and then."""
 
         def say(stop: threading.Event) -> None:
-            self._store.presences.say({one.version_id: one for one in lobby.present.values()})
+            self._store.presences.report({one.version_id: one for one in lobby.present.values()})
             stop.wait(PAUSE_S)  # what changes meanwhile is said together
 
         def note() -> None:

@@ -21,7 +21,7 @@ from arena.helper_process import HelperProcess
 from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.store import Store
-from arena.store.audit import SHUT_OUT, THROTTLED, VERIFIED
+from arena.store.audit import QUARANTINED, THROTTLED, VERIFIED
 from referee.pool import JobError, WorkerLostError
 from referee.record import GameRecord
 from referee.rules.core import Kind, Termination
@@ -79,7 +79,7 @@ class Inspection:
         self._suspects: deque[tuple[str, int]] = deque()
         """Workers whose earlier results are still to be verified, and behind which commit."""
         self._unnoted: list[tuple[str, str]] = []
-        """What the audit log does not know yet: `SHUT_OUT` or `THROTTLED`, and the worker."""
+        """What the audit log does not know yet: `QUARANTINED` or `THROTTLED`, and the worker."""
         self._log = logger("coordinator")
 
     def passed(self, worker: str, games: Sequence[PlannedGame], records: Sequence[GameRecord]) -> list[GameRecord]:
@@ -102,7 +102,7 @@ class Inspection:
 
     def resume(self) -> None:
         """Shut out whom others have shut out without seeing to the end of it. Raises StoreUnavailableError."""
-        for line in self._store.audit.unfinished(SHUT_OUT, VERIFIED):
+        for line in self._store.audit.unfinished(QUARANTINED, VERIFIED):
             worker = str(line.detail["worker"])
             if worker not in self._shut_out:
                 self._suspect(worker, str(line.detail["problem"]))
@@ -157,7 +157,7 @@ class Inspection:
             return
         self._log.error("worker shut out", worker=worker, game=game.id, problem=problem)
         self._suspect(worker, problem)
-        self._unnoted.append((SHUT_OUT, worker))
+        self._unnoted.append((QUARANTINED, worker))
 
     def _time(self, worker: str, game: PlannedGame, record: GameRecord) -> None:
         """Whether bots are slower there. What shows it is a result all the same: both bots were."""

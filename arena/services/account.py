@@ -110,7 +110,7 @@ def change_password(
     return _session(arena, by, trusted)
 
 
-def describe(arena: Arena, by: Identity, about: str | None = None, link: str | None = None) -> User:
+def update_profile(arena: Arena, by: Identity, about: str | None = None, link: str | None = None) -> User:
     """Update the caller's profile. `None` leaves a field unchanged. Raises BadValueError."""
     user = arena.store.users.get(by.user_id)
     about, link = user.about if about is None else about.strip(), user.link if link is None else link.strip()

@@ -146,11 +146,11 @@ def _analysed(query: ArchiveSearchForm) -> AnalysisFilter | None:
             f"invalid thrown {word[:40]!r}: expected yes or no", field="thrown", hint="write thrown=yes"
         )
     found = AnalysisFilter(
-        least_gaffes=query.gaffes,
-        most_gaffes=query.most_gaffes,
-        least_accuracy=query.accuracy,
-        most_accuracy=query.most_accuracy,
-        least_turns=query.turns,
+        min_blunders=query.gaffes,
+        max_blunders=query.most_gaffes,
+        min_accuracy=query.accuracy,
+        max_accuracy=query.most_accuracy,
+        min_turning_points=query.turns,
         is_thrown=word == "yes" if word else None,
     )
     return found or None
@@ -352,12 +352,12 @@ def upload(
     if not source or len(source) > 80 or not source.isprintable():
         raise BadValueError("invalid name of a collection", field="source", hint="write 1 to 80 printable characters")
     read = read_text(text, ruleset, find_format(rules, notation) if notation else None)
-    found = take_in(arena, read, source)
+    found = store_collection(arena, read, source)
     arena.note("archive.import", f"archive:{source}"[:120], by, family=family, new=found.new, bad=len(found.problems))
     return found
 
 
-def take_in(arena: Arena, read: Collection, source: str) -> ImportReport:
+def store_collection(arena: Arena, read: Collection, source: str) -> ImportReport:
     """Store the good games of a parsed text."""
     games = [to_archived(one, source, read.format) for one in read.games]
     return ImportReport(source, read.format, len(games), arena.store.archive.add(games), read.problems)

@@ -34,12 +34,12 @@ class BookCriteria:
 
 def make_from_games(
     arena: Arena,
-    question: ExplorerRequest,
-    demand: BookCriteria,
+    request: ExplorerRequest,
+    criteria: BookCriteria,
     *,
     count: int,
     seed: int,
-    on_look: Callable[[int], None] = lambda looks: None,
+    on_examine: Callable[[int], None] = lambda examined: None,
 ) -> list[BookLine]:
     """Return `count` lines, sampled by seed from all that meet the criteria and sorted by their moves.
 
@@ -47,35 +47,35 @@ def make_from_games(
     """
     known: dict[int, BookLine] = {}
     front: list[tuple[str, ...]] = [()]
-    looks = 0
-    for depth in range(demand.plies + 1):
+    examined = 0
+    for depth in range(criteria.plies + 1):
         seen: set[int] = set()
         following: list[tuple[str, ...]] = []
         for line in front:
-            looks += 1
-            if looks > MAX_POSITIONS:
+            examined += 1
+            if examined > MAX_POSITIONS:
                 raise BookError(f"more than {MAX_POSITIONS:,} positions to examine; raise --games or lower --plies")
-            on_look(looks)
-            found = explore(arena, replace(question, moves=" ".join(line)))
+            on_examine(examined)
+            found = explore(arena, replace(request, moves=" ".join(line)))
             if found.key in seen:  # another order of moves led there
                 continue
             seen.add(found.key)
-            if depth < demand.plies:
-                following += [(*line, one.move) for one in found.moves if _known(one) >= demand.games]
-            elif _is_level(found, demand):
-                known[found.key] = BookLine(_opening(found, line, question), None, told(found))
+            if depth < criteria.plies:
+                following += [(*line, one.move) for one in found.moves if _known(one) >= criteria.games]
+            elif _is_level(found, criteria):
+                known[found.key] = BookLine(_opening(found, line, request), None, describe_evidence(found))
         front = following
     lines = sorted(known.values(), key=lambda line: line.opening.moves)
     if len(lines) < count:
         raise BookError(
-            f"only {len(lines)} lines of {demand.plies} plies have {demand.games} games and are within "
-            f"{demand.balance:g} of an even score; lower --count or --games, or raise --balance"
+            f"only {len(lines)} lines of {criteria.plies} plies have {criteria.games} games and are within "
+            f"{criteria.balance:g} of an even score; lower --count or --games, or raise --balance"
         )
     return sorted(random.Random(seed).sample(lines, count), key=lambda line: line.opening.moves)
 
 
-def _opening(found: ExplorerResult, line: tuple[str, ...], question: ExplorerRequest) -> Opening:
-    return Opening(found.variant, moves=line, position=question.position or None)
+def _opening(found: ExplorerResult, line: tuple[str, ...], request: ExplorerRequest) -> Opening:
+    return Opening(found.variant, moves=line, position=request.position or None)
 
 
 def _known(figures: Figures) -> int:
@@ -83,12 +83,12 @@ def _known(figures: Figures) -> int:
     return figures.first + figures.draw + figures.second
 
 
-def _is_level(figures: Figures, demand: BookCriteria) -> bool:
+def _is_level(figures: Figures, criteria: BookCriteria) -> bool:
     games = _known(figures)
-    return games >= demand.games and abs((figures.first + figures.draw / 2) / games - 0.5) <= demand.balance
+    return games >= criteria.games and abs((figures.first + figures.draw / 2) / games - 0.5) <= criteria.balance
 
 
-def told(figures: Figures) -> str:
+def describe_evidence(figures: Figures) -> str:
     """Describe the evidence for a line: games, results, the first side's score with its 95 % confidence interval."""
     games = _known(figures)
     low, high = wilson(figures.first + figures.draw / 2, games)

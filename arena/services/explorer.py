@@ -110,25 +110,25 @@ class ExplorerResult(Figures):
     """Key of the position, equal for all its symmetric images."""
 
 
-def explore(arena: Arena, question: ExplorerRequest) -> ExplorerResult:
+def explore(arena: Arena, request: ExplorerRequest) -> ExplorerResult:
     """Return the moves played in a position. Raises BadValueError that names the field."""
-    ruleset = _ruleset(question)
-    if question.bot and not _BOT.fullmatch(question.bot):
-        raise BadValueError(f"invalid bot name {question.bot[:40]!r}", field="bot", hint="write ada, or ada v2")
-    position = _position(ruleset, question)
+    ruleset = _ruleset(request)
+    if request.bot and not _BOT.fullmatch(request.bot):
+        raise BadValueError(f"invalid bot name {request.bot[:40]!r}", field="bot", hint="write ada, or ada v2")
+    position = _position(ruleset, request)
     rated_in = pool_of(ruleset)
     chosen = Selection(
         ArchiveSearch(
             family=ruleset.rules.family,
             variant=ruleset.variant.name,
-            source=question.source or None,
-            since=read_day(question.since, "since", 0),
-            until=read_day(question.until, "until", 9999),
+            source=request.source or None,
+            since=read_day(request.since, "since", 0),
+            until=read_day(request.until, "until", 9999),
         ),
         rated_in,
-        pool=question.pool or None,
-        bot=question.bot or None,
-        rating=question.rating,
+        pool=request.pool or None,
+        bot=request.bot or None,
+        rating=request.rating,
     )
     key = key_of(ruleset, position.state)
     codes_by_tag = _moves_by_tag(position)
@@ -148,16 +148,16 @@ def explore(arena: Arena, question: ExplorerRequest) -> ExplorerResult:
         variant=ruleset.variant.name,
         position=str(position),
         side=position.side,
-        pool=question.pool or rated_in,
+        pool=request.pool or rated_in,
         moves=tuple(sorted(moves, key=lambda one: (-one.games, one.move))),
         key=key,
         **_figures(found.whole, position.side),
     )
 
 
-def _ruleset(question: ExplorerRequest) -> Ruleset:
+def _ruleset(request: ExplorerRequest) -> Ruleset:
     try:
-        return load(question.family).settle(question.variant or None, question.options)
+        return load(request.family).settle(request.variant or None, request.options)
     except UnknownNameError as error:
         is_family = "famil" in str(error)
         raise BadValueError(str(error), field="family" if is_family else "variant") from None
@@ -165,12 +165,12 @@ def _ruleset(question: ExplorerRequest) -> Ruleset:
         raise BadValueError(str(error), field="variant") from None
 
 
-def _position(ruleset: Ruleset, question: ExplorerRequest) -> Position:
+def _position(ruleset: Ruleset, request: ExplorerRequest) -> Position:
     try:
-        position = Position.start(ruleset, question.position or None)
+        position = Position.start(ruleset, request.position or None)
     except ValueError as error:
         raise BadValueError(str(error), field="position", hint="write a position of the chosen variant") from None
-    words = question.moves or ""
+    words = request.moves or ""
     if len(words) > MAX_MOVES_LENGTH:
         raise BadValueError("too many moves", field="moves", hint="give the position after them instead")
     try:

@@ -91,21 +91,21 @@ def opponent(arena: Arena, family: str, bot: str) -> int:
     return known[bot]
 
 
-def begin(arena: Arena, wish: HumanGameRequest, by: Visitor) -> str:
+def begin(arena: Arena, request: HumanGameRequest, by: Visitor) -> str:
     """Start a game and return its id; it is played as soon as a slot is free. Raises BadValueError, QuotaError."""
     store = arena.store
-    ruleset = study.settle(wish.family, wish.variant, "")
+    ruleset = study.settle(request.family, request.variant, "")
     rules = ruleset.rules
-    if wish.version not in {number for number, _ in opponents(arena, wish.family)}:
+    if request.version not in {number for number, _ in opponents(arena, request.family)}:
         raise BadValueError("this bot does not play people", field="bot", hint="choose a bot from the list")
-    if wish.side not in ("", *SIDES):
+    if request.side not in ("", *SIDES):
         hint = "choose first or second, or leave it empty for a random side"
-        raise BadValueError(f"invalid side {wish.side[:20]!r}", field="side", hint=hint)
+        raise BadValueError(f"invalid side {request.side[:20]!r}", field="side", hint=hint)
     _require_room(arena, by)
-    side = wish.side or random.choice(SIDES)
+    side = request.side or random.choice(SIDES)
     person = store.people.version(by.user.user_id if by.user else None)
-    bot = store.versions.get(wish.version)
-    seat = BotSpec(person.name, (), place="person", time=_time(wish.time))
+    bot = store.versions.get(request.version)
+    seat = BotSpec(person.name, (), place="person", time=_time(request.time))
     machine = bot_spec(bot, rules.family)
     first, second = (seat, machine) if side == "first" else (machine, seat)
     spec = GameSpec(
@@ -114,7 +114,7 @@ def begin(arena: Arena, wish: HumanGameRequest, by: Visitor) -> str:
         first=first,
         second=second,
         options=ruleset.overrides,
-        position=_deal(ruleset.variant.name, wish.family),
+        position=_deal(ruleset.variant.name, request.family),
         time=BOT_TIME,
         limits=Limits(),
         event=f"Games of people: {rules.title}",
@@ -131,7 +131,7 @@ def begin(arena: Arena, wish: HumanGameRequest, by: Visitor) -> str:
         side=side,
     )
     versions = {person.name: person.id or 0, bot.name: bot.id or 0}
-    is_rated = wish.is_rated and by.user is not None and by.user.name != OWNER
+    is_rated = request.is_rated and by.user is not None and by.user.name != OWNER
     game = store.people.begin(tournament, spec, versions, row, is_rated=is_rated)
     arena.bus.publish(PersonDecided(game=game))
     return game
@@ -260,7 +260,7 @@ class HumanAction:
     draw: bool = False
 
 
-def decide(arena: Arena, game_id: str, wish: HumanAction, by: Visitor) -> None:
+def decide(arena: Arena, game_id: str, action: HumanAction, by: Visitor) -> None:
     """Store an action for the referee, which applies it at once.
 
     Raises NotFoundError, ForbiddenError, ConflictError, BadValueError.
@@ -268,33 +268,33 @@ def decide(arena: Arena, game_id: str, wish: HumanAction, by: Visitor) -> None:
     line = _mine(arena, game_id, by)
     if line.state not in ("planned", "queued", "running"):
         raise ConflictError("the game is over", line.state)
-    asked: dict[str, Any] = {"do": wish.do, "ply": len(line.plies), "mark": secrets.token_hex(4)}
-    if wish.do == "move":
-        asked |= {"move": _move(arena, line, wish), "draw": wish.draw}
-    elif wish.do == "back":
+    asked: dict[str, Any] = {"do": action.do, "ply": len(line.plies), "mark": secrets.token_hex(4)}
+    if action.do == "move":
+        asked |= {"move": _move(arena, line, action), "draw": action.draw}
+    elif action.do == "back":
         _require_back(line)
-    elif wish.do == "draw":
-        _require_offer(line, wish)
-    elif wish.do != "resign":
+    elif action.do == "draw":
+        _require_offer(line, action)
+    elif action.do != "resign":
         hint = "choose from move, draw, resign, back"
-        raise BadValueError(f"unknown action {wish.do[:20]!r}", field="do", hint=hint)
+        raise BadValueError(f"unknown action {action.do[:20]!r}", field="do", hint=hint)
     arena.store.people.ask(game_id, asked)
     arena.bus.publish(PersonDecided(game=game_id))
 
 
-def _move(arena: Arena, line: PersonLine, wish: HumanAction) -> str:
+def _move(arena: Arena, line: PersonLine, action: HumanAction) -> str:
     """Return the move in canonical notation if it is legal now."""
-    if wish.ply != len(line.plies):
+    if action.ply != len(line.plies):
         raise ConflictError("the position has changed; look at the board again", "running")
     found = _study(line, arena.store.people.planned(line.game_id).spec)
     if found.end.outcome is not None or found.end.side != line.side:
         raise ConflictError("it is not your turn", "running")
-    return study.read(found.ruleset, found.start, [*found.moves, wish.move]).moves[-1]
+    return study.read(found.ruleset, found.start, [*found.moves, action.move]).moves[-1]
 
 
-def _require_offer(line: PersonLine, wish: HumanAction) -> None:
+def _require_offer(line: PersonLine, action: HumanAction) -> None:
     offer = draw_offer(line)
-    if wish.ply != len(line.plies) or offer is None or offer.state != "offered":
+    if action.ply != len(line.plies) or offer is None or offer.state != "offered":
         raise ConflictError("the bot does not offer a draw now; offer one with your move", line.state)
 
 

@@ -18,7 +18,7 @@ NEVER = 0
 """Number of days for a token that lasts until it is revoked."""
 
 
-def make(arena: Arena, name: str, scopes: Iterable[str], days: int | None, by: Identity) -> tuple[Token, str]:
+def create(arena: Arena, name: str, scopes: Iterable[str], days: int | None, by: Identity) -> tuple[Token, str]:
     """Create a token with at most the caller's scopes and return it with its secret, which is not stored.
 
     It expires after `days`: None is `TOKEN_DAYS`, 0 is never. A token made with another token ends with that token.
@@ -33,19 +33,21 @@ def make(arena: Arena, name: str, scopes: Iterable[str], days: int | None, by: I
         if end is not None and _end(days) > end:
             hint = "omit days: the new token then expires with yours"
             raise ForbiddenError(f"your own token expires at {end:%Y-%m-%d %H:%M} UTC", field="days", hint=hint)
-    return _make(arena, by.user_id, name, wanted, days, parent_id=by.token_id)
+    return _create(arena, by.user_id, name, wanted, days, parent_id=by.token_id)
 
 
-def give(arena: Arena, user: User, name: str, scopes: Iterable[str], days: int | None = None) -> tuple[Token, str]:
-    """Create a token for another user, on behalf of the operator; `days` as in `make`.
+def create_for(
+    arena: Arena, user: User, name: str, scopes: Iterable[str], days: int | None = None
+) -> tuple[Token, str]:
+    """Create a token for another user, on behalf of the operator; `days` as in `create`.
 
     Raises BadValueError, CredentialError.
     """
     assert user.id is not None
-    return _make(arena, user.id, name, list(scopes), days)
+    return _create(arena, user.id, name, list(scopes), days)
 
 
-def _make(
+def _create(
     arena: Arena, user_id: int, name: str, scopes: list[str], days: int | None, *, parent_id: int | None = None
 ) -> tuple[Token, str]:
     if not name or len(name) > MAX_NAME or not name.isprintable():
@@ -77,7 +79,7 @@ def revoke(arena: Arena, token_id: int, by: Identity) -> None:
     arena.note("token.revoke", f"token:{token_id}", by)
 
 
-def revoke_of(arena: Arena, user: User, token_id: int | None, by: Identity | None = None) -> None:
+def revoke_for(arena: Arena, user: User, token_id: int | None, by: Identity | None = None) -> None:
     """Revoke a token of another user, or all of them, on behalf of an admin or the operator. Raises NotFoundError."""
     assert user.id is not None
     if token_id is None:

@@ -56,6 +56,6 @@ def ensure_admin(arena: Arena, name: str) -> tuple[str, str] | None:
         return None
     password = new_password()
     user = arena.store.users.add(name, "admin", hash_password(password))
-    _, secret = token.give(arena, user, "from arena init", SCOPES)
+    _, secret = token.create_for(arena, user, "from arena init", SCOPES)
     arena.store.audit.note("arena.init", f"user:{name}", user.id)
     return password, secret

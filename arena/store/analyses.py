@@ -63,11 +63,11 @@ class AnalysisTask:
 class AnalysisFilter:
     """Filter for analysed games; None matches anything. `accuracy` bounds apply to the less accurate side."""
 
-    least_gaffes: int | None = None
-    most_gaffes: int | None = None
-    least_accuracy: float | None = None
-    most_accuracy: float | None = None
-    least_turns: int | None = None
+    min_blunders: int | None = None
+    max_blunders: int | None = None
+    min_accuracy: float | None = None
+    max_accuracy: float | None = None
+    min_turning_points: int | None = None
     is_thrown: bool | None = None
 
     def __bool__(self) -> bool:
@@ -77,14 +77,14 @@ class AnalysisFilter:
     def conditions(self) -> list[ColumnElement[bool]]:
         """The filter as SQL conditions on `analyses`."""
         found: list[ColumnElement[bool]] = []
-        for least, most, name in (
-            (self.least_gaffes, self.most_gaffes, "gaffes"),
-            (self.least_accuracy, self.most_accuracy, "accuracy"),
-            (self.least_turns, None, "turns"),
+        for minimum, maximum, name in (
+            (self.min_blunders, self.max_blunders, "gaffes"),
+            (self.min_accuracy, self.max_accuracy, "accuracy"),
+            (self.min_turning_points, None, "turns"),
         ):
             column = col(getattr(Analysis, name))
-            found += [column >= least] if least is not None else []
-            found += [column <= most] if most is not None else []
+            found += [column >= minimum] if minimum is not None else []
+            found += [column <= maximum] if maximum is not None else []
         if self.is_thrown is not None:
             found.append(col(Analysis.is_thrown) == self.is_thrown)
         return found

@@ -12,7 +12,7 @@ from arena.store.engine import Sessions
 from arena.store.models import Audit
 from arena.store.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor
 
-SHUT_OUT, VERIFIED = "worker.shut-out", "worker.verified"
+QUARANTINED, VERIFIED = "worker.shut-out", "worker.verified"
 """Start and end of a worker's verification. A coordinator completes what its predecessor left unfinished."""
 THROTTLED = "worker.throttled"
 """Action for a worker that was quarantined for being slow; its results stay."""

@@ -53,7 +53,7 @@ class Presences:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def say(self, present: Mapping[int, PresenceReport]) -> None:
+    def report(self, present: Mapping[int, PresenceReport]) -> None:
         """Report that exactly these versions are connected."""
         at = now()
         with self._sessions.writing() as session:

@@ -108,7 +108,7 @@ class RatingHistory:
             found = list(session.scalars(query))
         return found[0] if len(found) == 1 else ""
 
-    def begun_anew(self, tournament_id: int) -> int:
+    def count_redispatched(self, tournament_id: int) -> int:
         """Count the games of a tournament that were dispatched more than once: after a restart, a pause or a void."""
         query = (
             select(func.count())

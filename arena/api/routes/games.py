@@ -138,11 +138,11 @@ async def _filters(call: Call, query: GameQuery) -> GameFilter:
         since=query.since,
         until=query.until,
         analysed=AnalysisFilter(
-            least_gaffes=query.gaffes,
-            most_gaffes=query.most_gaffes,
-            least_accuracy=query.accuracy,
-            most_accuracy=query.most_accuracy,
-            least_turns=query.turns,
+            min_blunders=query.gaffes,
+            max_blunders=query.most_gaffes,
+            min_accuracy=query.accuracy,
+            max_accuracy=query.most_accuracy,
+            min_turning_points=query.turns,
             is_thrown=query.thrown == "yes" if query.thrown else None,
         )
         or None,

@@ -86,4 +86,4 @@ async def list_tokens(call: Call, user: UserName) -> Answer[Page[TokenItem]]:
 async def revoke(call: Call, user: UserName, token: Number) -> None:
     """Make a token of a user useless for good, and those made with it. Twice is as good as once."""
     row = await call.run(call.store.users.find, user)
-    await call.run(services.token.revoke_of, call.arena, row, token, call.user)
+    await call.run(services.token.revoke_for, call.arena, row, token, call.user)

@@ -67,9 +67,9 @@ def analysed(query: MultiMapping[str]) -> AnalysisFilter | None:
 
     thrown = choice(query, "thrown", ("yes", "no"))
     found = AnalysisFilter(
-        least_gaffes=bound("gaffes", MOST_GAFFES),
-        most_accuracy=bound("accuracy", 100),
-        least_turns=bound("turns", MOST_GAFFES),
+        min_blunders=bound("gaffes", MOST_GAFFES),
+        max_accuracy=bound("accuracy", 100),
+        min_turning_points=bound("turns", MOST_GAFFES),
         is_thrown=thrown == "yes" if thrown else None,
     )
     return found or None

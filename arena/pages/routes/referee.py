@@ -19,7 +19,7 @@ from arena.pages.lists import column
 from arena.pages.table import Column, arranged
 from arena.pages.view import page, run, store_of, takes
 from arena.services.access import may_read_hosts, shown_owner
-from arena.store.audit import SHUT_OUT, THROTTLED, VERIFIED
+from arena.store.audit import QUARANTINED, THROTTLED, VERIFIED
 from arena.store.models import Audit, now
 from referee import source
 from referee.sandbox import open_sandbox
@@ -127,7 +127,7 @@ async def show(request: web.Request) -> web.Response:
             "running": running,
             "rules": source.digest(),
             "states": store.tournaments.counts(),
-            "shut_out": shut_out(store.audit.since(now() - SHOWN, SHUT_OUT, THROTTLED, VERIFIED)),
+            "shut_out": shut_out(store.audit.since(now() - SHOWN, QUARANTINED, THROTTLED, VERIFIED)),
             "sandbox": _sandbox(request.app[CONTEXT].settings.sandbox),
         }
 

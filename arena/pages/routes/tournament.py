@@ -178,7 +178,7 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
         "forfeits": tables.forfeits,
         "changes": store.ratings.of_tournament(tournament_id),
         "counts": store.games.counts(tournament_id),
-        "begun_anew": store.rating_history.begun_anew(tournament_id),
+        "begun_anew": store.rating_history.count_redispatched(tournament_id),
         "schedule": games,
         "openings": specs,
         "games_found": count,

@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from arena.events.messages import RefereeWorkers, WorkerNews
 from arena.http.address import PREFIX
 from arena.http.limit import Limiter, Rate
-from arena.store.audit import SHUT_OUT, THROTTLED, VERIFIED
+from arena.store.audit import QUARANTINED, THROTTLED, VERIFIED
 from arena.store.models import Void
 from tests.arena.api.filled import Arena
 
@@ -96,8 +96,8 @@ def test_who_was_shut_out_stands_on_the_page_of_the_referees(arena: Arena, monke
     server, audit = arena.server, arena.store.audit
     assert "Shut out" not in server.get("/referees").body.decode()
     for action, worker, problem in (
-        (SHUT_OUT, "host.example-1", "ply 3: not legal"),
-        (SHUT_OUT, "host.example-2", "ply 4: not legal"),
+        (QUARANTINED, "host.example-1", "ply 3: not legal"),
+        (QUARANTINED, "host.example-2", "ply 4: not legal"),
         (VERIFIED, "host.example-1", "ply 3: not legal"),
         (THROTTLED, "host.example-3", "bots search at 60 % of their speed elsewhere"),
     ):

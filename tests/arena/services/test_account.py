@@ -63,24 +63,24 @@ def test_users_that_cannot_be(arena: Arena, person: Person) -> None:
 
 def test_a_token_gives_no_more_than_its_maker_has(arena: Arena, person: Person) -> None:
     ada = person("ada")
-    row, secret = token.make(arena, "laptop", ["submit", "read"], 3, ada)
+    row, secret = token.create(arena, "laptop", ["submit", "read"], 3, ada)
     assert row.expires is not None
     found = arena.store.users.by_token(digest_of(secret))
     assert found is not None
     assert (found.user_id, found.scopes) == (ada.user_id, {"read", "submit"})
     with pytest.raises(ForbiddenError, match="'admin'") as caught:
-        token.make(arena, "laptop", ["read", "admin"], None, ada)
+        token.create(arena, "laptop", ["read", "admin"], None, ada)
     assert caught.value.field == "scopes"
     for name in ("", "x" * 81, "a\nb"):
         with pytest.raises(BadValueError, match="invalid name of a token"):
-            token.make(arena, name, ["read"], None, ada)
+            token.create(arena, name, ["read"], None, ada)
     with pytest.raises(BadValueError, match="missing scope"):
-        token.make(arena, "laptop", [], None, ada)
+        token.create(arena, "laptop", [], None, ada)
 
 
 def test_a_token_is_revoked_by_its_owner_alone(arena: Arena, person: Person) -> None:
     ada = person("ada")
-    row, secret = token.make(arena, "laptop", ["read"], None, ada)
+    row, secret = token.create(arena, "laptop", ["read"], None, ada)
     with pytest.raises(NotFoundError):
         token.revoke(arena, row.id or 0, person("bob"))
     token.revoke(arena, row.id or 0, ada)
@@ -90,19 +90,19 @@ def test_a_token_is_revoked_by_its_owner_alone(arena: Arena, person: Person) -> 
 
 def test_a_token_revokes_itself_and_what_may_do_no_more(arena: Arena, person: Person) -> None:
     ada = person("ada", "organiser")
-    strong, _ = token.make(arena, "strong", ["read", "submit"], None, ada)
-    _, secret = token.make(arena, "weak", ["read"], 3, ada)
+    strong, _ = token.create(arena, "strong", ["read", "submit"], None, ada)
+    _, secret = token.create(arena, "weak", ["read"], 3, ada)
     weak = arena.store.users.by_token(digest_of(secret))
     assert weak is not None
     with pytest.raises(ForbiddenError, match="'submit' of that token"):
         token.revoke(arena, strong.id or 0, weak)
     with pytest.raises(ForbiddenError, match="your own token expires") as caught:
-        token.make(arena, "longer", ["read"], 4, weak)
+        token.create(arena, "longer", ["read"], 4, weak)
     assert caught.value.field == "days"
-    child, child_secret = token.make(arena, "child", ["read"], None, weak)
+    child, child_secret = token.create(arena, "child", ["read"], None, weak)
     assert child.parent_id == weak.token_id
     assert child.expires is not None
-    equal, _ = token.make(arena, "equal", ["read"], None, ada)
+    equal, _ = token.create(arena, "equal", ["read"], None, ada)
     token.revoke(arena, equal.id or 0, weak)
     token.revoke(arena, weak.token_id or 0, weak)
     assert arena.store.users.by_token(digest_of(child_secret)) is None
@@ -112,7 +112,7 @@ def test_a_token_revokes_itself_and_what_may_do_no_more(arena: Arena, person: Pe
 
 def test_what_a_role_no_longer_gives_is_not_asked_for(arena: Arena, person: Person) -> None:
     ada = person("ada", "organiser")
-    row, _ = token.make(arena, "laptop", ["read", "organise"], None, ada)
+    row, _ = token.create(arena, "laptop", ["read", "organise"], None, ada)
     user.change(arena, "ada", role="author")
     by = Identity(ada.user_id, "ada", "author", scopes_of("author"))
     token.revoke(arena, row.id or 0, by)
@@ -181,7 +181,7 @@ def test_a_changed_password_ends_sessions_and_forgets_places(arena: Arena) -> No
     user.add(arena, "ada", "author", PASSWORD)
     session = account.log_in(arena, "ada", PASSWORD, HOME)
     ada = account.authenticate(arena, "ada", PASSWORD, HOME)
-    _, secret = token.make(arena, "laptop", ["read"], None, ada)
+    _, secret = token.create(arena, "laptop", ["read"], None, ada)
     fresh = account.change_password(arena, ada, PASSWORD, "another horse, no battery", HOME)
     assert arena.store.users.by_login(digest_of(session.secret)) is None
     assert arena.store.users.by_login(digest_of(fresh.secret)) is not None
@@ -204,9 +204,9 @@ def test_the_first_administrator_is_made_once(arena: Arena) -> None:
 
 def test_a_user_says_something_of_himself(arena: Arena, person: Person) -> None:
     ada = person("ada")
-    found = account.describe(arena, ada, " I write bots.\nIn C. ", "https://example.org/~ada?x=1#me")
+    found = account.update_profile(arena, ada, " I write bots.\nIn C. ", "https://example.org/~ada?x=1#me")
     assert (found.about, found.link) == ("I write bots.\nIn C.", "https://example.org/~ada?x=1#me")
-    assert account.describe(arena, ada, link="").about == "I write bots.\nIn C."
+    assert account.update_profile(arena, ada, link="").about == "I write bots.\nIn C."
     assert arena.store.users.find("ada").link == ""
 
 
@@ -225,6 +225,6 @@ def test_a_user_says_something_of_himself(arena: Arena, person: Person) -> None:
 def test_what_cannot_be_said_of_anybody(arena: Arena, person: Person, about: str, link: str, field: str) -> None:
     ada = person("ada")
     with pytest.raises(BadValueError) as caught:
-        account.describe(arena, ada, about, link)
+        account.update_profile(arena, ada, about, link)
     assert (caught.value.field, caught.value.status) == (field, 422)
     assert arena.store.users.find("ada").about == arena.store.users.find("ada").link == ""

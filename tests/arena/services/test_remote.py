@@ -22,7 +22,7 @@ from tests.arena.submission.packing import SCRIPT
 
 def connected(arena: Arena, by: Identity, name: str, *, is_open: bool = False) -> Version:
     version = remote.admit(arena, name, ["loa"], by)
-    arena.store.presences.say({version.id or 0: Presence(version.id or 0, 1, 4, 80.5, is_open)})
+    arena.store.presences.report({version.id or 0: Presence(version.id or 0, 1, 4, 80.5, is_open)})
     return version
 
 
@@ -60,7 +60,7 @@ def test_its_page_knows_whether_it_is_there(arena: Arena, person: Person) -> Non
     found = remote.presence_of(arena, lines)
     assert found
     assert (found.is_connected, found.games, found.most_games, found.latency_ms) == (True, 1, 4, 80.5)
-    arena.store.presences.say({})
+    arena.store.presences.report({})
     left = remote.presence_of(arena, lines)
     assert left
     assert (left.is_connected, left.games) == (False, 0)

@@ -114,10 +114,10 @@ def test_games_are_found_and_sorted_by_what_their_analyses_say(store: Store) -> 
     def found(**words: Any) -> list[str]:
         return [line.id for line in store.games.latest(analysed=AnalysisFilter(**words)).items]
 
-    assert found(least_gaffes=1) == [three, one]
-    assert found(most_gaffes=0) == [two]
-    assert found(most_accuracy=60) == [one]
-    assert found(least_accuracy=60, least_turns=1) == [three]
+    assert found(min_blunders=1) == [three, one]
+    assert found(max_blunders=0) == [two]
+    assert found(max_accuracy=60) == [one]
+    assert found(min_accuracy=60, min_turning_points=1) == [three]
     assert found(is_thrown=False) == [three, two]
     page = store.games.by_figure("gaffes", limit=2)
     assert [line.id for line in page.items] == [three, one]
@@ -140,7 +140,7 @@ def test_the_archive_is_searched_by_them_too(sqlite_store: Store) -> None:
         return [line.serial for line in archive.search(search, sort=sort, is_falling=True).games]
 
     assert found() == [3, 2, 1]
-    assert found(least_gaffes=1) == [2, 1]
+    assert found(min_blunders=1) == [2, 1]
     assert found(is_thrown=True) == [2]
     assert found("gaffes") == [2, 1]
     assert archive.search(ArchiveSearch(), sort="gaffes", limit=1).next == 1

@@ -69,7 +69,7 @@ PAGES: dict[str, Page] = {
     "ratings of versions": lambda store, field: store.ratings.of_versions([1, 2]),
     "commit at a moment": lambda store, field: store.rating_history.commit_at("loa", now()),
     "game by its beginning": lambda store, field: store.rating_history.game_of("0123abcd"),
-    "games begun anew": lambda store, field: store.rating_history.begun_anew(field.tournament_id),
+    "games begun anew": lambda store, field: store.rating_history.count_redispatched(field.tournament_id),
     "counts of a pool": lambda store, field: store.rating_history.counts("loa", 60),
     "leaderboard of the past": lambda store, field: store.rating_history.leaderboard("loa", 60),
     "settings of tournaments": lambda store, field: store.rating_history.settings({1, 2}),
