@@ -14,7 +14,7 @@ PASSWORD = "correct horse battery"
 HOME, AWAY = account.LoginOrigin("192.0.2.1"), account.LoginOrigin("198.51.100.7")
 
 
-def test_a_user_logs_in_and_out(arena: Arena) -> None:
+def test_user_logs_in_and_out(arena: Arena) -> None:
     user.add(arena, "ada", "organiser", PASSWORD)
     session = account.log_in(arena, "ada", PASSWORD, HOME)
     assert session.seconds == arena.settings.session_hours * 3600
@@ -27,14 +27,14 @@ def test_a_user_logs_in_and_out(arena: Arena) -> None:
 
 
 @pytest.mark.parametrize("name", ["ada", "nobody"])
-def test_a_wrong_password_says_nothing_of_the_name(arena: Arena, name: str) -> None:
+def test_wrong_password_does_not_reveal_the_name(arena: Arena, name: str) -> None:
     user.add(arena, "ada", "author", PASSWORD)
     with pytest.raises(UnauthorisedError, match=r"^no user with this name and password$"):
         account.log_in(arena, name, "something else", HOME)
     assert arena.store.audit.page(subject=f"user:{name}").items[0].action == "login.refused"
 
 
-def test_who_is_disabled_stays_outside(arena: Arena, person: Person) -> None:
+def test_disabled_user_cannot_log_in(arena: Arena, person: Person) -> None:
     user.add(arena, "ada", "author", PASSWORD)
     session = account.log_in(arena, "ada", PASSWORD, HOME)
     user.change(arena, "ada", is_active=False, by=person("root", "admin"))
@@ -43,7 +43,7 @@ def test_who_is_disabled_stays_outside(arena: Arena, person: Person) -> None:
         account.authenticate(arena, "ada", PASSWORD, HOME)
 
 
-def test_users_that_cannot_be(arena: Arena, person: Person) -> None:
+def test_invalid_user_raises(arena: Arena, person: Person) -> None:
     root = person("root", "admin")
     with pytest.raises(TakenError) as caught:
         user.add(arena, "root", "author", None)
@@ -58,10 +58,10 @@ def test_users_that_cannot_be(arena: Arena, person: Person) -> None:
     with pytest.raises(ConflictError, match="root is the only administrator"):
         user.change(arena, "root", role="author")
     user.add(arena, "eve", "admin", None)
-    user.change(arena, "root", role="author")  # whoever runs the arena may
+    user.change(arena, "root", role="author")  # the operator may
 
 
-def test_a_token_gives_no_more_than_its_maker_has(arena: Arena, person: Person) -> None:
+def test_token_cannot_exceed_its_creator(arena: Arena, person: Person) -> None:
     ada = person("ada")
     row, secret = token.create(arena, "laptop", ["submit", "read"], 3, ada)
     assert row.expires is not None
@@ -78,7 +78,7 @@ def test_a_token_gives_no_more_than_its_maker_has(arena: Arena, person: Person) 
         token.create(arena, "laptop", [], None, ada)
 
 
-def test_a_token_is_revoked_by_its_owner_alone(arena: Arena, person: Person) -> None:
+def test_only_the_owner_revokes_a_token(arena: Arena, person: Person) -> None:
     ada = person("ada")
     row, secret = token.create(arena, "laptop", ["read"], None, ada)
     with pytest.raises(NotFoundError):
@@ -88,7 +88,7 @@ def test_a_token_is_revoked_by_its_owner_alone(arena: Arena, person: Person) -> 
     assert arena.store.users.by_token(digest_of(secret)) is None
 
 
-def test_a_token_revokes_itself_and_what_may_do_no_more(arena: Arena, person: Person) -> None:
+def test_token_revokes_itself_and_weaker_ones(arena: Arena, person: Person) -> None:
     ada = person("ada", "organiser")
     strong, _ = token.create(arena, "strong", ["read", "submit"], None, ada)
     _, secret = token.create(arena, "weak", ["read"], 3, ada)
@@ -110,7 +110,7 @@ def test_a_token_revokes_itself_and_what_may_do_no_more(arena: Arena, person: Pe
     assert still == ["strong"]
 
 
-def test_what_a_role_no_longer_gives_is_not_asked_for(arena: Arena, person: Person) -> None:
+def test_scopes_lost_by_role_are_not_required(arena: Arena, person: Person) -> None:
     ada = person("ada", "organiser")
     row, _ = token.create(arena, "laptop", ["read", "organise"], None, ada)
     user.change(arena, "ada", role="author")
@@ -119,7 +119,7 @@ def test_what_a_role_no_longer_gives_is_not_asked_for(arena: Arena, person: Pers
 
 
 @pytest.mark.usefixtures("instant")
-def test_wrong_passwords_make_others_wait_nowhere_but_in_strange_places(arena: Arena) -> None:
+def test_wrong_passwords_do_not_delay_trusted_devices(arena: Arena) -> None:
     user.add(arena, "ada", "author", PASSWORD)
     device = account.log_in(arena, "ada", PASSWORD, HOME).device
     for number in range(60):
@@ -133,7 +133,7 @@ def test_wrong_passwords_make_others_wait_nowhere_but_in_strange_places(arena: A
 
 
 @pytest.mark.usefixtures("instant")
-def test_one_address_is_slowed_down_whatever_names_it_tries(arena: Arena) -> None:
+def test_address_is_delayed_for_all_names(arena: Arena) -> None:
     for number in range(20):
         with pytest.raises(UnauthorisedError):
             account.authenticate(arena, f"user{number}", "wrong", AWAY)
@@ -141,7 +141,7 @@ def test_one_address_is_slowed_down_whatever_names_it_tries(arena: Arena) -> Non
         account.authenticate(arena, "somebody", "wrong", AWAY)
 
 
-def test_who_knows_the_password_has_all_tries_from_there_again_and_the_address_has_not(arena: Arena) -> None:
+def test_right_password_resets_the_origin_but_not_the_address(arena: Arena) -> None:
     user.add(arena, "ada", "author", PASSWORD)
 
     def wrong(name: str) -> None:
@@ -155,11 +155,11 @@ def test_who_knows_the_password_has_all_tries_from_there_again_and_the_address_h
         wrong(f"other {number}")
     with pytest.raises(account.TooManyTriesError):
         account.log_in(arena, "another", "wrong", AWAY)
-    for _ in range(5):  # here she is known by now
+    for _ in range(5):  # her device is trusted by now
         wrong("ada")
 
 
-def test_all_processes_count_together(arena: Arena) -> None:
+def test_attempts_are_shared_by_processes(arena: Arena) -> None:
     user.add(arena, "ada", "author", PASSWORD)
     other = Arena(Store(str(arena.store.engine.url)), arena.settings)
     for number in range(5):
@@ -172,12 +172,12 @@ def test_all_processes_count_together(arena: Arena) -> None:
 
 
 @pytest.mark.parametrize("name", ["a\0b", "é" * 40, "", "x" * 500])
-def test_names_that_nobody_has_are_wrong_like_others(arena: Arena, name: str) -> None:
+def test_unknown_names_are_treated_like_known_ones(arena: Arena, name: str) -> None:
     with pytest.raises(UnauthorisedError, match="no user with this name and password"):
         account.authenticate(arena, name, PASSWORD, HOME)
 
 
-def test_a_changed_password_ends_sessions_and_forgets_places(arena: Arena) -> None:
+def test_changed_password_ends_sessions_and_trust(arena: Arena) -> None:
     user.add(arena, "ada", "author", PASSWORD)
     session = account.log_in(arena, "ada", PASSWORD, HOME)
     ada = account.authenticate(arena, "ada", PASSWORD, HOME)
@@ -192,7 +192,7 @@ def test_a_changed_password_ends_sessions_and_forgets_places(arena: Arena) -> No
     assert not arena.store.trusted_devices.is_known_to_any_user(digest_of(fresh.device))
 
 
-def test_the_first_administrator_is_made_once(arena: Arena) -> None:
+def test_ensure_admin_creates_one_administrator(arena: Arena) -> None:
     made = user.ensure_admin(arena, "root")
     assert made is not None
     assert account.authenticate(arena, "root", made[0], HOME).role == "admin"
@@ -202,7 +202,7 @@ def test_the_first_administrator_is_made_once(arena: Arena) -> None:
     assert user.ensure_admin(arena, "other") is None
 
 
-def test_a_user_says_something_of_himself(arena: Arena, person: Person) -> None:
+def test_update_profile_changes_given_fields(arena: Arena, person: Person) -> None:
     ada = person("ada")
     found = account.update_profile(arena, ada, " I write bots.\nIn C. ", "https://example.org/~ada?x=1#me")
     assert (found.about, found.link) == ("I write bots.\nIn C.", "https://example.org/~ada?x=1#me")
@@ -222,7 +222,7 @@ def test_a_user_says_something_of_himself(arena: Arena, person: Person) -> None:
         ("", "https://example.org/" + "x" * 181, "link"),
     ],
 )
-def test_what_cannot_be_said_of_anybody(arena: Arena, person: Person, about: str, link: str, field: str) -> None:
+def test_invalid_profile_raises(arena: Arena, person: Person, about: str, link: str, field: str) -> None:
     ada = person("ada")
     with pytest.raises(BadValueError) as caught:
         account.update_profile(arena, ada, about, link)

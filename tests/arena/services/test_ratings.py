@@ -8,7 +8,7 @@ from arena.services import Arena, first_move_advantage, ratings
 from tests.arena.field import Field, record_of
 
 
-def test_it_is_that_of_the_pools_own_games(arena: Arena) -> None:
+def test_advantage_is_fitted_to_games_of_the_pool(arena: Arena) -> None:
     field = Field(arena.store)
     assert ratings.first_move_advantage(arena, "loa", 0) is None
     for number, game in enumerate(field.plan(100)):
@@ -23,7 +23,7 @@ def test_it_is_that_of_the_pools_own_games(arena: Arena) -> None:
     )
 
 
-def test_large_pools_are_left_alone(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_pool_has_no_advantage(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     Field(arena.store).play(8)
     assert ratings.first_move_advantage(arena, "loa", first_move_advantage.MAX_GAMES) is not None
     assert ratings.first_move_advantage(arena, "loa", 2 * first_move_advantage.MAX_GAMES) is None
@@ -32,7 +32,7 @@ def test_large_pools_are_left_alone(arena: Arena, monkeypatch: pytest.MonkeyPatc
     assert ratings.first_move_advantage(arena, "loa", 9) is None
 
 
-def test_a_pool_is_fitted_again_when_it_has_grown(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_grown_pool_is_fitted_again(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     Field(arena.store).play(8)
     fitted: list[int] = []
     monkeypatch.setattr(first_move_advantage, "_fitted", lambda store, pool, games: fitted.append(games))

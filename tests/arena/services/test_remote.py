@@ -1,4 +1,4 @@
-"""Remote bots: taken by a connection, challenged, and told apart from those of the sandbox."""
+"""Remote bots: admitted by a connection, challenged, separate from uploaded ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def samples(arena: Arena) -> None:
     arena.store.samples.ensure({"random": "bots.random_mover"}, {"loa": ["standard"]})
 
 
-def test_a_connection_makes_a_bot_and_finds_it_again(arena: Arena, person: Person) -> None:
+def test_admit_creates_a_bot_and_reuses_it(arena: Arena, person: Person) -> None:
     ada = person("ada")
     version = remote.admit(arena, "far", ["loa"], ada)
     assert (version.name, version.state, version.place, version.bundle) == ("far v1", "active", "remote", "")
@@ -41,7 +41,7 @@ def test_a_connection_makes_a_bot_and_finds_it_again(arena: Arena, person: Perso
     assert (other.number, arena.store.versions.remote()) == (2, {"far v2"})
 
 
-def test_who_may_not_connect_is_told_why(arena: Arena, person: Person) -> None:
+def test_admit_refused_connection_gives_the_reason(arena: Arena, person: Person) -> None:
     ada, bob = person("ada"), person("bob")
     remote.admit(arena, "far", ["loa"], ada)
     with pytest.raises(NotYoursError, match="another user"):
@@ -54,7 +54,7 @@ def test_who_may_not_connect_is_told_why(arena: Arena, person: Person) -> None:
         remote.admit(small, "another", ["loa"], bob)
 
 
-def test_its_page_knows_whether_it_is_there(arena: Arena, person: Person) -> None:
+def test_presence_of_returns_connection_state(arena: Arena, person: Person) -> None:
     version = connected(arena, person("ada"), "far")
     lines = arena.store.versions.of_bot(version.bot_id)
     found = remote.presence_of(arena, lines)
@@ -67,7 +67,7 @@ def test_its_page_knows_whether_it_is_there(arena: Arena, person: Person) -> Non
 
 
 @pytest.mark.usefixtures("samples")
-def test_an_author_challenges_a_sample(arena: Arena, person: Person, ear: Ear) -> None:
+def test_author_challenges_a_sample(arena: Arena, person: Person, ear: Ear) -> None:
     ada = person("ada")
     connected(arena, ada, "far")
     row = remote.challenge(arena, "far", "random", ada, family="loa", games=4)
@@ -86,7 +86,7 @@ def test_an_author_challenges_a_sample(arena: Arena, person: Person, ear: Ear) -
 
 
 @pytest.mark.usefixtures("samples")
-def test_others_have_to_be_open_to_it(arena: Arena, person: Person) -> None:
+def test_challenge_requires_an_open_opponent(arena: Arena, person: Person) -> None:
     ada, bob = person("ada"), person("bob")
     remote.admit(arena, "far", ["loa"], ada)
     connected(arena, bob, "shy")
@@ -105,7 +105,7 @@ def test_others_have_to_be_open_to_it(arena: Arena, person: Person) -> None:
     ("keys", "may_play"),
     [({}, False), ({"pool": "remote"}, True), ({"mixes_remote": True}, True), ({"rated": False}, True)],
 )
-def test_remote_bots_play_where_their_ratings_are(
+def test_remote_games_count_in_the_remote_pool(
     arena: Arena, person: Person, keys: dict[str, object], may_play: bool
 ) -> None:
     remote.admit(arena, "far", ["loa"], person("ada"))

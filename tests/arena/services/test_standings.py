@@ -39,12 +39,12 @@ def points(found: standings_cache.TournamentStandings) -> dict[str, float]:
     return {line.name: line.points for line in found.standing.lines}
 
 
-def test_a_table_is_made_once_while_its_tournament_stands_still(arena: Arena, field: Field) -> None:
+def test_unchanged_tournament_is_read_from_the_cache(arena: Arena, field: Field) -> None:
     mine, other = cup(field), cup(field)
     field.play(4, mine)
     found = standings.read(arena, mine)
     field.play(4, other)
-    assert standings.read(arena, mine) is found, "what happens elsewhere is no reason to make it anew"
+    assert standings.read(arena, mine) is found, "changes in other tournaments do not invalidate it"
     assert sum(points(found).values()) == 4
 
 
@@ -58,7 +58,7 @@ def test_a_table_is_made_once_while_its_tournament_stands_still(arena: Arena, fi
     ],
     ids=["a result", "more games", "a withdrawal", "another state"],
 )
-def test_what_happens_in_a_tournament_is_in_its_table(
+def test_changed_tournament_is_computed_again(
     arena: Arena, field: Field, happen: Callable[[Field, int], object]
 ) -> None:
     mine = cup(field)
@@ -70,7 +70,7 @@ def test_what_happens_in_a_tournament_is_in_its_table(
     assert found == standings_cache.StandingsCache().read(arena.store, mine)
 
 
-def test_a_result_that_is_undone_and_played_again_counts_anew(arena: Arena, field: Field) -> None:
+def test_replayed_result_is_counted(arena: Arena, field: Field) -> None:
     mine = cup(field)
     (game,) = field.plan(1, mine)
     arena.store.results.commit(record_of(game, winner="first"))
@@ -80,20 +80,20 @@ def test_a_result_that_is_undone_and_played_again_counts_anew(arena: Arena, fiel
     assert points(standings.read(arena, mine))[game.spec.first.name] == 0
 
 
-def test_few_tables_are_kept(arena: Arena, field: Field) -> None:
+def test_cache_evicts_the_least_recently_read(arena: Arena, field: Field) -> None:
     arena.standings = standings_cache.StandingsCache(2)
     one, two, three = (cup(field) for _ in range(3))
     found = standings.read(arena, one)
     standings.read(arena, two)
     assert standings.read(arena, one) is found
     standings.read(arena, three)
-    assert standings.read(arena, one) is found, "the one that was read longest ago has gone"
+    assert standings.read(arena, one) is found, "the least recently read one was evicted"
     standings.read(arena, two)
     standings.read(arena, three)
     assert standings.read(arena, one) is not found
 
 
-def test_results_are_counted_by_the_rules_that_the_lot_and_handicaps_made(arena: Arena, field: Field) -> None:
+def test_results_are_counted_by_rules(arena: Arena, field: Field) -> None:
     mine = cup(field)
     records = field.play(4, mine)
     counted = {(options_of, winner): games for _, options_of, winner, games in _counted(arena, mine)}
@@ -108,7 +108,7 @@ def _counted(arena: Arena, tournament: int) -> list[tuple[str, str, str, int]]:
     return [(variant, str(options), winner, games) for variant, options, winner, games in found]
 
 
-def test_wins_are_those_of_the_sides_whoever_moves_first() -> None:
+def test_wins_by_rules_are_keyed_by_side() -> None:
     rows = [
         ("bell", {"first_player": "defenders"}, "draw", 1),
         ("bell", {"first_player": "defenders"}, "first", 4),

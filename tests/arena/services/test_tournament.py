@@ -1,4 +1,4 @@
-"""Tournaments and schedules as organisers handle them."""
+"""Tournaments and schedules: create, steer, extend, enter and withdraw."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def open_one(arena: Arena, field: Field, person: Person) -> Tournament:
     return tournament.create(arena, SOON, person("olga", "organiser"))
 
 
-def test_only_organisers(arena: Arena, field: Field, person: Person, ear: Ear) -> None:
+def test_only_organisers_change_tournaments(arena: Arena, field: Field, person: Person, ear: Ear) -> None:
     author = person("author")
     for act in (
         lambda: tournament.create(arena, SOON, author),
@@ -46,7 +46,9 @@ def test_only_organisers(arena: Arena, field: Field, person: Person, ear: Ear) -
     assert ear.heard == []
 
 
-def test_it_is_steered_and_the_coordinator_woken(arena: Arena, open_one: Tournament, person: Person, ear: Ear) -> None:
+def test_steer_changes_state_and_wakes_coordinator(
+    arena: Arena, open_one: Tournament, person: Person, ear: Ear
+) -> None:
     by, number = person("otto", "organiser"), open_one.id or 0
     assert ear.heard == ["RefereeWoken"]
     assert tournament.steer(arena, number, "pause", by).state == "paused"
@@ -65,7 +67,7 @@ def test_it_is_steered_and_the_coordinator_woken(arena: Arena, open_one: Tournam
     assert done == ["tournament.cancel", "tournament.resume", "tournament.pause"]
 
 
-def test_in_and_out(arena: Arena, open_one: Tournament, person: Person) -> None:
+def test_enter_and_withdraw(arena: Arena, open_one: Tournament, person: Person) -> None:
     by, number = person("otto", "organiser"), open_one.id or 0
     tournament.enter(arena, number, "cleo", None, by)
     tournament.withdraw(arena, number, "ada", 1, by)
@@ -79,7 +81,7 @@ def test_in_and_out(arena: Arena, open_one: Tournament, person: Person) -> None:
         tournament.enter(arena, number, "nobody", None, by)
 
 
-def test_it_is_made_longer(arena: Arena, open_one: Tournament, person: Person) -> None:
+def test_extend_adds_games(arena: Arena, open_one: Tournament, person: Person) -> None:
     by, number = person("otto", "organiser"), open_one.id or 0
     assert tournament.extend(arena, number, by, amount=2) == Plan(4, games_per_pairing=4, rounds=2)
     assert tournament.extend(arena, number, by, to=10) == Plan(10, games_per_pairing=10, rounds=5)
@@ -91,11 +93,11 @@ def test_it_is_made_longer(arena: Arena, open_one: Tournament, person: Person) -
 
 
 def playing(arena: Arena, number: int) -> list[str]:
-    """The entries that play, in seat order."""
+    """Return the playing entries in seat order."""
     return [line.name for line in arena.store.tournaments.entries(number) if not line.withdrawn]
 
 
-def test_withdraw_takes_the_name_of_the_standings_and_suggests_near_ones(
+def test_withdraw_accepts_version_names_and_suggests_similar_ones(
     arena: Arena, field: Field, open_one: Tournament, person: Person
 ) -> None:
     by, number = person("otto", "organiser"), open_one.id or 0
@@ -115,9 +117,7 @@ def test_withdraw_takes_the_name_of_the_standings_and_suggests_near_ones(
     ]
 
 
-def test_withdraw_takes_out_the_version_that_plays_whatever_is_newest(
-    arena: Arena, field: Field, person: Person
-) -> None:
+def test_withdraw_by_bot_withdraws_the_playing_version(arena: Arena, field: Field, person: Person) -> None:
     by = person("otto", "organiser")
     document = {**SOON, "entries": {"bots": ["ada v1", "bob", "cleo"]}}
     number = tournament.create(arena, document, by).id or 0
@@ -131,7 +131,7 @@ def test_withdraw_takes_out_the_version_that_plays_whatever_is_newest(
     assert playing(arena, number) == ["bob v1", "cleo v1"]
 
 
-def test_enter_unknown_names_suggest_near_ones(arena: Arena, open_one: Tournament, person: Person) -> None:
+def test_enter_unknown_name_suggests_similar_ones(arena: Arena, open_one: Tournament, person: Person) -> None:
     by, number = person("otto", "organiser"), open_one.id or 0
     with pytest.raises(NotFoundError) as bot:
         tournament.enter(arena, number, "cloe", None, by)
@@ -141,7 +141,7 @@ def test_enter_unknown_names_suggest_near_ones(arena: Arena, open_one: Tournamen
     assert version.value.hint == "did you mean cleo v1?"
 
 
-def test_a_schedule_is_switched(arena: Arena, field: Field, person: Person, ear: Ear) -> None:
+def test_schedule_is_enabled_and_disabled(arena: Arena, field: Field, person: Person, ear: Ear) -> None:
     by = person("olga", "organiser")
     row = schedule.create(arena, {**SOON, "schedule": {"cron": "0 20 * * 5"}}, by)
     assert schedule.switch(arena, row.id or 0, False, by).next_fire is None
@@ -149,7 +149,7 @@ def test_a_schedule_is_switched(arena: Arena, field: Field, person: Person, ear:
     assert ear.heard == ["RefereeWoken"] * 3
 
 
-def test_the_latest_games_say_how_long_the_next_ones_will_be(arena: Arena, field: Field, person: Person) -> None:
+def test_preview_estimates_duration_from_latest_games(arena: Arena, field: Field, person: Person) -> None:
     by = person("otto", "organiser")
     document = read({**SOON, "time": "10+0.5", "entries": {"bots": ["ada", "bob", "cleo"]}})
     extent = tournament.preview(arena, document, by).extent

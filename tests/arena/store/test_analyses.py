@@ -1,4 +1,4 @@
-"""Analyses: kept once a game, looked for by figures, asked for first come first served, gone with the game."""
+"""Analyses: one per game, searchable by figures, requested in order, deleted with the result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def figures(game_id: str, gaffes: int = 1, **more: Any) -> AnalysisFigures:
     return AnalysisFigures(**{**known, **more})
 
 
-def test_an_analysis_is_kept_in_place_of_the_former_one(store: Store) -> None:
+def test_put_second_analysis_replaces_first(store: Store) -> None:
     store.analyses.ask(None, 100, game_id="g1")
     store.analyses.put(figures("g1", 1), {"plies": [1]})
     store.analyses.put(figures("g1", 4), {"plies": [2]})
@@ -35,7 +35,7 @@ def test_an_analysis_is_kept_in_place_of_the_former_one(store: Store) -> None:
     assert store.analyses.get("g2") is None
 
 
-def test_who_asked_goes_first_and_positions_before_games(store: Store) -> None:
+def test_next_returns_requests_first_and_positions_before_games(store: Store) -> None:
     user = store.users.add("ada").id
     first = store.analyses.ask(user, 100, game_id="g1")
     assert store.analyses.ask(user, 100, game_id="g1") == first
@@ -56,7 +56,7 @@ def test_who_asked_goes_first_and_positions_before_games(store: Store) -> None:
     assert store.analyses.next() == AnalysisTask(first, "g1", {}, 100)
 
 
-def test_nobody_asks_for_too_much(sqlite_store: Store) -> None:
+def test_ask_over_limit_raises_quota_error(sqlite_store: Store) -> None:
     user = sqlite_store.users.add("ada").id
     for number in range(MAX_WAITING_PER_USER):
         sqlite_store.analyses.ask(user, 1, game_id=f"g{number}")
@@ -65,7 +65,7 @@ def test_nobody_asks_for_too_much(sqlite_store: Store) -> None:
     sqlite_store.analyses.ask(sqlite_store.users.add("eve").id, 1, question={})
 
 
-def test_unasked_the_latest_results_are_taken_within_the_budget(store: Store) -> None:
+def test_next_unasked_returns_latest_results_within_budget(store: Store) -> None:
     field = Field(store)
     games = field.play(3)
     day = now() - timedelta(hours=1)
@@ -83,7 +83,7 @@ def test_unasked_the_latest_results_are_taken_within_the_budget(store: Store) ->
     assert store.analyses.next_unasked(100, now() + timedelta(hours=1), 1) is not None
 
 
-def test_an_analysis_goes_with_its_result(store: Store) -> None:
+def test_undo_deletes_analysis(store: Store) -> None:
     game = Field(store).play(1)[0]
     store.analyses.put(figures(game.id), {})
     store.analyses.ask(None, 1, game_id=game.id)
@@ -92,7 +92,7 @@ def test_an_analysis_goes_with_its_result(store: Store) -> None:
     assert store.analyses.next() is None
 
 
-def test_the_latest_curve_of_a_family_holds(sqlite_store: Store) -> None:
+def test_curve_returns_latest_of_family(sqlite_store: Store) -> None:
     assert sqlite_store.analyses.curve("loa") is None
     for scale in (100.0, 200.0):
         row = StoredWinModel(family="loa", scale=scale, games=1, positions=300, log_loss=0.5)
@@ -102,7 +102,7 @@ def test_the_latest_curve_of_a_family_holds(sqlite_store: Store) -> None:
     assert (found.id, found.scale) == (number, 200.0)
 
 
-def test_games_are_found_and_sorted_by_what_their_analyses_say(store: Store) -> None:
+def test_games_are_filtered_and_sorted_by_analysis(store: Store) -> None:
     games = Field(store).play(4)
     for game, gaffes, accuracy, thrown in zip(games, (3, 0, 3), (50.0, None, 90.0), (True, False, False), strict=False):
         sides = {"first_accuracy": 95.0, "second_accuracy": accuracy}
@@ -128,7 +128,7 @@ def test_games_are_found_and_sorted_by_what_their_analyses_say(store: Store) -> 
     assert not AnalysisFilter()
 
 
-def test_the_archive_is_searched_by_them_too(sqlite_store: Store) -> None:
+def test_archive_search_filters_by_analysis(sqlite_store: Store) -> None:
     games = Field(sqlite_store).play(3)
     following.follow(sqlite_store)
     for game, gaffes in zip(games, (1, 5), strict=False):
@@ -147,7 +147,7 @@ def test_the_archive_is_searched_by_them_too(sqlite_store: Store) -> None:
     assert [line.serial for line in archive.search(ArchiveSearch(), sort="gaffes", after=1).games] == [2]
 
 
-def test_the_plans_of_lists_by_figures_use_their_indexes(sqlite_store: Store) -> None:
+def test_lists_by_figures_use_indexes(sqlite_store: Store) -> None:
     with sqlite_store.reading() as session:
         for name in ("gaffes", "accuracy", "turns", "is_thrown"):
             plan = session.execute(

@@ -1,4 +1,4 @@
-"""Answers to repeated requests."""
+"""Stored responses to repeated requests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from arena.store import Store
 from tests.arena.field import Field
 
 
-def test_a_request_is_answered_once(store: Store, field: Field) -> None:
+def test_begin_repeated_key_returns_stored_response(store: Store, field: Field) -> None:
     begin = store.idempotent_responses.begin
     assert begin(field.user_id, "key", "POST /bots", "digest") is None
     again = begin(field.user_id, "key", "POST /bots", "digest")

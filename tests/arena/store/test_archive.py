@@ -1,4 +1,4 @@
-"""The archive: numbers that stay, searches that find what a look at every game finds, and the index of positions."""
+"""The archive: permanent serials, searches checked against brute force, the position index."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NAMES = ("Ada Lovelace", "ada", "Bob", "Cléo", "100%")
 
 
 def random_game(number: int, rng: random.Random) -> ArchivedGame:
-    """A few random plies of some family, told by chance."""
+    """Create a game of a random family from a few random plies."""
     rules = load(rng.choice(families()[:2]))
     ruleset = rules.settle(rng.choice(rules.variants[:2]).name)
     kernel, config, state, moves = rules.kernel, ruleset.config, ruleset.read(), []
@@ -66,7 +66,7 @@ Test = Callable[[ArchivedGame], bool]
 
 
 def brute_force(games: list[ArchivedGame], rng: random.Random) -> Iterator[tuple[ArchiveSearch, Test]]:
-    """Searches, and what each says of a game."""
+    """Return searches, each with a predicate on games."""
     one = rng.choice(games)
     keys = keys_of(one.ruleset(), one.states()).tolist()
     key = rng.choice(keys)
@@ -89,7 +89,7 @@ def brute_force(games: list[ArchivedGame], rng: random.Random) -> Iterator[tuple
     yield ArchiveSearch(key=key), lambda game: key in keys_of(game.ruleset(), game.states()).tolist()
 
 
-def test_searches_find_what_a_look_at_every_game_finds(store: Store, games: list[ArchivedGame]) -> None:
+def test_search_matches_brute_force(store: Store, games: list[ArchivedGame]) -> None:
     rng, count = random.Random(7), 0
     for start in range(0, len(games), 13):
         store.archive.add(games[start : start + 13])
@@ -108,7 +108,7 @@ def test_searches_find_what_a_look_at_every_game_finds(store: Store, games: list
 
 
 def paged(store: Store, search: ArchiveSearch, sort: str, wanted: list[str]) -> bool:
-    """Whether pages of two have the wanted games in an order, each page behind the one before."""
+    """Return whether pages of two games give the wanted games in order."""
     found: list[ArchiveLine] = []
     while (page := store.archive.search(search, sort=sort, limit=2, after=found[-1].serial if found else None)).games:
         found += page.games
@@ -124,11 +124,11 @@ def fields_of(search: ArchiveSearch) -> list[tuple[str, object]]:
 
 
 def is_shadowed(one: ArchiveSearch, two: ArchiveSearch) -> bool:
-    """Whether the second asks by something by which the first asks already: then it adds nothing."""
+    """Return whether the second search repeats a condition of the first and so adds nothing."""
     return any(getattr(one, name) for name, _ in fields_of(two))
 
 
-def test_positions_are_found_however_the_board_is_turned(store: Store) -> None:
+def test_search_finds_symmetric_positions(store: Store) -> None:
     rules = load("loa").settle()
     game = ArchivedGame("1", "loa", "standard", {}, rules.write(rules.read()), ("b1b3",), "a", "b", None, "stopped")
     store.archive.add([game])
@@ -139,12 +139,12 @@ def test_positions_are_found_however_the_board_is_turned(store: Store) -> None:
     assert store.archive.count(ArchiveSearch(key=other)) == 0
 
 
-def test_numbers_are_given_once_and_stay(store: Store, games: list[ArchivedGame]) -> None:
+def test_serials_are_permanent(store: Store, games: list[ArchivedGame]) -> None:
     assert store.archive.add(games[:5]) == 5
     assert store.archive.add([*games[3:7], games[6]]) == 2
     lines = store.archive.search(ArchiveSearch(), limit=50).games
     assert [(line.serial, line.id) for line in lines] == [(n + 1, games[n].id) for n in range(7)]
-    assert [line.number for line in lines[:3]] == ["1", "1", "2"], "that of the collection goes before"
+    assert [line.number for line in lines[:3]] == ["1", "1", "2"], "the number in the collection comes first"
     assert store.archive.get(4) == replace(games[3], serial=4, number="4")
     assert store.archive.serial_of(games[6].id) == 7
     assert store.archive.serial_of("none") is None
@@ -157,7 +157,7 @@ def test_numbers_are_given_once_and_stay(store: Store, games: list[ArchivedGame]
 
 @pytest.mark.parametrize("is_falling", [False, True])
 @pytest.mark.parametrize(("sort", "key"), [("number", "serial"), ("date", "day"), ("length", "plies")])
-def test_pages_follow_one_another_in_every_order(
+def test_pages_are_consistent_in_every_order(
     store: Store, games: list[ArchivedGame], sort: str, key: str, is_falling: bool
 ) -> None:
     store.archive.add(games[:40])
@@ -177,12 +177,12 @@ def test_pages_follow_one_another_in_every_order(
     assert rest == found[4:]
 
 
-def test_what_cannot_be_sorted_by_is_named(store: Store) -> None:
+def test_search_invalid_sort_key_raises(store: Store) -> None:
     with pytest.raises(BadValueError, match="number, date, length"):
         store.archive.search(ArchiveSearch(), sort="family")
 
 
-def test_more_first_moves_than_the_index_has(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_finds_openings_longer_than_the_index(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     rules = load("loa").settle()
     moves = ("b1b3", "a2c2", "b3b1", "c2a2") * 4
     start = rules.write(rules.read())
@@ -202,7 +202,7 @@ def test_more_first_moves_than_the_index_has(store: Store, monkeypatch: pytest.M
         *[("2003.??.??", 20030000), ("1/2/2003", 0), ("", 0), ("2003-13-01", 20030000), ("2003-02-40", 20030200)],
     ],
 )
-def test_days_as_far_as_they_are_known(text: str, day: int) -> None:
+def test_days_with_unknown_parts_are_found(text: str, day: int) -> None:
     assert day_of(text) == day
 
 
@@ -226,7 +226,7 @@ def same(one: PositionEntries, two: PositionEntries) -> bool:
     )
 
 
-def test_parts_are_merged_and_nothing_is_lost(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_are_merged_without_loss(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(positions, "BUCKET", 16)
     monkeypatch.setattr(positions, "SPAN", 40)
     rng, added, first = np.random.default_rng(4), [], 1
@@ -253,7 +253,7 @@ def test_parts_are_merged_and_nothing_is_lost(store: Store, monkeypatch: pytest.
         assert session.scalars(orphans).all() == []
 
 
-def test_a_part_filled_in_later_joins_only_what_lies_before_it(store: Store) -> None:
+def test_part_added_later_merges_only_earlier_parts(store: Store) -> None:
     rng, added = np.random.default_rng(4), []
     for first, last in ((1, 2), (50, 60), (3, 4), (5, 5)):
         entries = some_entries(rng, first, last, 5)
@@ -272,9 +272,7 @@ def test_a_part_filled_in_later_joins_only_what_lies_before_it(store: Store) -> 
 # -- games played here -------------------------------------------------------------------------------------------------
 
 
-def test_games_played_here_follow_once_in_the_order_of_commits(
-    store: Store, field: Field, games: list[ArchivedGame]
-) -> None:
+def test_follow_adds_played_games_once_in_commit_order(store: Store, field: Field, games: list[ArchivedGame]) -> None:
     records = field.play(5)
     store.archive.add(games[:2])
     assert follow(store) == 5
@@ -293,11 +291,11 @@ def test_games_played_here_follow_once_in_the_order_of_commits(
     after, found = store.archive.to_follow(10)
     new = prepared([data for _, data in found])
     assert store.archive.follow(after, found[-1][0], new)
-    assert not store.archive.follow(after, found[-1][0], new), "somebody else has done so"
+    assert not store.archive.follow(after, found[-1][0], new), "another process has done so"
     assert [line.id for line in store.archive.search(ArchiveSearch(number="8")).games] == [more[0].id]
 
 
-def test_a_result_that_was_undone_is_found_no_more(store: Store, field: Field) -> None:
+def test_search_omits_undone_result(store: Store, field: Field) -> None:
     (record,) = field.play(1)
     follow(store)
     assert store.archive.count(ArchiveSearch(player=record.first)) == 1
@@ -312,13 +310,13 @@ def test_a_result_that_was_undone_is_found_no_more(store: Store, field: Field) -
 
 
 def record_of_again(field: Field, game_id: str) -> GameRecord:
-    """The same game with another winner."""
+    """Return the same game with another winner."""
     (planned,) = [game for game in field.games(1, seed=field.tournament_id) if game.id == game_id]
     former = record_of(planned)
     return record_of(planned, winner="first" if former.winner != "first" else "second")
 
 
-def test_the_index_is_made_anew_and_finds_the_same(store: Store, field: Field, games: list[ArchivedGame]) -> None:
+def test_rebuilt_index_finds_the_same(store: Store, field: Field, games: list[ArchivedGame]) -> None:
     store.archive.add(games[:30])
     field.play(3)
     follow(store)
@@ -331,7 +329,7 @@ def test_the_index_is_made_anew_and_finds_the_same(store: Store, field: Field, g
     assert max(before) > 5
 
 
-def test_a_game_that_the_rules_do_not_understand_is_found_by_what_else_it_has(store: Store, field: Field) -> None:
+def test_unreadable_game_is_found_by_its_other_properties(store: Store, field: Field) -> None:
     (planned,) = field.plan(1)
     record = replace(record_of(planned), moves=("z9z9", "a2c2"))
     assert store.results.commit(record) is not None

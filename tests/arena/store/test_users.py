@@ -11,7 +11,7 @@ from arena.store.credentials import digest_of, new_token
 from arena.store.models import now
 
 
-def test_names_are_unique_and_plain(store: Store) -> None:
+def test_add_invalid_or_taken_name_raises(store: Store) -> None:
     zoe = store.users.add("zoe")
     assert store.users.find("zoe") == zoe
     with pytest.raises(ConflictError, match="is taken"):
@@ -27,7 +27,7 @@ def test_names_are_unique_and_plain(store: Store) -> None:
         store.users.get(10**9)
 
 
-def test_a_token_speaks_for_its_user_until_it_ends(store: Store) -> None:
+def test_token_identifies_user_until_revoked(store: Store) -> None:
     user = store.users.add("zoe", role="organiser")
     assert user.id is not None
     secret = new_token()
@@ -55,7 +55,7 @@ def test_a_token_speaks_for_its_user_until_it_ends(store: Store) -> None:
     assert store.users.by_token(digest_of(secret)) is None
 
 
-def test_a_token_expires(store: Store) -> None:
+def test_expired_token_is_rejected(store: Store) -> None:
     user = store.users.add("zoe")
     assert user.id is not None
     for name, hours in (("old", -1), ("new", 1)):
@@ -76,7 +76,7 @@ def test_why_useless_names_the_reason(store: Store) -> None:
     assert "was revoked on 20" in store.users.why_useless(digest_of("one"))
 
 
-def test_a_token_dies_with_the_one_it_was_made_with(store: Store) -> None:
+def test_token_ends_with_its_parent(store: Store) -> None:
     user = store.users.add("zoe").id or 0
     ends = now() + timedelta(hours=1)
     parent = store.users.add_token(user, "parent", digest_of("parent"), "read", expires=ends)
@@ -101,7 +101,7 @@ def test_a_token_dies_with_the_one_it_was_made_with(store: Store) -> None:
     assert other.parent_id is None
 
 
-def test_nobody_gives_what_he_has_not(store: Store) -> None:
+def test_add_token_scope_beyond_role_raises(store: Store) -> None:
     user = store.users.add("zoe")
     assert user.id is not None
     with pytest.raises(BadValueError, match="cannot grant the scope 'admin'"):
@@ -110,7 +110,7 @@ def test_nobody_gives_what_he_has_not(store: Store) -> None:
         store.users.add_token(user.id, "x", "0" * 64, "everything")
 
 
-def test_browser_sessions(store: Store) -> None:
+def test_login_identifies_user_until_ended(store: Store) -> None:
     user = store.users.add("zoe")
     assert user.id is not None
     store.users.add_login(user.id, "a" * 64, "csrf", now() + timedelta(hours=1))
@@ -129,7 +129,7 @@ def test_browser_sessions(store: Store) -> None:
     assert store.users.by_login("c" * 64) is None
 
 
-def test_pages_of_users(store: Store) -> None:
+def test_page_lists_users_by_name(store: Store) -> None:
     names = [f"user{number}" for number in range(7)]
     for name in reversed(names):
         store.users.add(name)
@@ -145,7 +145,7 @@ def test_pages_of_users(store: Store) -> None:
             store.users.page(after=cursor)
 
 
-def test_the_only_administrator_stays_one(store: Store) -> None:
+def test_change_keeps_the_last_administrator(store: Store) -> None:
     store.users.add("ada", "admin")
     store.users.add("bob", "admin")
     store.users.change("bob", is_active=False)
