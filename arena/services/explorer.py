@@ -19,7 +19,7 @@ from arena.services.arena import Arena
 from arena.store import BadValueError
 from arena.store.archive_line import ArchiveLine, date_of
 from arena.store.archive_search import ArchiveSearch
-from arena.store.explorer import Selection, Tally
+from arena.store.explorer import Selection, ExplorerTally
 from referee.ratings.trueskill import BETA, pool_of
 from referee.rules import load
 from referee.rules.core import ParseError, Side, UnknownNameError
@@ -195,7 +195,7 @@ def _moves_by_tag(position: Position) -> dict[int, list[int]]:
     return found
 
 
-def _figures(tally: Tally, side: Side) -> dict[str, Any]:
+def _figures(tally: ExplorerTally, side: Side) -> dict[str, Any]:
     """Return the fields of `Figures`."""
     known = tally.first + tally.draw + tally.second
     points = (tally.first if side == "first" else tally.second) + tally.draw / 2

@@ -57,7 +57,7 @@ def insert_games(session: Session, games: Sequence[NewArchivedGame]) -> int:
     if not games:
         return 0
     advance(session, SERIALS, len(games))
-    words = [_words(new.game, pool) for new, pool in zip(games, _pools(session, games), strict=True)]
+    words = [_shared_names(new.game, pool) for new, pool in zip(games, _pools(session, games), strict=True)]
     ids = _name_ids(session, {(kind, name) for mine in words for _, kind, name in mine})
     serials = range(last + 1, last + 1 + len(games))
     rows = [
@@ -83,7 +83,7 @@ def _row(game: ArchivedGame, serial: int) -> dict[str, Any]:
     }
 
 
-def _words(game: ArchivedGame, pool: str) -> tuple[tuple[str, str, str], ...]:
+def _shared_names(game: ArchivedGame, pool: str) -> tuple[tuple[str, str, str], ...]:
     """Return (column, kind, name) of the properties a game shares with others."""
     return (
         ("variant_id", "variant", f"{game.family} {game.variant}"),

@@ -26,11 +26,11 @@ from arena.store import schema
 from arena.store.engine import Sessions, batched, open_engine
 from arena.store.errors import BadValueError, TakenError
 from arena.store.models import Utc
-from arena.store.sqlite_backup import remove, settle
+from arena.store.sqlite_backup import remove, replace_durably
 from referee.input_file import refuse_special
 
-_FORM = "arena-dump-1"
-_LIVE = ("logins", "leases", "answers", "guesses", "rebuilds", "rebuilt_changes")
+_FORMAT = "arena-dump-1"
+_SHORT_LIVED = ("logins", "leases", "answers", "guesses", "rebuilds", "rebuilt_changes")
 """Tables with short-lived data, which dumps omit."""
 
 
@@ -39,7 +39,7 @@ def dump(engine: Engine, path: Path) -> int:
     count = 0
     with Sessions(engine).reading() as session, _writer(path) as file:
         connection = session.connection()
-        file.write(_line({"form": _FORM, "schema": schema.revision(engine)}))
+        file.write(_line({"form": _FORMAT, "schema": schema.revision(engine)}))
         for table in _tables():
             keys = list(table.primary_key.columns)
             rows = connection.execution_options(yield_per=500).execute(select(table).order_by(*keys))
@@ -73,7 +73,7 @@ def load_new(file: Path, path: Path) -> int:
             count = load(engine, path)
         finally:
             engine.dispose()
-        settle(fresh, file)
+        replace_durably(fresh, file)
     except BaseException:
         remove(fresh)
         if is_new_folder:
@@ -97,13 +97,13 @@ def load(engine: Engine, path: Path) -> int:
         session.execute(tables["counters"].delete())
         count = _fill(session, tables, path, lines)
         if engine.dialect.name == "postgresql":
-            _go_on_counting(session, tables.values())
+            _advance_sequences(session, tables.values())
     return count
 
 
 def _read_head(path: Path, head: dict[str, Any]) -> None:
     """Raise BadValueError unless this is the first line of a loadable dump."""
-    if head.get("form") != _FORM:
+    if head.get("form") != _FORMAT:
         raise BadValueError(f"{path} is not a dump of an arena", hint="name a file written by `arena db dump`")
     found = str(head.get("schema"))
     if found != schema.head():
@@ -128,7 +128,7 @@ def _fill(session: Session, tables: dict[str, Table], path: Path, lines: Iterato
     raise BadValueError(f"{path} is truncated: its last line is missing or wrong", hint="name another file")
 
 
-def _go_on_counting(session: Session, tables: Iterable[Table]) -> None:
+def _advance_sequences(session: Session, tables: Iterable[Table]) -> None:
     """Set the PostgreSQL sequences to continue after the loaded ids."""
     for table in tables:
         if "id" in table.columns and table.columns["id"].autoincrement is not False and table.name != "games":
@@ -137,7 +137,7 @@ def _go_on_counting(session: Session, tables: Iterable[Table]) -> None:
 
 
 def _tables() -> list[Table]:
-    return [table for table in SQLModel.metadata.sorted_tables if table.name not in _LIVE]
+    return [table for table in SQLModel.metadata.sorted_tables if table.name not in _SHORT_LIVED]
 
 
 def _line(data: dict[str, Any]) -> bytes:

@@ -23,7 +23,7 @@ MIN_PASSWORD: Final = 10
 MAX_PASSWORD: Final = 1000
 MIN_DIFFERENT: Final = 5
 """Minimum number of different characters in a password."""
-_AROUND: Final = "0123456789!.?*#$_- "
+_DECORATION: Final = "0123456789!.?*#$_- "
 """Characters that people add around a word to form a password."""
 
 ROLES: Final = ("author", "organiser", "admin")
@@ -85,19 +85,19 @@ def check_password(password: str, name: str = "") -> None:
     if not password.isprintable():
         raise CredentialError("a password must not contain NUL, tabs, line breaks or other invisible characters")
     plain = password.lower()
-    if name and name.lower() in plain and not plain.replace(name.lower(), "").strip(_AROUND):
+    if name and name.lower() in plain and not plain.replace(name.lower(), "").strip(_DECORATION):
         raise CredentialError("this password is little more than the user's name; choose another one")
-    if len(set(plain)) < MIN_DIFFERENT or _bare(plain) in _commonest():
+    if len(set(plain)) < MIN_DIFFERENT or _strip_decoration(plain) in _common_passwords():
         raise CredentialError("this password is easy to guess; choose another one")
 
 
-def _bare(plain: str) -> str:
+def _strip_decoration(plain: str) -> str:
     """Strip the characters that people add around a word."""
-    return plain.strip(_AROUND) or plain
+    return plain.strip(_DECORATION) or plain
 
 
 @cache
-def _commonest() -> frozenset[str]:
+def _common_passwords() -> frozenset[str]:
     """Return the words and key rows that attackers guess first, alone or with digits around them."""
     words = """
         password passwort passw0rd p@ssword p@ssw0rd passwordpassword changeme letmein welcome administrator admin
@@ -121,7 +121,7 @@ def hash_password(password: str, name: str = "") -> str:
 
 
 @cache
-def _decoy() -> str:
+def _decoy_hash() -> str:
     return _hasher().hash(secrets.token_urlsafe())
 
 
@@ -130,7 +130,7 @@ def verify_password(stored: str | None, password: str) -> bool:
     from argon2.exceptions import Argon2Error, InvalidHashError
 
     try:
-        _hasher().verify(stored or _decoy(), password[:MAX_PASSWORD])
+        _hasher().verify(stored or _decoy_hash(), password[:MAX_PASSWORD])
     except (Argon2Error, InvalidHashError):
         return False
     return stored is not None and len(password) <= MAX_PASSWORD

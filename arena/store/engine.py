@@ -28,7 +28,7 @@ BATCH = 500
 BUSY_MS = 5000
 """Time for which a SQLite writer waits for another one, and a PostgreSQL reader for a free connection."""
 
-_ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 25_000}
+_KEEP_ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 25_000}
 """TCP keep-alive settings: a lost server is noticed within half a minute, not hours."""
 _WRITING = "arena_writing"
 
@@ -49,7 +49,7 @@ def open_engine(url: str, *, pool_size: int = 10) -> Engine:
     }
     if target.get_backend_name() == "postgresql":
         waits = f"-c lock_timeout={2 * BUSY_MS} -c idle_in_transaction_session_timeout=300000"
-        options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5, "options": waits, **_ALIVE}}
+        options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5, "options": waits, **_KEEP_ALIVE}}
     elif target.get_backend_name() != "sqlite":
         raise BadValueError(f"unsupported database {target.drivername!r}; use sqlite or postgresql+psycopg")
     elif target.database in (None, "", ":memory:"):
@@ -134,7 +134,7 @@ class Sessions:
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """Open a read-only session. Raises StoreUnavailableError."""
-        with self._noted(), Session(self.reader, expire_on_commit=False, autoflush=False) as session:
+        with self._translated(), Session(self.reader, expire_on_commit=False, autoflush=False) as session:
             yield session
 
     @contextmanager
@@ -144,7 +144,7 @@ class Sessions:
         Raises DamagedDatabaseError if the database is known to be damaged, StoreUnavailableError.
         """
         self.health.require_sound()
-        with self._noted(), Session(self.writer, expire_on_commit=False) as session:
+        with self._translated(), Session(self.writer, expire_on_commit=False) as session:
             if fence := self._fence.get():
                 fence(session)
             yield session
@@ -152,7 +152,7 @@ class Sessions:
             self.written = next(self._commits)
 
     @contextmanager
-    def _noted(self) -> Iterator[None]:
+    def _translated(self) -> Iterator[None]:
         """Translate the driver's errors to those of the store, and remember damage."""
         try:
             with translated():

@@ -45,7 +45,7 @@ class Selection:
 
 
 @dataclass(slots=True)
-class Tally:
+class ExplorerTally:
     """Counts of a group of games; `other` have no known result.
 
     Strengths are mean mu of the rated players, `last` is a day such as 20260731.
@@ -69,8 +69,8 @@ class Tally:
 class Explored:
     """A position: all games that reached it, and those with each tag (see `arena.store.positions`)."""
 
-    whole: Tally
-    moves: Mapping[int, Tally] = field(default_factory=dict)
+    whole: ExplorerTally
+    moves: Mapping[int, ExplorerTally] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def _pairs(entries: PositionEntries, serials: Numbers, tags: Numbers) -> _Pairs:
 class _Sum(NamedTuple):
     """A tally and the serial of its best game."""
 
-    tally: Tally
+    tally: ExplorerTally
     best: int
 
 
@@ -201,6 +201,8 @@ def _add_up(games: _Games, groups: Numbers, size: int, strengths: Floats, side: 
     found = []
     for group, (other, first, second, draw) in enumerate(results.tolist()):
         rating, opposition = (total[group] / rated[group] if rated[group] else None for total, rated in means)
-        tally = Tally(other + first + second + draw, first, second, draw, other, rating, opposition, int(last[group]))
+        tally = ExplorerTally(
+            other + first + second + draw, first, second, draw, other, rating, opposition, int(last[group])
+        )
         found.append(_Sum(tally, int(best[group]) & MAX_SERIAL))
     return found

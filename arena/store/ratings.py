@@ -234,10 +234,10 @@ class Ratings:
                 for version_id, mu_before, sigma_before, mu, sigma in fetch(session, query)
             }
 
-    def check(self, tell: rebuild.Tell = rebuild.tell_nobody) -> list[str]:
+    def check(self, on_progress: rebuild.Progress = rebuild.ignore_progress) -> list[str]:
         """Fold every game again in commit order; describe the differences from the stored ratings."""
-        return rebuild.check(self._sessions, tell)
+        return rebuild.check(self._sessions, on_progress)
 
-    def rebuild(self, tell: rebuild.Tell = rebuild.tell_nobody) -> int:
+    def rebuild(self, on_progress: rebuild.Progress = rebuild.ignore_progress) -> int:
         """Fold every game again, correct the stored ratings, and return the number of rated games (see `rebuild`)."""
-        return rebuild.rebuild(self._sessions, tell=tell)
+        return rebuild.rebuild(self._sessions, on_progress=on_progress)

@@ -44,15 +44,15 @@ _Row = tuple[Any, ...]
 """Columns of a rating change, in order."""
 _Difference = tuple[_Row | None, _Row | None]
 """The stored and the expected row."""
-Tell = Callable[[int, int], None]
+Progress = Callable[[int, int], None]
 """Progress callback with the number of folded games and the total."""
 
 
-def tell_nobody(done: int, total: int) -> None:
+def ignore_progress(done: int, total: int) -> None:
     """Ignore the progress."""
 
 
-class _Lines:
+class _FoldedRatings:
     """The ratings after the games up to the commit number `last`, except `without`. Implements `fold.RatingTable`.
 
     Up to the commit number `trusted`, changes are read instead of computed, as the rebuild with this id left them.
@@ -81,7 +81,7 @@ class _Lines:
         """Set a rating (see `fold.RatingTable`)."""
         self.by_key[pool, version_id] = line
 
-    def read_on(self, session: Session) -> list[_Difference] | None:
+    def fold_next(self, session: Session) -> list[_Difference] | None:
         """Fold the next portion and return the wrong changes, or None after the last game."""
         games = [FoldedGame(*row) for row in session.execute(_NEXT, {"after": self.last, "portion": PORTION})]
         if not games:
@@ -125,19 +125,19 @@ def _update(game: FoldedGame, stored: dict[int, _Row], is_trusted: bool) -> true
     )
 
 
-def check(sessions: Sessions, tell: Tell = tell_nobody) -> list[str]:
+def check(sessions: Sessions, on_progress: Progress = ignore_progress) -> list[str]:
     """Fold every game again in commit order; describe the differences from the stored ratings."""
     problems: list[str] = []
     with sessions.reading() as session:
-        lines, total = _Lines(session), _count(session)
-        while (wrong := lines.read_on(session)) is not None:
-            problems += [_in_words(*one) for one in wrong]
-            tell(lines.seen, total)
+        lines, total = _FoldedRatings(session), _count(session)
+        while (wrong := lines.fold_next(session)) is not None:
+            problems += [_describe(*one) for one in wrong]
+            on_progress(lines.seen, total)
         left = select(*_CHANGE).where(_CHANGES.c.game_id.in_(_NO_RESULT))
-        problems += [_in_words(tuple(row), None) for row in session.execute(left)]
+        problems += [_describe(tuple(row), None) for row in session.execute(left)]
         problems += [
             f"{pool}, version {version}: stored {old}, rebuilt {new}"
-            for (pool, version), old, new in _wrong_lines(session, lines)
+            for (pool, version), old, new in _wrong_ratings(session, lines)
         ]
     return problems
 
@@ -146,7 +146,7 @@ def rebuild(
     sessions: Sessions,
     without: Collection[str] = (),
     undo: Callable[[Session], None] = lambda session: None,
-    tell: Tell = tell_nobody,
+    on_progress: Progress = ignore_progress,
 ) -> int:
     """Fold every game again, correct the stored ratings, and return the number of rated games.
 
@@ -156,26 +156,26 @@ def rebuild(
     with sessions.writing() as session:
         lines = _begin(session, frozenset(without))
         total = _count(session)
-        tell(_count(session, until=lines.noted), total)
+        on_progress(_count(session, until=lines.noted), total)
     while True:
         with sessions.reading() as session:
-            wrong = lines.read_on(session)
+            wrong = lines.fold_next(session)
         if wrong is None:
             break
         if lines.last > lines.noted:
             with sessions.writing() as session:
                 _note(session, lines, wrong)
-            tell(lines.seen, total)
+            on_progress(lines.seen, total)
     with sessions.writing() as session:
         session.get(Counter, COUNTER, with_for_update=True)  # blocks commits until the end
         undo(session)
-        while (wrong := lines.read_on(session)) is not None:
+        while (wrong := lines.fold_next(session)) is not None:
             _note(session, lines, wrong)
         _finish(session, lines)
     return lines.count
 
 
-def _begin(session: Session, without: frozenset[str]) -> _Lines:
+def _begin(session: Session, without: frozenset[str]) -> _FoldedRatings:
     """Resume the last rebuild without these games, or start one."""
     digest = hashlib.sha256(" ".join(sorted(without)).encode()).hexdigest() if without else ""
     found = session.scalar(select(Rebuild).where(col(Rebuild.without) == digest).limit(1))
@@ -187,10 +187,10 @@ def _begin(session: Session, without: frozenset[str]) -> _Lines:
         last = min((number for number in first if number is not None), default=1) - 1
         found = Rebuild(id=uuid.uuid4().hex, without=digest, last=last)
         session.add(found)
-    return _Lines(session, without, found.last, found.id)
+    return _FoldedRatings(session, without, found.last, found.id)
 
 
-def _note(session: Session, lines: _Lines, wrong: list[_Difference]) -> None:
+def _note(session: Session, lines: _FoldedRatings, wrong: list[_Difference]) -> None:
     """Store corrections and the progress of the rebuild."""
     mine = col(Rebuild.id) == lines.rebuild_id, col(Rebuild.last) == lines.noted
     if not session.execute(update(Rebuild).where(*mine).values(last=lines.last)).rowcount:  # type: ignore[attr-defined]
@@ -209,7 +209,7 @@ def _columns(old: _Row | None, new: _Row | None) -> dict[str, Any]:
     return dict(zip(names, [*old[:4], None, None, None, None], strict=True))
 
 
-def _finish(session: Session, lines: _Lines) -> None:
+def _finish(session: Session, lines: _FoldedRatings) -> None:
     """Apply all corrections and delete the notes of every rebuild: others in progress then fail."""
     _note(session, lines, [])
     mine = _REBUILT.c.rebuild_id == lines.rebuild_id
@@ -218,7 +218,7 @@ def _finish(session: Session, lines: _Lines) -> None:
     session.execute(delete(_CHANGES).where(_CHANGES.c.game_id.in_(_NO_RESULT)))
     right = select(*(_REBUILT.c[one.name] for one in _CHANGE)).where(mine, _REBUILT.c.mu.is_not(None))
     session.execute(insert(_CHANGES).from_select(_CHANGE, right))
-    for (pool, version), _, line in list(_wrong_lines(session, lines)):
+    for (pool, version), _, line in list(_wrong_ratings(session, lines)):
         session.execute(
             delete(VersionRating).where(col(VersionRating.pool) == pool, col(VersionRating.version_id) == version)
         )
@@ -234,12 +234,14 @@ def _count(session: Session, until: int | None = None) -> int:
     return session.scalar(select(func.count()).select_from(_GAMES).where(mine)) or 0
 
 
-def _in_words(old: _Row | None, new: _Row | None) -> str:
+def _describe(old: _Row | None, new: _Row | None) -> str:
     game, version, *_ = old or new or ()
     return f"game {game}, version {version}: stored {old}, rebuilt {new}"
 
 
-def _wrong_lines(session: Session, lines: _Lines) -> Iterator[tuple[_Key, FoldedRating | None, FoldedRating | None]]:
+def _wrong_ratings(
+    session: Session, lines: _FoldedRatings
+) -> Iterator[tuple[_Key, FoldedRating | None, FoldedRating | None]]:
     """Yield every wrong rating: key, stored value, expected value."""
     stored = {(row.pool, row.version_id): line_of(row) for row in session.scalars(select(VersionRating))}
     for key in sorted(stored.keys() | lines.by_key.keys()):

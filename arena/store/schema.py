@@ -88,7 +88,7 @@ def differences(engine: Engine) -> list[str]:
 
     with translated(), engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
-        return [_words(difference) for difference in compare_metadata(context, SQLModel.metadata)]
+        return [_describe(difference) for difference in compare_metadata(context, SQLModel.metadata)]
 
 
 @cache
@@ -151,8 +151,8 @@ def alone(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
-def _words(difference: Any) -> str:
+def _describe(difference: Any) -> str:
     if isinstance(difference, list):  # changes of one column
-        return "; ".join(_words(each) for each in difference)
+        return "; ".join(_describe(each) for each in difference)
     kind, *rest = difference
     return f"{kind} {' '.join(str(getattr(each, 'name', each)) for each in rest if each is not None)}"

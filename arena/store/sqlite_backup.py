@@ -60,13 +60,13 @@ class SqliteBackups:
             _copy(file, fresh)
             if problem := problem_of(fresh):
                 raise StoreUnavailableError(f"the backup is not sound: {problem}")
-            settle(fresh, path)
+            replace_durably(fresh, path)
         finally:
             fresh.unlink(missing_ok=True)
-        self._let_go(at)
+        self._delete_old(at)
         return path
 
-    def _let_go(self, at: datetime) -> None:
+    def _delete_old(self, at: datetime) -> None:
         oldest = (at.astimezone(UTC) - timedelta(days=self.days)).strftime(_STAMP)
         for path in self.all()[:-1]:
             found = _NAME.fullmatch(path.name)
@@ -101,7 +101,7 @@ def restore(file: Path, backup: Path, at: datetime) -> Path | None:
         found = file.with_name(f"{file.name}{part}")
         if aside and found.exists():
             found.rename(aside.with_name(f"{aside.name}{part}"))
-    settle(fresh, file)
+    replace_durably(fresh, file)
     mark_of(file).unlink(missing_ok=True)
     return aside
 
@@ -152,7 +152,7 @@ def remove(file: Path) -> None:
         file.with_name(f"{file.name}{part}").unlink(missing_ok=True)
 
 
-def settle(fresh: Path, path: Path) -> None:
+def replace_durably(fresh: Path, path: Path) -> None:
     """Rename a file after flushing it to disk."""
     for place in (fresh, path.parent):
         number = os.open(place, os.O_RDONLY)

@@ -27,14 +27,14 @@ def undo(sessions: Sessions, wrong: Mapping[str, str], lease_owner: str = "") ->
     """
     done: list[str] = []
 
-    def take_out(session: Session) -> None:
+    def void_all(session: Session) -> None:
         for game_id, problem in wrong.items():
-            if _take_out(session, game_id, problem, lease_owner):
+            if _void(session, game_id, problem, lease_owner):
                 done.append(game_id)
         _count(session, len(done))
 
     if wrong:
-        rebuild(sessions, wrong.keys(), take_out)
+        rebuild(sessions, wrong.keys(), void_all)
     return done
 
 
@@ -43,7 +43,7 @@ def undone(session: Session) -> int:
     return session.scalar(select(col(Counter.value)).where(col(Counter.name) == COUNTER)) or 0
 
 
-def _take_out(session: Session, game_id: str, problem: str, lease_owner: str) -> bool:
+def _void(session: Session, game_id: str, problem: str, lease_owner: str) -> bool:
     game = session.get(Game, game_id, with_for_update=True)
     if game is None or game.committed is None:
         return False

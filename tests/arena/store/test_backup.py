@@ -119,7 +119,7 @@ def test_load_new_full_disk_leaves_nothing(
     def fail(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("arena.store.backup.settle", fail)
+    monkeypatch.setattr("arena.store.backup.replace_durably", fail)
     file = tmp_path / "kept" / "arena.sqlite3"
     file.parent.mkdir()
     with pytest.raises(OSError, match="No space"):

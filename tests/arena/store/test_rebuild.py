@@ -91,7 +91,7 @@ def test_resumed_rebuild_includes_new_commits(store: Store, field: Field, comput
         store.ratings.rebuild(kill_at(14))
     field.play(10, first_sequence=21)
     store.results.undo({store.games.latest().items[0].id: "wrong"})
-    assert left(store) == [], "a rebuild without other results starts from the beginning"
+    assert left(store) == [], "an undo discards the unfinished rebuild"
     assert store.ratings.rebuild() == 29
     assert store.ratings.check() == []
 
