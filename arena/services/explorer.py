@@ -19,7 +19,7 @@ from arena.services.arena import Arena
 from arena.store import BadValueError
 from arena.store.archive_line import ArchiveLine, date_of
 from arena.store.archive_search import ArchiveSearch
-from arena.store.explorer import Selection, ExplorerTally
+from arena.store.explorer import ExplorerTally, Selection
 from referee.ratings.trueskill import BETA, pool_of
 from referee.rules import load
 from referee.rules.core import ParseError, Side, UnknownNameError

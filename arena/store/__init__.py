@@ -1,13 +1,13 @@
 """All database queries of the arena, one module per noun. A result is stored exactly once or not at all.
 
     errors, engine, page, changes    errors, transactions, cursors, change detection
-    users, login_attempts, trusted_devices     accounts, log-in back-off
+    users, guesses, known_places     accounts, log-in back-off, trusted devices
     people                           games of people
     bots, versions, presences, checks, samples, usage    bots and their versions
     tournaments, queue, games, results, voids, ratings, rating_history, schedules    games, results and ratings
     leases, audit, answers, daily_tasks, notices    operation of the arena
     commit, fold, rebuild   commit of a result; computation of all ratings from results
-    archive, archived_game, archive_columns, positions    searchable index of all games
+    archive, archive_search, archived_game, positions    searchable index of all games
     analyses                analyses of games by an engine, and requests for them
     schema, backup          database schema; dumps
     health, sqlite_backup   damage detection; copies of the SQLite file
