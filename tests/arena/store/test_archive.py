@@ -190,7 +190,7 @@ def test_search_finds_openings_longer_than_the_index(store: Store, monkeypatch: 
         store.archive.add([ArchivedGame(str(number), "loa", "standard", {}, start, played, "a", "b", None, "stopped")])
     counts = [store.archive.count(ArchiveSearch(moves=moves[:plies])) for plies in (OPENING, OPENING + 1, OPENING + 2)]
     assert counts == [3, 2, 1]
-    monkeypatch.setattr(archive_search, "AFTER_OPENING", 2)
+    monkeypatch.setattr(archive_search, "MAX_COMPARED", 2)
     with pytest.raises(BadValueError, match=r"3 games begin with .* add more filters"):
         store.archive.search(ArchiveSearch(moves=moves))
 

@@ -62,7 +62,7 @@ def test_fencing_rejects_writes_of_former_owner(store: Store) -> None:
             others.submit(store.users.add, "bob").result()
             seen = store.leases.get("referee")
             assert others.submit(store.leases.take, "referee", "two", 10, seen).result()
-        with pytest.raises(LeaseLostError, match="is two's, not one's"):
+        with pytest.raises(LeaseLostError, match="is owned by two, not by one"):
             store.users.add("cleo")
     store.users.add("dan")
     assert [user.name for user in store.users.page().items] == ["ada", "bob", "dan"]
