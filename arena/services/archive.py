@@ -112,7 +112,7 @@ def read_query(query: ArchiveSearchForm) -> ArchiveSearch:
     if rules is None:
         for name in ("moves", "position"):
             if getattr(query, name):
-                raise BadValueError(f"searching for {name} requires a family", field=name, hint="add the family")
+                raise BadValueError(f"searching for {name} requires a family", field=name, hint="choose a family (--family)")
     if query.result and query.result not in RESULTS:
         raise BadValueError(
             f"invalid result {query.result!r}", field="result", hint="choose from " + ", ".join(RESULTS)

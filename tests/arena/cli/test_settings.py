@@ -56,7 +56,7 @@ def test_a_new_arena(run: Run, tmp_path: Path) -> None:
 def test_users(run: Run, tmp_path: Path) -> None:
     run("init")
     assert "password" in str(run("user", "add", "zoe", "--role", "organiser"))
-    assert "already" in str(run("user", "add", "zoe", code=2))
+    assert "is taken" in str(run("user", "add", "zoe", code=2))
     assert "lower-case" in str(run("user", "add", "Zoe", code=2))
     token = run("user", "token", "zoe", "--scopes", "read organise", "--days", "3", "--json")
     assert token["scopes"] == ["read", "organise"]  # type: ignore[index]

@@ -150,7 +150,7 @@ LOCAL = [
     ("db restore --data nowhere empty", USAGE, "it contains no arena"),
     ("db restore --data nowhere text", USAGE, "not a database"),
     ("user add 'Bad Name!' --data here", USAGE, "lower-case letters"),
-    ("user add zoe --role king --data here", USAGE, "choose from author, organiser, admin"),
+    ("user add zoe --role king --data here", USAGE, "there are author, organiser, admin"),
     ("user token nobody --data here", NOT_FOUND, "no user 'nobody'"),
     ("user token 'Bad Name!' --data here", NOT_FOUND, "lower-case letters"),
     ("user change nobody --role admin --data here", NOT_FOUND, "arena user list"),

@@ -387,7 +387,7 @@ def test_the_command_from_import_to_replay(
         (["import", __file__ + "c", "--family", "lao"], 2, "did you mean loa"),
         (["import", "EMPTY", "--family", "loa"], 2, "no game in it"),
         (["import", "EMPTY", "--family", "loa", "--format", "otn"], 2, "unknown notation of loa 'otn'"),
-        (["search", "--moves", "b1b3"], 2, "add the family"),
+        (["search", "--moves", "b1b3"], 2, "choose a family (--family)"),
     ],
 )
 def test_what_cannot_be_says_why(

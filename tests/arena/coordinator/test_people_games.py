@@ -175,7 +175,7 @@ def test_only_its_person_moves_and_only_when_it_is_their_turn(hall: Hall) -> Non
         people.decide(hall.arena, game, HumanAction("move", 0, "b1b3"), ann)
     with pytest.raises(ForbiddenError):
         people.decide(hall.arena, game, HumanAction("move", 0, "b1b3"), replace(guest, cookie="d" * 43))
-    with pytest.raises(BadValueError, match="not legal"):
+    with pytest.raises(BadValueError, match="illegal"):
         people.decide(hall.arena, game, HumanAction("move", 0, "b1b2"), guest)
     with pytest.raises(ConflictError, match="has changed"):
         people.decide(hall.arena, game, HumanAction("move", 1, "b1b3"), guest)

@@ -112,7 +112,7 @@ def test_each_process_keeps_its_limit_while_the_database_is_away(sqlite_store: S
         raise StoreUnavailableError("away")
 
     limiter = SharedLimiter("page", Rate(60, 4), sqlite_store.login_attempts, clock=Clock())
-    limiter._guesses.take = away  # type: ignore[method-assign,assignment]
+    limiter._attempts.take = away  # type: ignore[method-assign,assignment]
     waits = asyncio.run(_waits(limiter, 5))
     assert waits[:4] == [0] * 4
     assert waits[4] > 0
