@@ -43,9 +43,9 @@ def add_search(parser: argparse.ArgumentParser) -> None:
 
 def asked(arguments: argparse.Namespace) -> dict[str, Any]:
     """What the arguments ask for, by name; None is anything."""
-    from arena.services.archive import SEARCHED
+    from arena.services.archive import SEARCH_FIELDS
 
-    return {name: getattr(arguments, name) for name in SEARCHED}
+    return {name: getattr(arguments, name) for name in SEARCH_FIELDS}
 
 
 def query_of(arguments: argparse.Namespace) -> ArchiveSearchForm:

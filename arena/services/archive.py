@@ -35,7 +35,7 @@ MAX_TEXT_BYTES = 4 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ArchiveSearchForm:
-    """A search as a user writes it; None or empty means anything. `SEARCHED` describes the fields."""
+    """A search as a user writes it; None or empty means anything. `SEARCH_FIELDS` describes the fields."""
 
     id: str | None = None
     number: str | None = None
@@ -62,7 +62,7 @@ class ArchiveSearchForm:
     thrown: str | None = None
 
 
-SEARCHED: Mapping[str, str] = {
+SEARCH_FIELDS: Mapping[str, str] = {
     "id": "the id of one game",
     "number": "its number in the archive, or in its collection",
     "family": "a family",
@@ -112,7 +112,9 @@ def read_query(query: ArchiveSearchForm) -> ArchiveSearch:
     if rules is None:
         for name in ("moves", "position"):
             if getattr(query, name):
-                raise BadValueError(f"searching for {name} requires a family", field=name, hint="choose a family (--family)")
+                raise BadValueError(
+                    f"searching for {name} requires a family", field=name, hint="choose a family (--family)"
+                )
     if query.result and query.result not in RESULTS:
         raise BadValueError(
             f"invalid result {query.result!r}", field="result", hint="choose from " + ", ".join(RESULTS)

@@ -57,7 +57,7 @@ def make_from_games(
                 raise BookError(f"more than {MAX_POSITIONS:,} positions to examine; raise --games or lower --plies")
             on_examine(examined)
             found = explore(arena, replace(request, moves=" ".join(line)))
-            if found.key in seen:  # another order of moves led there
+            if found.key in seen:  # a transposition
                 continue
             seen.add(found.key)
             if depth < criteria.plies:

@@ -36,7 +36,7 @@ _BOT = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}( v\d{1,9})?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class ExplorerRequest:
-    """A request to the explorer; None or empty means the start, or all games. `ASKED` describes the fields."""
+    """A request to the explorer; None or empty means the start, or all games. `REQUEST_FIELDS` describes the fields."""
 
     family: str
     variant: str | None = None
@@ -51,7 +51,7 @@ class ExplorerRequest:
     until: str | None = None
 
 
-ASKED: Mapping[str, str] = {
+REQUEST_FIELDS: Mapping[str, str] = {
     "variant": "a variant of the family (default: its first)",
     "position": "a position, in any symmetric image (default: the start)",
     "moves": "moves from that position, separated by blanks",

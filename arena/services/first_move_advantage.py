@@ -10,7 +10,7 @@ from referee.ratings.bradley_terry import fit
 
 MAX_GAMES, MAX_VERSIONS = 50_000, 200
 """Larger pools are not fitted, because a page would wait too long."""
-GROWTH = 1.02
+MAX_GROWTH = 1.02
 """Growth of a pool below which the earlier fit is reused."""
 
 
@@ -32,7 +32,7 @@ class FirstMoveAdvantages:
     def of(self, store: Store, pool: str, games: int) -> FirstMoveAdvantage | None:
         """Return the advantage in a pool with this number of games; None for an empty or too large one."""
         before, found = self._known.get(pool, (-1, None))
-        if not before <= games <= before * GROWTH:
+        if not before <= games <= before * MAX_GROWTH:
             found = _fitted(store, pool, games)
             self._known[pool] = games, found
         return found

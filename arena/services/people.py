@@ -26,7 +26,7 @@ from referee.rules import load
 from referee.rules.core import SIDES, ParseError
 from referee.spec import NO_CLOCK, BotSpec, GameSpec, Limits, TimeControl, read_time_control
 
-TIMES: Mapping[str, str] = {
+TIME_CONTROLS: Mapping[str, str] = {
     "none": "no clock",
     "180+2": "3 min + 2 s",
     "600+5": "10 min + 5 s",
@@ -36,7 +36,7 @@ TIMES: Mapping[str, str] = {
 BOT_TIME = TimeControl("movetime", 1000, 0)
 _SCORE = 3
 """Index of the score in a stored ply."""
-_QUEUE = 8
+_MAX_WAITING_PER_SLOT = 8
 """Maximum number of waiting games per slot."""
 
 
@@ -169,7 +169,7 @@ def _require_room(arena: Arena, by: Visitor) -> None:
         raise QuotaError(f"you have {len(mine)} games open", hint=f"finish or resign one: {open_}")
     if people.count_open(address=digest_of(by.address)) >= settings.people_games_per_address:
         raise QuotaError("too many open games from your address", hint="try again later")
-    if people.count_open() >= _QUEUE * settings.people_slots:
+    if people.count_open() >= _MAX_WAITING_PER_SLOT * settings.people_slots:
         raise QuotaError("too many people wait for a game", hint="try again in a few minutes")
 
 

@@ -22,7 +22,7 @@ from referee.ratings.standings import forfeits
 from referee.rules import load
 from referee.rules.core import SIDES
 
-KEPT = 8
+CACHE_SIZE = 8
 """Number of cached tournaments; one with 10,000 games takes some megabytes."""
 
 OVER = ("finished", "cancelled")
@@ -91,7 +91,7 @@ class TournamentStandings:
 class StandingsCache:
     """Cache of recently read standings; an entry is valid while the state of its tournament is unchanged."""
 
-    def __init__(self, size: int = KEPT) -> None:
+    def __init__(self, size: int = CACHE_SIZE) -> None:
         self._kept: LRUCache[int, tuple[tuple[Any, ...], TournamentStandings]] = LRUCache(size)
         self._lock = Lock()
 

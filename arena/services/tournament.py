@@ -23,10 +23,10 @@ from arena.tournaments.extension import Plan
 from arena.tournaments.preview import Extent, extent
 from arena.tournaments.settings import PRIORITIES, Document
 
-MEASURED = 200
+MAX_SAMPLED_GAMES = 200
 """Number of recent games from which the duration of the next ones is estimated."""
 _Act = Callable[[Store, int, datetime], Tournament]
-ACTS: Mapping[str, _Act] = {
+ACTIONS: Mapping[str, _Act] = {
     "start": tournaments.start,
     "pause": tournaments.pause,
     "drain": tournaments.drain,
@@ -80,7 +80,9 @@ def preview(arena: Arena, document: Document, by: Identity) -> Preview:
 
 def _measured(arena: Arena, document: Document) -> tuple[float | None, float | None]:
     """Return the mean plies of the latest games of the variant, and the mean seconds of those at this time control."""
-    lines = arena.store.games.latest(family=document.family, variant=document.ruleset.variant.name, limit=MEASURED)
+    lines = arena.store.games.latest(
+        family=document.family, variant=document.ruleset.variant.name, limit=MAX_SAMPLED_GAMES
+    )
     played = [line for line in lines.items if line.plies and line.started and line.finished]
     settings = arena.store.rating_history.settings({line.tournament_id for line in played})
     alike = {key for key, one in settings.items() if one.get("time") == document.time}
@@ -102,11 +104,11 @@ def change(arena: Arena, tournament_id: int, document: Mapping[str, Any] | Docum
 
 
 def steer(arena: Arena, tournament_id: int, act: str, by: Identity) -> Tournament:
-    """Apply one of `ACTS`. Raises BadValueError for another word, NotFoundError, ConflictError, ForbiddenError."""
+    """Apply one of `ACTIONS`. Raises BadValueError for another word, NotFoundError, ConflictError, ForbiddenError."""
     require_organiser(by)
-    if act not in ACTS:
-        raise BadValueError(f"unknown action {act[:40]!r}", hint="choose from " + ", ".join(ACTS), field="verb")
-    row = ACTS[act](arena.store, tournament_id, now())
+    if act not in ACTIONS:
+        raise BadValueError(f"unknown action {act[:40]!r}", hint="choose from " + ", ".join(ACTIONS), field="verb")
+    row = ACTIONS[act](arena.store, tournament_id, now())
     arena.note(f"tournament.{act}", f"tournament:{tournament_id}", by)
     arena.wake()
     return row

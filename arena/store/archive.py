@@ -17,7 +17,7 @@ from sqlmodel import col
 from arena.store import positions
 from arena.store.analyses import BY_ANALYSIS
 from arena.store.archive_entry import (
-    SERIALS,
+    SERIAL_COUNTER,
     NewArchivedGame,
     add_positions,
     advance,
@@ -37,11 +37,11 @@ from arena.store.explorer import Explorer
 from arena.store.models import Analysis, ArchiveGame, ArchiveName, Game, Record
 from arena.store.page import DEFAULT_LIMIT
 
-FOLLOWED = "archive-followed"
+FOLLOWED_COUNTER = "archive-followed"
 """Name of the counter with the last commit number whose game is in the archive."""
 SORTS = {"number": ArchiveGame.serial, "date": ArchiveGame.day, "length": ArchiveGame.plies}
 """Sort keys of lists, each with its column."""
-SCANNED = 4
+SCAN_RATIO = 4
 """SQLite scans in sort order if at least one game in this many matches, because that finds a page sooner than the
 filters.
 """
@@ -104,7 +104,7 @@ class Archive:
     def to_follow(self, limit: int) -> tuple[int, list[tuple[int, bytes]]]:
         """Return the last archived commit number and the next results as (commit number, stored record)."""
         with self._sessions.reading() as session:
-            after = counter(session, FOLLOWED)
+            after = counter(session, FOLLOWED_COUNTER)
             query = (
                 select(col(Game.committed), col(Record.data))
                 .join(Record, col(Record.game_id) == col(Game.id))
@@ -120,25 +120,25 @@ class Archive:
         A game that was undone and played again gets a new serial; the former row is deleted.
         """
         with self._sessions.writing() as session:
-            if advance(session, FOLLOWED, 0) != after:
+            if advance(session, FOLLOWED_COUNTER, 0) != after:
                 session.rollback()
                 return False
             withdraw(session, known(session, [new.game.id for new in games]))
             insert_games(session, games)
-            set_counter(session, FOLLOWED, upto)
+            set_counter(session, FOLLOWED_COUNTER, upto)
         return True
 
     def forget_positions(self) -> int:
         """Clear the position index, to be rebuilt by `index`; return the last serial to index."""
         with self._sessions.writing() as session:
-            last = advance(session, SERIALS, 0)
+            last = advance(session, SERIAL_COUNTER, 0)
             positions.clear(session)
         return last
 
     def index(self, first: int, last: int, games: Sequence[NewArchivedGame]) -> None:
         """Index the positions of archived games with serials from `first` to `last`."""
         with self._sessions.writing() as session:
-            advance(session, SERIALS, 0)
+            advance(session, SERIAL_COUNTER, 0)
             add_positions(session, first, last, {new.game.serial: new.entries for new in games})
 
     def between(self, first: int, last: int) -> list[ArchivedGame]:
@@ -166,7 +166,7 @@ class Archive:
         with self._sessions.reading() as session:
             matches = Matches(session, search, by=by)
             total = matches.count()
-            matches.is_scan = SCANNED * total >= counter(session, SERIALS)
+            matches.is_scan = SCAN_RATIO * total >= counter(session, SERIAL_COUNTER)
             query = _page(session, matches, key, is_falling=is_falling, after=after)
             chosen = list(session.scalars(query.offset(offset if after is None else 0).limit(limit + 1)))
             games = lines_of(session, chosen[:limit])

@@ -21,7 +21,7 @@ from arena.store.engine import batched, table_of
 from arena.store.models import ArchiveGame, ArchiveName, ArchiveText, Counter, Game
 from arena.store.positions import PositionEntries, joined
 
-SERIALS = "archive"
+SERIAL_COUNTER = "archive"
 """Name of the counter with the last serial assigned."""
 
 
@@ -51,12 +51,12 @@ def insert_games(session: Session, games: Sequence[NewArchivedGame]) -> int:
 
     Games that were inserted meanwhile are skipped.
     """
-    last = advance(session, SERIALS, 0)
+    last = advance(session, SERIAL_COUNTER, 0)
     there = known(session, [new.game.id for new in games])
     games = [new for new in games if new.game.id not in there]
     if not games:
         return 0
-    advance(session, SERIALS, len(games))
+    advance(session, SERIAL_COUNTER, len(games))
     words = [_shared_names(new.game, pool) for new, pool in zip(games, _pools(session, games), strict=True)]
     ids = _name_ids(session, {(kind, name) for mine in words for _, kind, name in mine})
     serials = range(last + 1, last + 1 + len(games))

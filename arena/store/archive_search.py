@@ -20,7 +20,7 @@ from sqlmodel import col
 from arena.store import positions
 from arena.store.analyses import AnalysisFilter
 from arena.store.archive_line import games_of
-from arena.store.archived_game import OPENING, WINNERS, opening_key
+from arena.store.archived_game import MAX_OPENING_PLIES, WINNERS, opening_key
 from arena.store.engine import table_of
 from arena.store.errors import BadValueError
 from arena.store.models import Analysis, ArchiveGame, ArchiveName
@@ -28,7 +28,7 @@ from arena.store.models import Analysis, ArchiveGame, ArchiveName
 MAX_COMPARED = 5000
 """Maximum number of games with a common opening that are read to compare moves beyond the index."""
 SEATS = (ArchiveGame.first_id, ArchiveGame.second_id)
-FEW = 100
+MAX_INLINE_IDS = 100
 """From this length on, a list of ids is sent to the database as one parameter."""
 MAX_SERIAL = 2**31 - 1
 
@@ -89,7 +89,7 @@ class Matches:
         self._named = list(_named(session, search, pool))
         self._seats = list(_seats(session, search))
         self._among = _indexed(session, search, among)
-        if len(search.moves) > OPENING:
+        if len(search.moves) > MAX_OPENING_PLIES:
             self._among = self._beginning_with(search.moves)
 
     def count(self) -> int:
@@ -138,7 +138,7 @@ class Matches:
     def _is_in(self, column: Any, numbers: list[int], *, is_free: bool = True) -> ColumnElement[bool]:
         value = col(column)
         return (value if is_free else self.unindexed(value)).in_(
-            numbers if len(numbers) < FEW else select(self._table(numbers).c.value)
+            numbers if len(numbers) < MAX_INLINE_IDS else select(self._table(numbers).c.value)
         )
 
     def _is_on_a_side(self, names: list[int]) -> ColumnElement[bool]:
@@ -170,7 +170,9 @@ class Matches:
     def _beginning_with(self, moves: Sequence[str]) -> Serials:
         """Return the matching games that begin with all these moves. Raises BadValueError for too many candidates."""
         if (count := self.count()) > MAX_COMPARED:
-            raise BadValueError(f"{count} games begin with the first {OPENING} of these moves; add more filters")
+            raise BadValueError(
+                f"{count} games begin with the first {MAX_OPENING_PLIES} of these moves; add more filters"
+            )
         chosen = sorted(self._session.scalars(self.select(col(ArchiveGame.serial))))
         kept = [game.serial for game in games_of(self._session, chosen) if game.moves[: len(moves)] == tuple(moves)]
         return np.array(kept, np.int64)
@@ -179,7 +181,7 @@ class Matches:
 def _indexed(session: Session, search: ArchiveSearch, among: Serials | None) -> Serials | None:
     """Return the serials found by the position index, ascending; None if the search does not use it."""
     keys = [search.key] if search.key is not None else []
-    keys += [opening_key(search.moves[:OPENING])] if search.moves else []
+    keys += [opening_key(search.moves[:MAX_OPENING_PLIES])] if search.moves else []
     for key in keys:
         found = np.unique(positions.look_up(session, key).serials)
         among = found if among is None else np.intersect1d(among, found, assume_unique=True)

@@ -17,7 +17,7 @@ from referee.rules.core import Termination
 from referee.rules.rules import Ruleset, Value
 from referee.rules.symmetry import Keys, States, keys_of
 
-OPENING = 12
+MAX_OPENING_PLIES = 12
 """Maximum number of indexed first moves; each prefix of a game has an index entry."""
 WINNERS = (None, "first", "second", "draw")
 """Winners by their number in `ArchiveGame.winner`."""
@@ -139,7 +139,7 @@ def entries_of(games: Sequence[ArchivedGame]) -> list[PositionEntries]:
 def _entries(game: ArchivedGame, keys: Keys) -> PositionEntries:
     tags = np.zeros(len(keys), np.uint32)
     tags[:-1] = keys[1:] >> np.uint64(32)
-    openings = [opening_key(game.moves[: count + 1]) for count in range(min(OPENING, game.plies))]
+    openings = [opening_key(game.moves[: count + 1]) for count in range(min(MAX_OPENING_PLIES, game.plies))]
     both = np.concatenate([keys, np.array(openings, np.uint64)])
     more = np.concatenate([tags, np.zeros(len(openings), np.uint32)])
     return PositionEntries(both, np.zeros(len(both), np.int64), more)

@@ -26,9 +26,9 @@ from sqlmodel import col
 from arena.store.engine import table_of
 from arena.store.models import ArchivePart, ArchivePosition
 
-SPAN = 16_384
+MAX_PART_GAMES = 16_384
 """Maximum number of games in a part: two bytes distinguish them."""
-BUCKET = 1024
+BUCKET_ENTRIES = 1024
 """Approximate number of entries in a bucket."""
 _ENTRY_BYTES = 14
 
@@ -106,7 +106,7 @@ def add(session: Session, first: int, last: int, entries: PositionEntries) -> No
     session.execute(delete(ArchivePosition).where(col(ArchivePosition.part_id).in_(gone)))
     session.execute(delete(ArchivePart).where(col(ArchivePart.id).in_(gone)))
     count = len(whole.keys)
-    bits = (count // BUCKET).bit_length()
+    bits = (count // BUCKET_ENTRIES).bit_length()
     part = ArchivePart(first=old[0].first if old else first, last=last, bits=bits, entries=count)
     session.add(part)
     session.flush()
@@ -118,7 +118,7 @@ def _to_merge(session: Session, first: int, last: int) -> list[Row[int | None, i
     """Return the parts to merge with new games: those no larger than everything after them, ordered by serial."""
     query = (
         select(col(ArchivePart.id), col(ArchivePart.first))
-        .where(col(ArchivePart.last) < first, col(ArchivePart.first) > last - SPAN)
+        .where(col(ArchivePart.last) < first, col(ArchivePart.first) > last - MAX_PART_GAMES)
         .order_by(col(ArchivePart.first).desc())
     )
     found: list[Row[int | None, int]] = []

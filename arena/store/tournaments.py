@@ -19,7 +19,7 @@ from arena.store.errors import ConflictError, NotFoundError
 from arena.store.models import BotIdentity, Entry, Tournament, Version, now
 from arena.store.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor
 
-FOLLOWING: Mapping[str, frozenset[str]] = {
+NEXT_STATES: Mapping[str, frozenset[str]] = {
     "scheduled": frozenset({"running", "paused", "cancelled"}),
     "running": frozenset({"paused", "draining", "finished", "cancelled"}),
     "draining": frozenset({"running", "paused", "finished", "cancelled"}),
@@ -240,14 +240,14 @@ class Tournaments:
     def move(self, tournament_id: int, state: str, *, only_from: Sequence[str] = (), problem: str = "") -> Tournament:
         """Change the state of a tournament. Raises NotFoundError, and ConflictError naming its present state.
 
-        `only_from` restricts what `FOLLOWING` allows. Sets `started` and `finished` accordingly.
+        `only_from` restricts what `NEXT_STATES` allows. Sets `started` and `finished` accordingly.
         """
         with self._sessions.writing() as session:
             tournament = session.get(Tournament, tournament_id, with_for_update=True)
             if tournament is None:
                 raise NotFoundError("tournament", tournament_id)
             present = tournament.state
-            if state not in FOLLOWING[present] or (only_from and present not in only_from):
+            if state not in NEXT_STATES[present] or (only_from and present not in only_from):
                 raise ConflictError(f"tournament {tournament_id} is {present}; it cannot become {state}", present)
             tournament.state = state
             tournament.problem = problem
@@ -299,7 +299,7 @@ class Tournaments:
             tournament = session.get(Tournament, tournament_id, with_for_update=True)
             if tournament is None:
                 raise NotFoundError("tournament", tournament_id)
-            if not FOLLOWING[tournament.state] or tournament.state == "finished":
+            if not NEXT_STATES[tournament.state] or tournament.state == "finished":
                 raise ConflictError(
                     f"tournament {tournament_id} is {tournament.state}: it has no more games", tournament.state
                 )

@@ -23,7 +23,7 @@ from arena.pages.lists import column
 from arena.pages.routes.game import judged_charts, told_of, view_of
 from arena.pages.table import Column, arranged, choice, number, sorting
 from arena.pages.view import REPLAYS, act, arena_of, number_in, page, redirect, run, takes, told
-from arena.services.archive import MAX_TEXT_BYTES, RESULTS, SEARCHED, ArchiveSearchForm
+from arena.services.archive import MAX_TEXT_BYTES, RESULTS, SEARCH_FIELDS, ArchiveSearchForm
 from arena.store.analyses import BY_ANALYSIS
 from arena.store.archive_line import ArchiveLine
 from arena.store.archived_game import ArchivedGame
@@ -62,7 +62,7 @@ _MOST_PLIES, _SHOWN, _OF_A_MONTH = 100_000, 50, 10
 
 
 @routes.get("/archive")
-@takes(*SEARCHED, "sort", "after")
+@takes(*SEARCH_FIELDS, "sort", "after")
 async def index(request: web.Request) -> web.Response:
     """Games by anything they have, the latest in the archive first."""
     query, given = _query(request)
@@ -102,7 +102,7 @@ async def index(request: web.Request) -> web.Response:
 
 def _query(request: web.Request) -> tuple[ArchiveSearchForm, dict[str, str]]:
     """What is looked for, and the same as it stands in the form. Raises Problem (400)."""
-    given = {name: request.query.get(name, "")[:_WORDS].strip() for name in SEARCHED}
+    given = {name: request.query.get(name, "")[:_WORDS].strip() for name in SEARCH_FIELDS}
     choice(request.query, "result", RESULTS)
     choice(request.query, "family", families())
     words: dict[str, Any] = {name: text or None for name, text in given.items()}

@@ -16,7 +16,7 @@ from arena.pages.drawing.scene import Scenes
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged
 from arena.pages.view import act, arena_of, family_in, page, run, takes, told
-from arena.services.explorer import ASKED, ExplorerRequest, ExplorerResult, PlayedMove
+from arena.services.explorer import REQUEST_FIELDS, ExplorerRequest, ExplorerResult, PlayedMove
 from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
@@ -33,11 +33,11 @@ _COLUMNS = (
 
 
 @routes.get("/{family}/explorer")
-@takes(*ASKED, "sort")
+@takes(*REQUEST_FIELDS, "sort")
 async def show(request: web.Request) -> web.Response:
     """A position: the start, `?position=`, or behind `?moves=`; what was played in it and how it went."""
     rules = family_in(request)
-    given = {name: request.query.get(name, "")[:2001].strip() for name in ASKED}
+    given = {name: request.query.get(name, "")[:2001].strip() for name in REQUEST_FIELDS}
     problem, arena = "", arena_of(request)
     try:
         found = await act(services.explorer.explore, arena, _question(rules, given))

@@ -18,7 +18,7 @@ from arena.pages.routes.game import viewed
 from arena.pages.session import checked_form, give_cookie, read_form
 from arena.pages.table import choice
 from arena.pages.view import GAME_ID, act, arena_of, page, redirect, takes, told
-from arena.services.people import TIMES, HumanAction, HumanGameRequest, Visitor
+from arena.services.people import TIME_CONTROLS, HumanAction, HumanGameRequest, Visitor
 from arena.store import BadValueError, NotFoundError, StoreError
 from arena.store.credentials import new_secret
 from referee.rules import families, load
@@ -56,7 +56,7 @@ async def _form(request: web.Request, given: dict[str, Any], problem: str = "", 
         families=[load(name) for name in families()],
         opponents=await act(services.people.opponents, arena, rules.family),
         variants=[one.name for one in rules.variants],
-        times=TIMES,
+        times=TIME_CONTROLS,
         given=given,
         problem=problem,
         mine=await act(services.people.mine, arena, visitor),

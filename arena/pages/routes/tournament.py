@@ -24,13 +24,13 @@ from arena.services import Arena
 from arena.services.standings_cache import TournamentStandings
 from arena.store.models import Tournament
 from arena.store.page import write_cursor
-from arena.store.tournaments import FOLLOWING, EntryLine
+from arena.store.tournaments import NEXT_STATES, EntryLine
 from arena.tournaments import crosstable, pace
 from arena.tournaments.settings import read as read_settings
 from referee.rules import families, terminations
 
 routes = web.RouteTableDef()
-STATES = tuple(FOLLOWING)
+STATES = tuple(NEXT_STATES)
 GAME_STATES = ("planned", "queued", "running", "finished", "void", "cancelled")
 PAGE = 100
 _SHOWN = ("state", "ended", "bot", "sort", "games", "page", "endings", "entries", "rows", "against")

@@ -15,7 +15,7 @@ from arena.collections.following import follow, prepared, rebuild
 from arena.store import BadValueError, NotFoundError, Store, archive_search, positions
 from arena.store.archive_line import ArchiveLine
 from arena.store.archive_search import ArchiveSearch
-from arena.store.archived_game import OPENING, ArchivedGame, day_of, entries_of
+from arena.store.archived_game import MAX_OPENING_PLIES, ArchivedGame, day_of, entries_of
 from arena.store.models import ArchivePart, ArchivePosition
 from arena.store.positions import PositionEntries
 from referee.record import GameRecord
@@ -186,9 +186,12 @@ def test_search_finds_openings_longer_than_the_index(store: Store, monkeypatch: 
     rules = load("loa").settle()
     moves = ("b1b3", "a2c2", "b3b1", "c2a2") * 4
     start = rules.write(rules.read())
-    for number, played in enumerate([moves, (*moves[: OPENING + 1], "c1c3"), moves[:OPENING]]):
+    for number, played in enumerate([moves, (*moves[: MAX_OPENING_PLIES + 1], "c1c3"), moves[:MAX_OPENING_PLIES]]):
         store.archive.add([ArchivedGame(str(number), "loa", "standard", {}, start, played, "a", "b", None, "stopped")])
-    counts = [store.archive.count(ArchiveSearch(moves=moves[:plies])) for plies in (OPENING, OPENING + 1, OPENING + 2)]
+    counts = [
+        store.archive.count(ArchiveSearch(moves=moves[:plies]))
+        for plies in (MAX_OPENING_PLIES, MAX_OPENING_PLIES + 1, MAX_OPENING_PLIES + 2)
+    ]
     assert counts == [3, 2, 1]
     monkeypatch.setattr(archive_search, "MAX_COMPARED", 2)
     with pytest.raises(BadValueError, match=r"3 games begin with .* add more filters"):
@@ -227,8 +230,8 @@ def same(one: PositionEntries, two: PositionEntries) -> bool:
 
 
 def test_parts_are_merged_without_loss(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(positions, "BUCKET", 16)
-    monkeypatch.setattr(positions, "SPAN", 40)
+    monkeypatch.setattr(positions, "BUCKET_ENTRIES", 16)
+    monkeypatch.setattr(positions, "MAX_PART_GAMES", 40)
     rng, added, first = np.random.default_rng(4), [], 1
     for span in (1, 1, 1, 7, 2, 20, 1, 9, 30, 3):
         entries = some_entries(rng, first, first + span - 1, 12)
