@@ -7,7 +7,7 @@ from arena.analysis.game_analysis import AnalysedGame
 from arena.analysis.win_model import WinModel, shipped
 from arena.collections.conversion import to_record
 from arena.store import NotFoundError, Store
-from arena.store.base.models import FittedWinModel, now
+from arena.store.base.models import StoredWinModel, now
 from arena.store.games.analyses import AnalysisFigures
 from referee.game.record import GameRecord
 
@@ -71,7 +71,7 @@ def fit_win_model(store: Store, family: str) -> tuple[WinModelFit, int]:
                 points = 0.5 if winner == "draw" else float(winner == ply["side"])
                 seen.append((ply["score"], points))
     found = fit(seen)
-    row = FittedWinModel(
+    row = StoredWinModel(
         family=family, scale=found.scale, games=games, positions=found.positions, log_loss=found.log_loss
     )
     return found, store.analyses.add_win_model(row)

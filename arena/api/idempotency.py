@@ -41,13 +41,13 @@ async def once(
         return await run()
     if not _KEY.fullmatch(key):
         raise Problem("invalid", f"invalid {HEADER}: expected 1 to 100 visible ASCII characters", field=HEADER)
-    answers, user = call.store.answers, call.user.user_id
+    responses, user = call.store.idempotent_responses, call.user.user_id
     name = f"{call.request.method} {call.request.path}"[:120]
     digest = _digest(call, content + b"\0" + call.request.query_string.encode(), has_secret=bool(confides))
-    known = await call.run(answers.begin, user, key, name, digest)
+    known = await call.run(responses.begin, user, key, name, digest)
     if known is not None and not known.status and known.created_at < now() - ABANDONED:
-        await call.run(answers.drop, user, key)
-        known = await call.run(answers.begin, user, key, name, digest)
+        await call.run(responses.drop, user, key)
+        known = await call.run(responses.begin, user, key, name, digest)
     if known is not None:
         if (known.route, known.digest) != (name, digest):
             raise Problem("invalid", "this key was used for a different request", field=HEADER, hint="use a new key")
@@ -60,12 +60,12 @@ async def once(
         response = await run()
         assert isinstance(response, web.Response), "streamed responses cannot be repeated"
     except BaseException:
-        await call.run(answers.drop, user, key)
+        await call.run(responses.drop, user, key)
         raise
     kept = _kept(response)
     if confides == "answer":
         kept["body"] = {"id": (kept["body"] or {}).get("id")}
-    await call.run(answers.end, user, key, response.status, kept)
+    await call.run(responses.end, user, key, response.status, kept)
     return response
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from arena.store.base.page import Page as Rows
+from arena.store.base.page import CursorPage as Rows
 
 MAX_LIMIT = 200
 T = TypeVar("T")

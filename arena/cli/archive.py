@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from arena.services.arena import Arena
     from arena.store.archive.archived_game import ArchivedGame
     from arena.store.archive.line import ArchiveLine
-    from arena.store.archive.search import Search
+    from arena.store.archive.search import ArchiveSearch
 
 SHOWN = 50
 """How many games a search lists unless told otherwise."""
@@ -126,7 +126,7 @@ def _open(arguments: argparse.Namespace) -> Iterator[Arena]:
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    from arena.services.archive import find_format, read_text, take_in
+    from arena.services.archive import find_format, read_text, store_collection
 
     ruleset = choice.settle(arguments)
     form = find_format(ruleset.rules, arguments.format) if arguments.format else None
@@ -142,7 +142,7 @@ def _import(arguments: argparse.Namespace) -> int:
     files: list[dict[str, Any]] = []
     with _open(arguments) as arena:
         for name, collection in read:
-            found = take_in(arena, collection, "stdin" if name == "-" else Path(name).name)
+            found = store_collection(arena, collection, "stdin" if name == "-" else Path(name).name)
             files.append({**found.as_json(), "file": name})
     return _report(arguments, files)
 
@@ -223,7 +223,7 @@ def _search(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _read_search(arguments: argparse.Namespace) -> Search:
+def _read_search(arguments: argparse.Namespace) -> ArchiveSearch:
     from arena.services.archive import read_query
 
     return read_query(query_of(arguments))

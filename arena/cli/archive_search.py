@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from arena.cli import choice
 
 if TYPE_CHECKING:
-    from arena.services.archive import Query
+    from arena.services.archive import ArchiveSearchForm
 
 
 def add_search(parser: argparse.ArgumentParser) -> None:
@@ -45,13 +45,13 @@ def add_search(parser: argparse.ArgumentParser) -> None:
 
 def asked(arguments: argparse.Namespace) -> dict[str, Any]:
     """What the arguments ask for, by name; None is anything."""
-    from arena.services.archive import SEARCHED
+    from arena.services.archive import SEARCH_FIELDS
 
-    return {name: getattr(arguments, name) for name in SEARCHED}
+    return {name: getattr(arguments, name) for name in SEARCH_FIELDS}
 
 
-def query_of(arguments: argparse.Namespace) -> Query:
+def query_of(arguments: argparse.Namespace) -> ArchiveSearchForm:
     """The same for the service."""
-    from arena.services.archive import Query
+    from arena.services.archive import ArchiveSearchForm
 
-    return Query(**asked(arguments))
+    return ArchiveSearchForm(**asked(arguments))

@@ -137,8 +137,8 @@ def _make_from_games(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
         _try(arguments.out)
     plies = 4 if arguments.plies is None else arguments.plies
     filters = {name: getattr(arguments, name) for name in explore.FILTERS}
-    question = explorer.Question(ruleset.rules.family, ruleset.variant.name, **filters)
-    demand = book.Demand(plies, arguments.games, arguments.balance)
+    question = explorer.ExplorerRequest(ruleset.rules.family, ruleset.variant.name, **filters)
+    demand = book.BookCriteria(plies, arguments.games, arguments.balance)
     settings = settings_of(arguments)
     try:
         with closing(open_store(settings)) as store:
@@ -148,7 +148,7 @@ def _make_from_games(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
                 demand,
                 count=arguments.count,
                 seed=arguments.seed,
-                on_look=lambda looks: output.progress(f"{looks} positions looked into"),
+                on_examine=lambda examined: output.progress(f"{examined} positions examined"),
             )
     except BookError as error:
         raise CommandError(str(error), Exit.FAILED) from None

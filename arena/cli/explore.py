@@ -82,11 +82,11 @@ def _here(arguments: argparse.Namespace, asked: Mapping[str, Any]) -> dict[str, 
 
     from arena.api.schemas.explorer import ExplorerResponse
     from arena.services.arena import Arena
-    from arena.services.explorer import Question, explore
+    from arena.services.explorer import ExplorerRequest, explore
 
     settings = settings_of(arguments)
     if arguments.token:
         raise CommandError("--token is for a server; name it with --server")
     with closing(open_store(settings)) as store:
-        found = explore(Arena(store, settings), Question(arguments.family, **asked))
+        found = explore(Arena(store, settings), ExplorerRequest(arguments.family, **asked))
     return ExplorerResponse.model_validate(found).model_dump(mode="json")

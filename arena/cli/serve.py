@@ -127,7 +127,7 @@ def _read_ahead(arena: Arena, app: web.Application) -> None:
 
     site.read_ahead(app)
     with contextlib.suppress(StoreError):  # then whoever asks first reads it, or is told why not
-        arena.advantages.read_ahead(arena.store)
+        arena.first_move_advantages.read_ahead(arena.store)
     gc.collect()
     gc.freeze()  # what is loaded by now stays: no collection has to look through it
 

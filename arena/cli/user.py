@@ -118,7 +118,7 @@ def _token(arena: Arena, arguments: argparse.Namespace) -> int:
 
     user = arena.store.users.find(arguments.name)
     scopes = arguments.scopes.replace(",", " ").split() if arguments.scopes else scopes_of(user.role)
-    token, secret = services.token.give(arena, user, arguments.label, scopes, arguments.days)
+    token, secret = services.token.create_for(arena, user, arguments.label, scopes, arguments.days)
     if arguments.json:
         ends = token.expires.isoformat() if token.expires else None
         output.document({"name": user.name, "token": secret, "scopes": token.scopes.split(), "expires": ends})
@@ -201,7 +201,7 @@ def _revoke(arena: Arena, arguments: argparse.Namespace) -> int:
     from arena import services
 
     user = arena.store.users.find(arguments.name)
-    services.token.revoke_of(arena, user, None if arguments.all else arguments.token)
+    services.token.revoke_for(arena, user, None if arguments.all else arguments.token)
     which = "all tokens" if arguments.all else f"token {arguments.token}"
     if arguments.json:
         output.document({"name": user.name, "revoked": "all" if arguments.all else arguments.token})

@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from arena.log import logger
 from arena.store import Store
 from arena.store.archive.archived_game import ArchivedGame, entries_of, of_record
-from arena.store.archive.entry import NewGame
+from arena.store.archive.entry import NewArchivedGame
 from arena.store.games.commit import unpack
 
 PORTION = 100
 """Games a transaction."""
 
 
-Prepare = Callable[[Sequence[bytes]], list[NewGame]]
+Prepare = Callable[[Sequence[bytes]], list[NewArchivedGame]]
 """Stored records as games of the archive, with their positions."""
 
 
@@ -35,20 +35,20 @@ def follow(store: Store, must_stop: Callable[[], bool] = lambda: False, prepare:
     return taken
 
 
-def prepared(records: Sequence[bytes]) -> list[NewGame]:
+def prepared(records: Sequence[bytes]) -> list[NewArchivedGame]:
     """Stored records as games of the archive, with their positions."""
     return with_entries([of_record(unpack(data)) for data in records])
 
 
-def with_entries(games: Sequence[ArchivedGame]) -> list[NewGame]:
+def with_entries(games: Sequence[ArchivedGame]) -> list[NewArchivedGame]:
     """Games with their positions; those that the rules do not understand are found by everything else."""
     try:
-        return [NewGame(game, entries) for game, entries in zip(games, entries_of(games), strict=True)]
+        return [NewArchivedGame(game, entries) for game, entries in zip(games, entries_of(games), strict=True)]
     except ValueError:
         if len(games) > 1:
             return [new for game in games for new in with_entries([game])]
         logger("archive").warning("no positions", game=games[0].id)
-        return [NewGame(games[0])]
+        return [NewArchivedGame(games[0])]
 
 
 def rebuild(store: Store, tell: Callable[[int], None] = lambda done: None) -> int:

@@ -13,13 +13,13 @@ from arena.collections import following
 from arena.log import logger
 from arena.offload import OffloadProcess
 from arena.store import Store
-from arena.store.archive.entry import NewGame
+from arena.store.archive.entry import NewArchivedGame
 
 POLL_INTERVAL_S = 15.0
 """Longest time until a finished game is in the archive."""
 
 
-def prepare_at_low_priority(records: Sequence[bytes]) -> list[NewGame]:
+def prepare_at_low_priority(records: Sequence[bytes]) -> list[NewArchivedGame]:
     """Lower the priority of this helper process, then prepare records (see `following.prepared`)."""
     os.setpriority(os.PRIO_PROCESS, 0, 10)
     return following.prepared(records)
@@ -41,5 +41,5 @@ class ArchiveIndexer:
             self._log.info("followed", games=count)
         return count
 
-    def _prepare_in_process(self, records: Sequence[bytes]) -> list[NewGame]:
+    def _prepare_in_process(self, records: Sequence[bytes]) -> list[NewArchivedGame]:
         return self.process.call(prepare_at_low_priority, records)

@@ -43,7 +43,7 @@ from arena.log import logger
 from arena.metrics import RefereeMetrics
 from arena.store import LeaseLostError, SchemaError, Store, StoreError, StoreUnavailableError
 from arena.store.base.models import now
-from arena.store.bots.presences import SAID_S
+from arena.store.bots.presences import REPORT_INTERVAL_S
 
 if TYPE_CHECKING:
     from arena.config import Settings
@@ -193,14 +193,14 @@ class Coordinator:
         """Publish the connected remote bots to the database, on change and periodically."""
 
         def say(stop: threading.Event) -> None:
-            self._store.presences.say({one.version_id: one for one in lobby.present.values()})
+            self._store.presences.report({one.version_id: one for one in lobby.present.values()})
             stop.wait(PRESENCE_BATCH_WINDOW_S)  # batch the changes of this time
 
         def note() -> None:
             found.wake()
             self.order(0)
 
-        found = Background("presence", SAID_S, say, conditions)
+        found = Background("presence", REPORT_INTERVAL_S, say, conditions)
         lobby.on_change = note
         return found
 

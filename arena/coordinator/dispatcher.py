@@ -17,10 +17,10 @@ from arena.coordinator.executors import slots_of
 from arena.coordinator.in_flight import InFlightJobs, Job
 from arena.coordinator.remote_games import RemoteGames
 from arena.store import Store, StoreUnavailableError
-from arena.store.tournaments.queue import Waiting
+from arena.store.tournaments.queue import PendingGame
 from arena.store.tournaments.tournaments import LiveTournament
 
-Pair = list[Waiting]
+Pair = list[PendingGame]
 """The games of one opening that are still to be played."""
 
 

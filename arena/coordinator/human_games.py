@@ -23,7 +23,7 @@ from arena.events.bus import EventBus
 from arena.events.messages import GameAborted, GamePly, GameStarted, PlyPayload
 from arena.log import logger
 from arena.store import ConflictError, Store
-from arena.store.tournaments.human_games import DRAW, MOST_TAKEN_BACK, PersonLine, is_draw_offered
+from arena.store.tournaments.human_games import DRAW, MAX_TAKEN_BACK, PersonLine, is_draw_offered
 from referee.bot.person import Decision, Hand, PersonSeat
 from referee.bot.seat import Seat
 from referee.game.record import GameRecord, Ply
@@ -208,7 +208,7 @@ class HumanGames:
         last = max((index for index in range(len(state.plies)) if index % 2 == mine), default=len(state.plies))
         del state.plies[last:]
         state.takes_back, state.hand = False, Hand()
-        os.read(state.stop_read, MOST_TAKEN_BACK)
+        os.read(state.stop_read, MAX_TAKEN_BACK)
         self._store.people.keep(line.game_id, state.plies, is_done=True, is_back=True)
 
     def _end(self, line: PersonLine, record: GameRecord) -> None:

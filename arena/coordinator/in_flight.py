@@ -10,7 +10,7 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 
-from arena.store.tournaments.queue import Waiting
+from arena.store.tournaments.queue import PendingGame
 from referee.game.record import GameRecord
 from referee.game.spec import PlannedGame
 
@@ -20,7 +20,7 @@ class Job:
     """Games given to one slot: the unplayed rest of a pair."""
 
     tournament_id: int
-    waiting: list[Waiting]
+    waiting: list[PendingGame]
     playing: str = ""
     """The game that started last."""
     delivered: set[str] = field(default_factory=set)

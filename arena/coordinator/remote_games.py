@@ -15,7 +15,7 @@ from dataclasses import replace
 from arena.coordinator.in_flight import Job
 from arena.coordinator.lobby import Lobby
 from arena.store import Store
-from arena.store.tournaments.queue import Waiting
+from arena.store.tournaments.queue import PendingGame
 from arena.tournaments.settings import Document
 from referee.game.spec import BotSpec, GameSpec, PlannedGame
 from referee.machine.pool import SlotPool
@@ -81,7 +81,7 @@ class RemoteGames:
             self._waits[tournament_id] = document.remote_join_timeout_s
         return self._waits[tournament_id]
 
-    def admits(self, pair: Sequence[Waiting]) -> bool:
+    def admits(self, pair: Sequence[PendingGame]) -> bool:
         """Return whether the remote bots of these games accept one more, and count it."""
         present = self._lobby.present if self._lobby else {}
         names = [name for name in remote_in(pair[0].game.spec) if name in present]

@@ -46,7 +46,7 @@ def _limiters(settings: Settings, store: Store) -> dict[str, Limiter]:
         "page": Rate(settings.pages_per_minute, max(60, settings.pages_per_minute // 3)),
         "wrong-token": Rate(WRONG_TOKENS_PER_MINUTE, WRONG_TOKENS_PER_MINUTE),
     }
-    return {name: SharedLimiter(name, rate, store.guesses) for name, rate in rates.items()}
+    return {name: SharedLimiter(name, rate, store.login_attempts) for name, rate in rates.items()}
 
 
 WRONG_TOKENS_PER_MINUTE = 30

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from arena.http.call import CONTEXT, IDENTITY, Call, WebContext, address
 from arena.http.problem import Problem, too_many
-from arena.services.account import Place, TooManyTriesError, is_known_place
+from arena.services.account import LoginOrigin, TooManyTriesError, is_trusted_origin
 from arena.services.arena import Arena
 from arena.store.base.credentials import digest_of
 from arena.store.people.users import Identity
@@ -80,11 +80,13 @@ async def _refused(request: web.Request, context: WebContext, detail: str) -> Pr
     )
 
 
-async def with_name_and_password(call: Call, use: Callable[[Arena, str, str, Place], T], name: str, password: str) -> T:
+async def with_name_and_password(
+    call: Call, use: Callable[[Arena, str, str, LoginOrigin], T], name: str, password: str
+) -> T:
     """A use case that takes the name and the password of somebody who is not logged in. Raises as `with_password`."""
     place = place_of(call.request)
     context = call.context
-    is_known = await call.run(is_known_place, call.arena, name, place)
+    is_known = await call.run(is_trusted_origin, call.arena, name, place)
     async with (context.known_hashing if is_known else context.hashing).turn(call.key):
         return await _tried(call, use, call.arena, name, password, place)
 
@@ -105,10 +107,10 @@ async def _tried(call: Call, use: Callable[P, T], *args: P.args, **kwargs: P.kwa
         raise too_many(error.wait_s) from None
 
 
-def place_of(request: web.Request) -> Place:
+def place_of(request: web.Request) -> LoginOrigin:
     """From where somebody logs in."""
     device = request.cookies.get(DEVICE_COOKIE, "")
-    return Place(address(request), device if _COOKIE.fullmatch(device) else "")
+    return LoginOrigin(address(request), device if _COOKIE.fullmatch(device) else "")
 
 
 async def session_of(request: web.Request) -> Identity | None:

@@ -18,7 +18,7 @@ from cachetools import LRUCache
 from arena.http.problem import Problem
 from arena.store import StoreUnavailableError
 from arena.store.base.credentials import digest_of
-from arena.store.people.login_attempts import Guesses, Patience
+from arena.store.people.login_attempts import BackoffPolicy, LoginAttempts
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +71,19 @@ class Limiter:
 
 
 class SharedLimiter(Limiter):
-    """A limiter of several processes that count in `guesses`, each after as many tokens as make a quarter of the burst.
+    """A limiter shared by several processes: each stores its count in `attempts` after a quarter of the burst.
 
     So a database is not asked for every request, and each process may let through a quarter more than there is.
     """
 
-    def __init__(self, name: str, rate: Rate, guesses: Guesses, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, name: str, rate: Rate, attempts: LoginAttempts, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         super().__init__(rate, clock=clock)
-        self._name, self._guesses = name, guesses
+        self._name, self._attempts = name, attempts
         self._portion = max(1, rate.burst // 4)
         portion_s = self._portion * 60 / rate.per_minute
-        self._patience = Patience(rate.burst // self._portion, forgiven_s=portion_s, longest_s=portion_s)
+        self._policy = BackoffPolicy(rate.burst // self._portion, forgiven_s=portion_s, longest_s=portion_s)
 
     async def admit(self, key: Hashable) -> float:
         """As of one limiter for all. A database that is away counts nothing: then each process keeps its own limit."""
@@ -94,9 +96,9 @@ class SharedLimiter(Limiter):
         if bucket.uncounted < self._portion:
             return 0.0
         bucket.uncounted = 0
-        counted = {digest_of(f"{self._name} {key}"): self._patience}
+        counted = {digest_of(f"{self._name} {key}"): self._policy}
         with suppress(StoreUnavailableError):
-            wait = await asyncio.to_thread(self._guesses.take, counted)
+            wait = await asyncio.to_thread(self._attempts.take, counted)
             bucket.closed_until = self._clock() + wait
         return max(0.0, wait)
 

@@ -84,7 +84,7 @@ def _where(target: str) -> str:
     return target[:500] if is_ours else "/"
 
 
-def begin_session(response: web.StreamResponse, context: WebContext, session: services.account.Session) -> None:
+def begin_session(response: web.StreamResponse, context: WebContext, session: services.account.BrowserSession) -> None:
     """Give the browser its session, and the mark by which it is known when it logs in again."""
     give_cookie(response, context, cookie_name(context.is_https), session.secret, session.seconds)
     give_cookie(response, context, DEVICE_COOKIE, session.device, _YEAR_S)

@@ -1,19 +1,18 @@
-"""Use cases: one function each, with its checks, quota, audit note, wake of the coordinator, and errors.
+"""Use cases: one function each, which checks rights and quotas, writes the audit log and wakes the coordinator.
 
-    submission, bot, game, table      what happens to bots, and what of it may be read by whom
-    archive                           games of all times: searched, shown, imported
-    analysis                          what an engine thinks of games and positions
-    explorer, book                    what was played in a position; books of openings made from that
-    people                            people play: games begun, and what is decided in them
-    study                             lines that somebody tries out on a board
-    sides                             what moving first is worth
-    course                            how a tournament of its format goes
-    tournament, schedule              creating and steering
-    remote                            bots that run on their authors' machines, and challenges
-    account, token, user              who somebody is, and what opens doors
+    submission, bot, game             upload, manage and read bots and their games
+    standings, ratings                standings and progress of tournaments; rating pools
+    archive                           search, show and import games of all times
+    analysis                          analyses of games and positions by an engine
+    explorer, book                    moves played in a position; opening books made from them
+    people                            games of people against bots
+    study                             lines tried out on a board
+    tournament, schedule              create and manage tournaments and recurring ones
+    remote                            bots that run on their authors' machines; challenges
+    account, token, user              log-in, profiles, API tokens, user administration
 
-The JSON interface, the pages and the command line only translate to and from them. They block: an event loop calls them
-in threads. Refuses to know HTTP and command lines.
+The JSON interface, the pages and the command line only translate to and from these functions. The functions block: call
+them in a thread from an event loop.
 """
 
 from arena.services import (
@@ -22,16 +21,15 @@ from arena.services import (
     archive,
     book,
     bot,
-    course,
     explorer,
     game,
     people,
+    ratings,
     remote,
     schedule,
-    sides,
+    standings,
     study,
     submission,
-    table,
     token,
     tournament,
     user,
@@ -45,16 +43,15 @@ __all__ = [
     "archive",
     "book",
     "bot",
-    "course",
     "explorer",
     "game",
     "people",
+    "ratings",
     "remote",
     "schedule",
-    "sides",
+    "standings",
     "study",
     "submission",
-    "table",
     "token",
     "tournament",
     "user",

@@ -1,4 +1,4 @@
-"""Who may read what is not for everybody."""
+"""Read permissions for logs, host names and lease owners."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from referee.rules.core import Termination
 
 
 def may_read_log(by: Identity | None, owner: str) -> bool:
-    """Whether somebody may read what a bot wrote to its standard error: its owner, organisers, admins."""
+    """Return whether a reader may see a bot's standard error: its owner, organisers and admins may."""
     return by is not None and (by.name == owner or "organise" in by.scopes)
 
 
 def may_read_hosts(settings: Settings, by: Identity | None) -> bool:
-    """Whether somebody may read the names of the machines that play: organisers, and everybody where it is set so."""
+    """Return whether a reader may see host names: organisers always, everyone if `public_hosts` is set."""
     return settings.public_hosts or (by is not None and "organise" in by.scopes)
 
 
 def shown_owner(settings: Settings, by: Identity | None, owner: str) -> str:
-    """The owner of a lease as somebody may see it: its name, which holds that of its machine, or a mark."""
+    """Return the lease owner as a reader may see it. Its name contains a host name, so others get a digest of it."""
     return owner if not owner or may_read_hosts(settings, by) else f"referee-{digest_of(owner)[:8]}"
 
 
 def shown_void(settings: Settings, by: Identity | None, line: VoidLine) -> VoidLine:
-    """A void attempt as somebody may see it: without the names of machines."""
+    """Return a void attempt as a reader may see it, without host names."""
     if may_read_hosts(settings, by):
         return line
     is_accusation = line.termination == Termination.WORKER_WRONG.value  # begins with the worker's name

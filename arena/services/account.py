@@ -1,4 +1,4 @@
-"""Who somebody is: a name and a password, and the session of a browser."""
+"""Log-in with name and password, browser sessions and user profiles."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from arena.store.base.credentials import (
     verify_password,
 )
 from arena.store.base.models import MAX_ABOUT, MAX_LINK, User, now
-from arena.store.people.login_attempts import Patience
+from arena.store.people.login_attempts import BackoffPolicy
 
 _LINK = re.compile(
     r"https?://[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?([/?#][\w/?#%&=+~!$*,;:@.()-]*)?", re.ASCII | re.IGNORECASE
 )
-_OF_A_PLACE = Patience(free=5, forgiven_s=600, longest_s=300)
-"""Wrong tries for one name from one place."""
-_FREE_OF_AN_ADDRESS, _FREE_OF_A_NAME = 20, 50
-"""Wrong tries of one address for all names, and for one name from all places that are not known."""
+_PER_ORIGIN = BackoffPolicy(free=5, forgiven_s=600, longest_s=300)
+"""Limit for wrong passwords for one name from one origin."""
+_FREE_PER_ADDRESS, _FREE_PER_NAME = 20, 50
+"""Wrong passwords without delay: from one address for all names, and for one name from all untrusted origins."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """From where somebody logs in: an address, and what the cookie of a browser says that has logged in before."""
+class LoginOrigin:
+    """Origin of a log-in: an IP address, and the device cookie of a browser that has logged in before."""
 
     address: str
     device: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
-    """A browser's session: what its cookie holds, and for how long; and the mark by which the browser is known."""
+class BrowserSession:
+    """A browser's session: secret of its cookie, lifetime, and the value of the device cookie."""
 
     secret: str
     seconds: int
@@ -49,92 +49,93 @@ class Session:
 
 
 class TooManyTriesError(ArenaError):
-    """Too many wrong passwords: the next one may be tried in `wait_s` seconds."""
+    """Too many wrong passwords; the next attempt is allowed in `wait_s` seconds."""
 
     kind = "too-many"
 
     def __init__(self, wait_s: float) -> None:
         self.wait_s = wait_s
-        super().__init__("too many wrong passwords", hint="wait as long as Retry-After says")
+        super().__init__("too many wrong passwords", hint="wait for the seconds in Retry-After")
 
 
-def authenticate(arena: Arena, name: str, password: str, place: Place) -> Identity:
-    """Who has this name and this password, with all that the role allows; takes most of a second of a core, and 64 MiB.
+def authenticate(arena: Arena, name: str, password: str, origin: LoginOrigin) -> Identity:
+    """Check name and password and return the user's identity with all scopes of the role.
 
-    Wrong tries make further ones wait, by name and place, by address, and by name: the latter two not where the user
-    has logged in before, so that nobody is shut out by what others do. Raises TooManyTriesError, and
-    UnauthorisedError without saying which of name and password was wrong.
+    Takes most of a second on one core, and 64 MiB. Wrong passwords delay further attempts, counted by name and origin,
+    by address, and by name. The latter two counters do not apply to trusted devices, so that an attacker cannot lock
+    users out. Raises TooManyTriesError. Raises UnauthorisedError, which does not reveal whether name or password was
+    wrong.
     """
     user = _find(arena, name)
-    patience = _patience(arena, user, name, place)
-    if wait := arena.store.guesses.take(patience):
+    policies = _policies(arena, user, name, origin)
+    if wait := arena.store.login_attempts.take(policies):
         raise TooManyTriesError(wait)
     is_right = verify_password(user.password_hash if user else None, password)
     if not is_right or user is None or not user.is_active:
         arena.note("login.refused", f"user:{_shown(name)}", None)
         raise UnauthorisedError("no user with this name and password")
     assert user.id is not None
-    arena.store.guesses.forget([key for key, one in patience.items() if one is _OF_A_PLACE])
-    arena.store.guesses.give_back(patience)
-    arena.store.known_places.remember(user.id, _digests(place))
+    arena.store.login_attempts.forget([key for key, one in policies.items() if one is _PER_ORIGIN])
+    arena.store.login_attempts.give_back(policies)
+    arena.store.trusted_devices.remember(user.id, _digests(origin))
     return Identity(user.id, user.name, user.role, scopes_of(user.role))
 
 
-def log_in(arena: Arena, name: str, password: str, place: Place) -> Session:
-    """A fresh session of a user. Raises TooManyTriesError, UnauthorisedError."""
-    trusted = _trusted(arena, place)
+def log_in(arena: Arena, name: str, password: str, origin: LoginOrigin) -> BrowserSession:
+    """Authenticate a user and start a browser session. Raises TooManyTriesError, UnauthorisedError."""
+    trusted = _trusted(arena, origin)
     user = authenticate(arena, name, password, trusted)
     arena.note("login", f"user:{user.name}", user)
     return _session(arena, user, trusted)
 
 
 def log_out(arena: Arena, secret: str) -> None:
-    """End a session; one that is none is as good as ended."""
+    """End a session. Unknown sessions are ignored."""
     arena.store.users.end_login(digest_of(secret))
 
 
 def change_password(
-    arena: Arena, by: Identity, password: str, new: str, place: Place, *, revoke_tokens: bool = False
-) -> Session:
-    """Another password for who asks, who knows the present one. All sessions end, and on request all tokens.
+    arena: Arena, by: Identity, password: str, new: str, origin: LoginOrigin, *, revoke_tokens: bool = False
+) -> BrowserSession:
+    """Change the caller's password and end all their sessions, on request all tokens as well. Return a fresh session.
 
-    What comes back is a fresh session. Raises TooManyTriesError, ForbiddenError for a wrong password and
-    CredentialError for a new one that is too weak.
+    `password` is the current one. Raises TooManyTriesError, ForbiddenError if the current password is wrong, and
+    CredentialError if the new one is too weak.
     """
     check_password(new, by.name)
     try:
-        authenticate(arena, by.name, password, place)
+        authenticate(arena, by.name, password, origin)
     except UnauthorisedError:
-        raise ForbiddenError("that is not your present password", field="password") from None
+        raise ForbiddenError("wrong current password", field="password") from None
     arena.store.users.change(by.name, password_hash=hash_password(new, by.name))
-    arena.store.known_places.forget(by.user_id)
+    arena.store.trusted_devices.forget(by.user_id)
     if revoke_tokens:
         arena.store.users.revoke_all(by.user_id)
     arena.note("user.password", f"user:{by.name}", by, revoke_tokens=revoke_tokens)
-    trusted = _trusted(arena, Place(place.address))
-    arena.store.known_places.remember(by.user_id, _digests(trusted))
+    trusted = _trusted(arena, LoginOrigin(origin.address))
+    arena.store.trusted_devices.remember(by.user_id, _digests(trusted))
     return _session(arena, by, trusted)
 
 
-def describe(arena: Arena, by: Identity, about: str | None = None, link: str | None = None) -> User:
-    """What who asks says of himself on his page; None stays. Raises BadValueError."""
+def update_profile(arena: Arena, by: Identity, about: str | None = None, link: str | None = None) -> User:
+    """Update the caller's profile. `None` leaves a field unchanged. Raises BadValueError."""
     user = arena.store.users.get(by.user_id)
     about, link = user.about if about is None else about.strip(), user.link if link is None else link.strip()
     if len(about) > MAX_ABOUT or any(unicodedata.category(letter) == "Cc" and letter != "\n" for letter in about):
         hint = f"write at most {MAX_ABOUT} printable characters"
-        raise BadValueError("that cannot be said of anybody", hint=hint, field="about")
+        raise BadValueError("invalid profile text", hint=hint, field="about")
     if link and (len(link) > MAX_LINK or not _LINK.fullmatch(link)):
         hint = f"write one such as https://example.org/me, at most {MAX_LINK} characters"
-        raise BadValueError("that is no address of a page", hint=hint, field="link")
+        raise BadValueError(f"invalid link {link[:60]!r}: expected the address of a page", hint=hint, field="link")
     arena.store.users.describe(by.user_id, about, link)
     arena.note("user.describe", f"user:{by.name}", by)
     return arena.store.users.get(by.user_id)
 
 
-def is_known_place(arena: Arena, name: str, place: Place) -> bool:
-    """Whether the user of that name has logged in from there before."""
+def is_trusted_origin(arena: Arena, name: str, origin: LoginOrigin) -> bool:
+    """Return whether the user of that name has logged in from this origin before."""
     user = _find(arena, name)
-    return bool(user and user.id and arena.store.known_places.known(user.id, _digests(place)))
+    return bool(user and user.id and arena.store.trusted_devices.known(user.id, _digests(origin)))
 
 
 def _find(arena: Arena, name: str) -> User | None:
@@ -144,38 +145,38 @@ def _find(arena: Arena, name: str) -> User | None:
         return None
 
 
-def _patience(arena: Arena, user: User | None, name: str, place: Place) -> Mapping[str, Patience]:
-    """What a try is counted by, and how much of it is borne."""
-    digests = _digests(place)
-    known = arena.store.known_places.known(user.id, digests) if user and user.id else set()
+def _policies(arena: Arena, user: User | None, name: str, origin: LoginOrigin) -> Mapping[str, BackoffPolicy]:
+    """Return the counters of a log-in attempt, each with its backoff policy."""
+    digests = _digests(origin)
+    known = arena.store.trusted_devices.known(user.id, digests) if user and user.id else set()
     found = next((digest for digest in digests if digest in known), None)
     if found is not None:
-        return {digest_of(f"place:{name}:{found}"): _OF_A_PLACE}
+        return {digest_of(f"place:{name}:{found}"): _PER_ORIGIN}
     forgiven_s = 60 / arena.settings.logins_per_minute
     return {
-        digest_of(f"place:{name}:{digest_of(place.address)}"): _OF_A_PLACE,
-        digest_of(f"address:{place.address}"): Patience(_FREE_OF_AN_ADDRESS, forgiven_s, 300),
-        digest_of(f"name:{name}"): Patience(_FREE_OF_A_NAME, forgiven_s, 60),
+        digest_of(f"place:{name}:{digest_of(origin.address)}"): _PER_ORIGIN,
+        digest_of(f"address:{origin.address}"): BackoffPolicy(_FREE_PER_ADDRESS, forgiven_s, 300),
+        digest_of(f"name:{name}"): BackoffPolicy(_FREE_PER_NAME, forgiven_s, 60),
     }
 
 
-def _digests(place: Place) -> list[str]:
-    """What is stored of a place, the surer mark first."""
-    return [digest_of(mark) for mark in (place.device, place.address) if mark]
+def _digests(origin: LoginOrigin) -> list[str]:
+    """Return the stored digests of an origin, the more reliable one first: the device cookie, then the address."""
+    return [digest_of(mark) for mark in (origin.device, origin.address) if mark]
 
 
-def _trusted(arena: Arena, place: Place) -> Place:
-    """The place with a mark that we have given out: the one that came if it is ours, else a fresh one."""
-    is_ours = bool(place.device) and arena.store.known_places.is_anybodys(digest_of(place.device))
-    return place if is_ours else Place(place.address, new_secret())
+def _trusted(arena: Arena, origin: LoginOrigin) -> LoginOrigin:
+    """Return the origin with a device cookie issued here: the browser's own if valid, else a fresh one."""
+    is_ours = bool(origin.device) and arena.store.trusted_devices.is_known_to_any_user(digest_of(origin.device))
+    return origin if is_ours else LoginOrigin(origin.address, new_secret())
 
 
-def _session(arena: Arena, user: Identity, place: Place) -> Session:
+def _session(arena: Arena, user: Identity, origin: LoginOrigin) -> BrowserSession:
     secret, hours = new_secret(), arena.settings.session_hours
     arena.store.users.add_login(user.user_id, digest_of(secret), new_secret(), now() + timedelta(hours=hours))
-    return Session(secret, hours * 3600, place.device)
+    return BrowserSession(secret, hours * 3600, origin.device)
 
 
 def _shown(name: str) -> str:
-    """A name that somebody typed, as the audit log holds it."""
+    """Return a name from a log-in form as the audit log stores it."""
     return name if name.isprintable() else ascii(name)

@@ -1,4 +1,4 @@
-"""Analyses of games and positions: read, asked for, and the marks that follow put into notations."""
+"""Analyses of games and positions: request and read them, and add their marks to game records."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from arena.store.base.models import QueuedAnalysis
 from referee.game.record import GameRecord, Ply, now
 from referee.rules.core import Kind, Termination
 
-QUESTION_NODES = 200_000
-"""For a position that somebody asks about, unless they say otherwise."""
+POSITION_NODES = 200_000
+"""Default number of nodes for a requested position."""
 
 State = Literal["none", "waiting", "failed", "done"]
 
 
 @dataclass(frozen=True, slots=True)
-class GameAnalysis:
-    """How far the analysis of a game is: `data` as `arena.analysis.game_analysis` packs it, `problem` why it failed."""
+class AnalysisStatus:
+    """State of the analysis of a game: `data` as `arena.analysis.game_analysis` packs it, `problem` why it failed."""
 
     game_id: str
     state: State
@@ -31,31 +31,31 @@ class GameAnalysis:
 
     @property
     def plies(self) -> dict[int, Mapping[str, Any]]:
-        """What the engine said of each ply, by number."""
+        """The engine's verdict on each ply, by ply number."""
         return {ply["number"]: ply for ply in self.data.get("plies", ())}
 
 
-def read(arena: Arena, game_id: str) -> GameAnalysis:
-    """The analysis of a game played here or imported, or how far it is. Whether there is such a game is not asked."""
+def read(arena: Arena, game_id: str) -> AnalysisStatus:
+    """Return the analysis of a played or imported game, or its state. Does not check that the game exists."""
     data = arena.store.analyses.get(game_id)
     if data is not None:
-        return GameAnalysis(game_id, "done", data)
+        return AnalysisStatus(game_id, "done", data)
     request = arena.store.analyses.request_of(game_id)
     if request is None:
-        return GameAnalysis(game_id, "none")
-    return GameAnalysis(game_id, "failed" if request.problem else "waiting", problem=request.problem)
+        return AnalysisStatus(game_id, "none")
+    return AnalysisStatus(game_id, "failed" if request.problem else "waiting", problem=request.problem)
 
 
-def ask(arena: Arena, game_id: str, by: Identity, nodes: int | None = None) -> GameAnalysis:
-    """Have a game analysed when nothing else is to be done, in place of a former analysis with other nodes.
+def ask(arena: Arena, game_id: str, by: Identity, nodes: int | None = None) -> AnalysisStatus:
+    """Request the analysis of a game, to be done when no games wait. It replaces an analysis with other nodes.
 
-    Raises NotFoundError, ConflictError where it is not over, BadValueError, QuotaError.
+    Raises NotFoundError, ConflictError if the game is not over, BadValueError, QuotaError.
     """
     nodes = _bounded(arena, nodes or arena.settings.analysis_nodes_per_position)
     if arena.store.archive.serial_of(game_id) is None:
         line = arena.store.games.get(game_id)
         if line.state != "finished":
-            raise ConflictError(f"game {game_id} is {line.state}; it can be analysed when it is over", line.state)
+            raise ConflictError(f"game {game_id} is {line.state}; request its analysis when it is over", line.state)
     found = read(arena, game_id)
     if found.state == "done" and found.data["nodes"] == nodes:
         return found
@@ -67,13 +67,13 @@ def ask(arena: Arena, game_id: str, by: Identity, nodes: int | None = None) -> G
 def _bounded(arena: Arena, nodes: int) -> int:
     most = arena.settings.analysis_max_nodes
     if not 100 <= nodes <= most:
-        raise BadValueError(f"{nodes} nodes", field="nodes", hint=f"100 to {most}")
+        raise BadValueError(f"invalid nodes {nodes}: expected 100 to {most}", field="nodes")
     return nodes
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A position somebody asks about: the rules, where the line began, and its moves in any spelling."""
+class PositionQuery:
+    """A position to analyse: the rules, the start of the line, and its moves in any notation."""
 
     family: str
     variant: str = ""
@@ -82,21 +82,21 @@ class Question:
     moves: str = ""
 
 
-def read_question(question: Question) -> study.Study:
-    """The line somebody asks about. Raises BadValueError."""
+def read_question(question: PositionQuery) -> study.Study:
+    """Parse the line to analyse. Raises BadValueError."""
     ruleset = study.settle(question.family, question.variant, question.options)
     return study.read(ruleset, question.position, question.moves.split())
 
 
 def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | None = None) -> QueuedAnalysis:
-    """Ask the engine about the end of a line, which it answers when nothing else is to be done.
+    """Request the analysis of the last position of a line, to be done when no games wait.
 
-    Raises BadValueError, also where the game is over there, QuotaError.
+    Raises QuotaError, and BadValueError for bad `nodes` or if the game is over in that position.
     """
-    nodes = _bounded(arena, nodes or min(QUESTION_NODES, arena.settings.analysis_max_nodes))
+    nodes = _bounded(arena, nodes or min(POSITION_NODES, arena.settings.analysis_max_nodes))
     ruleset = line.ruleset
     if line.end.outcome is not None:
-        raise BadValueError("the game is over there", field="moves", hint="ask about a position before")
+        raise BadValueError("the game is over in this position", field="moves", hint="choose an earlier position")
     record = GameRecord(
         id="",
         family=ruleset.rules.family,
@@ -119,7 +119,7 @@ def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | Non
 
 
 def read_answer(arena: Arena, number: int, by: Identity) -> QueuedAnalysis:
-    """What became of a question of one's own. Raises NotFoundError."""
+    """Return the caller's own request for a position, with its state and answer. Raises NotFoundError."""
     found = arena.store.analyses.request(number)
     if found.user_id != by.user_id:
         raise NotFoundError("question", str(number))
@@ -127,7 +127,7 @@ def read_answer(arena: Arena, number: int, by: Identity) -> QueuedAnalysis:
 
 
 def annotated(arena: Arena, record: GameRecord) -> GameRecord:
-    """A game with the marks of its analysis, unless people have marked it."""
+    """Return the game with the marks of its analysis, unless it already has marks made by people."""
     if record.marks:
         return record
     data = arena.store.analyses.get(record.id)

@@ -1,4 +1,4 @@
-"""The archive of games: what is looked for in people's words, games and players as they are shown, imports."""
+"""The archive of games: parse search forms, show games and players, import games."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from arena.collections.record_format import RECORD
 from arena.errors import ArenaError, ForbiddenError, did_you_mean, near
 from arena.services.arena import Arena
 from arena.store import BadValueError, Identity, NotFoundError
-from arena.store.archive.archive import Found, Meeting
+from arena.store.archive.archive import ArchivedPairing, ArchiveMatches
 from arena.store.archive.archived_game import ArchivedGame, day_of
 from arena.store.archive.line import ArchiveLine, date_of
-from arena.store.archive.search import Search
+from arena.store.archive.search import ArchiveSearch
 from arena.store.base.page import DEFAULT_LIMIT, bounded
 from arena.store.games.analyses import AnalysisFilter
 from referee.rules import load
@@ -28,14 +28,14 @@ from referee.rules.rules import GameFormat, Rules, Ruleset
 from referee.rules.symmetry import key_of
 
 RESULTS = ("first", "second", "draw", "none")
-"""What a game may have ended with; `none`: nobody knows, or it was not finished."""
-MOST_TEXT_BYTES = 4 * 1024 * 1024
-"""How long an uploaded text may be."""
+"""Results to search for; `none` is an unknown result or an unfinished game."""
+MAX_TEXT_BYTES = 4 * 1024 * 1024
+"""Maximum size of an uploaded text."""
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
-    """What somebody looks for, as they write it; None or empty = anything. See `SEARCHED` for what each is."""
+class ArchiveSearchForm:
+    """A search as a user writes it; None or empty means anything. `SEARCH_FIELDS` describes the fields."""
 
     id: str | None = None
     number: str | None = None
@@ -62,60 +62,64 @@ class Query:
     blown_win: str | None = None
 
 
-SEARCHED: Mapping[str, str] = {
+SEARCH_FIELDS: Mapping[str, str] = {
     "id": "the id of one game",
     "number": "its number in the archive, or in its collection",
     "family": "a family",
     "variant": "a variant of the family",
     "player": "part of either player's name",
-    "first": "part of the name of who moved first",
-    "second": "part of the other name",
+    "first": "part of the first player's name",
+    "second": "part of the second player's name",
     "name": "the whole name of either player",
-    "result": "who won: first, second, draw, or none where nobody is known to have",
+    "result": "the winner: first, second, draw, or none for an unknown result",
     "ending": "the termination, such as resigned",
     "source": "the collection; `arena`: the games played here",
-    "min_plies": "the least number of plies",
-    "max_plies": "the greatest number of plies",
+    "min_plies": "the minimum number of plies",
+    "max_plies": "the maximum number of plies",
     "since": "the first day, 2003-07-31; a month or a year will do",
     "until": "the last day, in the same way",
-    "moves": "the first moves (needs a family)",
-    "position": "a position that occurred, however the board is turned (needs a family)",
-    "blunders": "at least so many blunders, of both sides (these and what follows: of games that were analysed)",
-    "max_blunders": "at most so many blunders",
-    "accuracy": "at least this accuracy, 0 to 100, of the less accurate side",
-    "max_accuracy": "at most this accuracy of it",
-    "min_turning_points": "at least so many turning points: moves from a winning position to one that is even at best",
-    "blown_win": "yes: somebody who stood as good as won did not win",
+    "moves": "the first moves (requires a family)",
+    "position": "a position that occurred, in any symmetric image (requires a family)",
+    "blunders": "the minimum number of blunders of both sides (this and the following: analysed games only)",
+    "max_blunders": "the maximum number of blunders",
+    "accuracy": "the minimum accuracy, 0 to 100, of the less accurate side",
+    "max_accuracy": "the maximum accuracy of the less accurate side",
+    "min_turning_points": "the minimum number of turning points: moves from a winning position to an even or lost one",
+    "blown_win": "yes: a player with a winning position did not win",
 }
-"""What can be searched for, in the order of forms."""
+"""Descriptions of the search fields, in the order of forms."""
 
 
 def search(
     arena: Arena,
-    query: Query,
+    query: ArchiveSearchForm,
     *,
     sort: str = "number",
     is_falling: bool = True,
     limit: int = DEFAULT_LIMIT,
     after: int | None = None,
     offset: int = 0,
-) -> Found:
-    """The games that match, from behind the one with the archive's number `after`. Raises BadValueError."""
+) -> ArchiveMatches:
+    """Return the matching games that follow the one with archive number `after`. Raises BadValueError."""
     wanted = read_query(query)
     limit = bounded(limit)
     return arena.store.archive.search(wanted, sort=sort, is_falling=is_falling, limit=limit, after=after, offset=offset)
 
 
-def read_query(query: Query) -> Search:
-    """What the store looks for. Raises BadValueError that names the field."""
+def read_query(query: ArchiveSearchForm) -> ArchiveSearch:
+    """Translate a search into the store's terms. Raises BadValueError that names the field."""
     rules = _family(query.family) if query.family else None
     if rules is None:
         for name in ("moves", "position"):
             if getattr(query, name):
-                raise BadValueError(f"{name} are those of a family", field=name, hint="add --family F, or choose one")
+                raise BadValueError(
+                    f"searching for {name} requires a family", field=name, hint="choose a family (--family)"
+                )
     if query.result and query.result not in RESULTS:
-        raise BadValueError(f"no result {query.result!r}", field="result", hint="one of " + ", ".join(RESULTS))
-    return Search(
+        raise BadValueError(
+            f"invalid result {query.result!r}", field="result", hint="choose from " + ", ".join(RESULTS)
+        )
+    return ArchiveSearch(
         id=query.id or None,
         family=rules.family if rules else None,
         variant=_variant(rules, query.variant),
@@ -137,10 +141,12 @@ def read_query(query: Query) -> Search:
     )
 
 
-def _analysed(query: Query) -> AnalysisFilter | None:
+def _analysed(query: ArchiveSearchForm) -> AnalysisFilter | None:
     word = query.blown_win
     if word not in (None, "", "yes", "no"):
-        raise BadValueError(f"not yes or no: {word[:40]!r}", field="blown_win", hint="write blown_win=yes")
+        raise BadValueError(
+            f"invalid thrown {word[:40]!r}: expected yes or no", field="blown_win", hint="write blown_win=yes"
+        )
     found = AnalysisFilter(
         min_blunders=query.blunders,
         max_blunders=query.max_blunders,
@@ -160,7 +166,7 @@ def _family(name: str) -> Rules:
 
 
 def _variant(rules: Rules | None, name: str | None) -> str | None:
-    """The name that games have it under: a family's other names of a variant are known."""
+    """Return the canonical name of a variant. Other names that the family accepts for it are allowed."""
     if not name or rules is None:
         return name or None
     try:
@@ -170,28 +176,31 @@ def _variant(rules: Rules | None, name: str | None) -> str | None:
 
 
 def read_day(text: str | None, name: str, rest: int) -> int | None:
-    """The day as a number, with `rest` of 9999 the last one that the text may mean. Raises BadValueError."""
+    """Parse a day, month or year into a day number (20030731). Raises BadValueError.
+
+    With `rest` 9999 a month or year stands for its last day, with 0 for its first.
+    """
     if not text or not text.strip():
         return None
     found = day_of(text)
     parts = text.strip().count("-")
-    is_whole = parts == (found % 10_000 > 0) + (found % 100 > 0)  # else there is no such month, or no such day
+    is_whole = parts == (found % 10_000 > 0) + (found % 100 > 0)  # false if the month or the day does not exist
     if not found or not is_whole or not re.fullmatch(r"\d{4}(-\d\d?(-\d\d?)?)?", text.strip()):
-        raise BadValueError(f"not a day: {text[:40]!r}", field=name, hint="write 2003-07-31, 2003-07 or 2003")
+        raise BadValueError(f"invalid day {text[:40]!r}", field=name, hint="write 2003-07-31, 2003-07 or 2003")
     if rest and not found % 100:
         found += 99 if found % 10_000 else rest
     return found
 
 
 def _rulesets(rules: Rules, variant: str | None) -> Sequence[Ruleset]:
-    """The rules to read by: those of the variant, else of each variant, the first one first."""
+    """Return the rules to read by: those of the given variant, else of each variant in order."""
     if variant:
         return [rules.settle(variant)]
     return [rules.settle(one.name) for one in rules.variants]
 
 
-def _key(rules: Rules, query: Query) -> int:
-    """The key of a position, read by the first variant whose board it fits."""
+def _key(rules: Rules, query: ArchiveSearchForm) -> int:
+    """Return the key of a position, parsed by the first variant whose board it fits."""
     problem = ""
     for ruleset in _rulesets(rules, _variant(rules, query.variant)):
         try:
@@ -201,8 +210,8 @@ def _key(rules: Rules, query: Query) -> int:
     raise BadValueError(problem, field="position")
 
 
-def _first_moves(rules: Rules, query: Query) -> tuple[str, ...]:
-    """Moves in canonical text. Their legality is not asked: the games found may have begun elsewhere."""
+def _first_moves(rules: Rules, query: ArchiveSearchForm) -> tuple[str, ...]:
+    """Return the moves in canonical notation. Illegal ones are kept: games may begin in other positions."""
     ruleset = _rulesets(rules, _variant(rules, query.variant))[0]
     line, found = Position.start(ruleset), []
     for word in (query.moves or "").split():
@@ -222,14 +231,14 @@ def _first_moves(rules: Rules, query: Query) -> tuple[str, ...]:
 
 
 def read(arena: Arena, serial: int) -> tuple[ArchiveLine, ArchivedGame]:
-    """A game by its number in the archive, as a line and whole. Raises NotFoundError."""
+    """Return the game with this archive number, as a line and whole. Raises NotFoundError."""
     return arena.store.archive.line(serial), arena.store.archive.get(serial)
 
 
 def write(arena: Arena, serial: int, notation: str | None = None) -> str:
-    """A game as it was imported, or in a notation of its family with the marks of its analysis, if people gave none.
+    """Return the text of a game as it was imported, or in a notation of its family.
 
-    Raises NotFoundError, BadValueError.
+    A notation shows the marks of the analysis if the game has none made by people. Raises NotFoundError, BadValueError.
     """
     game = arena.store.archive.get(serial)
     form = find_format(load(game.family), notation) if notation else None
@@ -237,21 +246,21 @@ def write(arena: Arena, serial: int, notation: str | None = None) -> str:
     try:
         return to_text(game, form, marks_of(data) if data else {})
     except ValueError as error:
-        raise BadValueError(f"{notation} has no words for this game: {error}", field="notation") from None
+        raise BadValueError(f"{notation} cannot express this game: {error}", field="notation") from None
 
 
 def find_format(rules: Rules, name: str) -> GameFormat:
-    """A notation of a family, or the arena's own `record`. Raises BadValueError."""
+    """Return a notation of a family, or the arena's own `record`. Raises BadValueError."""
     formats = {form.name: form for form in (*rules.formats, RECORD)}
     if name not in formats:
-        hint = did_you_mean(near(name, formats)) or "one of " + ", ".join(formats)
-        raise BadValueError(f"unknown format of {rules.family} {name!r}", field="notation", hint=hint)
+        hint = did_you_mean(near(name, formats)) or "choose from " + ", ".join(formats)
+        raise BadValueError(f"unknown notation of {rules.family} {name!r}", field="notation", hint=hint)
     return formats[name]
 
 
 @dataclass(frozen=True, slots=True)
 class PlayerFigures:
-    """Games of a player in one family, from the player's view; `other` are without a known result."""
+    """Results of a player in one family; `other` counts games without a known result."""
 
     family: str
     games: int
@@ -262,19 +271,19 @@ class PlayerFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Player:
-    """Somebody whose games are in the archive."""
+class ArchivePlayer:
+    """A player of archived games."""
 
     name: str
     families: list[PlayerFigures]
     opponents: list[tuple[str, int]]
-    """Whom they met most often, and how often."""
+    """The most frequent opponents, each with the number of games."""
     since: str
     until: str
 
 
-def read_player(arena: Arena, name: str, most_opponents: int = 20) -> Player:
-    """A player by the whole name. Raises NotFoundError that names near ones."""
+def read_player(arena: Arena, name: str, most_opponents: int = 20) -> ArchivePlayer:
+    """Return the player with exactly this name. Raises NotFoundError that names similar ones."""
     meetings = arena.store.archive.of_player(name)
     if not meetings:
         raise NotFoundError("player of the archive", name, arena.store.archive.names("player"))
@@ -289,10 +298,10 @@ def read_player(arena: Arena, name: str, most_opponents: int = 20) -> Player:
     ]
     since = min((one.since for one in meetings if one.since), default=0)
     until = max(one.until for one in meetings)
-    return Player(name, families, opponents.most_common(most_opponents), date_of(since), date_of(until))
+    return ArchivePlayer(name, families, opponents.most_common(most_opponents), date_of(since), date_of(until))
 
 
-def _result_of(meeting: Meeting, name: str) -> str:
+def _result_of(meeting: ArchivedPairing, name: str) -> str:
     if meeting.winner in (None, "draw"):
         return meeting.winner or "other"
     winner = meeting.first if meeting.winner == "first" else meeting.second
@@ -303,12 +312,12 @@ def _result_of(meeting: Meeting, name: str) -> str:
 
 
 class NoGameError(ArenaError):
-    """A text without any game of the family."""
+    """The text holds no game of the family."""
 
 
 @dataclass(frozen=True, slots=True)
-class Import:
-    """What came of a text: games read in which format, how many of them were new, and the bad ones with their place."""
+class ImportReport:
+    """Outcome of an import: the format, the numbers of games and of new games, and the bad games with their line."""
 
     source: str
     format: str
@@ -317,7 +326,7 @@ class Import:
     problems: list[GameProblem] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return a JSON-serialisable dictionary."""
         bad = [
             {"line": one.line, "move": one.ply, "position": one.position, "problem": one.message}
             for one in self.problems
@@ -335,32 +344,32 @@ def upload(
     source: str,
     variant: str | None = None,
     notation: str | None = None,
-) -> Import:
-    """Import a text that an organiser sends. Raises ForbiddenError, BadValueError, NoGameError."""
+) -> ImportReport:
+    """Import a text uploaded by an organiser. Raises ForbiddenError, BadValueError, NoGameError."""
     if "organise" not in by.scopes:
-        raise ForbiddenError("only organisers import games", hint="ask one")
+        raise ForbiddenError("only organisers may import games", hint="ask an organiser")
     rules = _family(family)
     ruleset = rules.settle(_variant(rules, variant))
     source = source.strip()
     if not source or len(source) > 80 or not source.isprintable():
-        raise BadValueError("a collection needs a name", field="source", hint="80 characters at most")
+        raise BadValueError("invalid name of a collection", field="source", hint="write 1 to 80 printable characters")
     read = read_text(text, ruleset, find_format(rules, notation) if notation else None)
-    found = take_in(arena, read, source)
+    found = store_collection(arena, read, source)
     arena.note("archive.import", f"archive:{source}"[:120], by, family=family, new=found.new, bad=len(found.problems))
     return found
 
 
-def take_in(arena: Arena, read: Collection, source: str) -> Import:
-    """Keep the good games of a text that was read."""
+def store_collection(arena: Arena, read: Collection, source: str) -> ImportReport:
+    """Store the good games of a parsed text."""
     games = [to_archived(one, source, read.format) for one in read.games]
-    return Import(source, read.format, len(games), arena.store.archive.add(games), read.problems)
+    return ImportReport(source, read.format, len(games), arena.store.archive.add(games), read.problems)
 
 
 def read_text(text: str, ruleset: Ruleset, form: GameFormat | None = None) -> Collection:
-    """Read the games of a text, in `form` or in what fits best. Raises NoGameError."""
+    """Parse the games of a text, in `form` or else in the format that fits best. Raises NoGameError."""
     try:
         if form is not None:
             return read_collection(text, form, ruleset)
         return best_reading(text, ruleset, (*ruleset.rules.formats, RECORD))
     except ValueError as error:
-        raise NoGameError(f"{error}; it should hold games of {ruleset.rules.family}") from None
+        raise NoGameError(f"{error}; expected games of {ruleset.rules.family}") from None

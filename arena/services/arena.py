@@ -1,4 +1,4 @@
-"""The arena as use cases see it: the database, the bundles, the settings, and a way to tell the coordinator."""
+"""The context of all use cases: database, bundles, settings, caches, and the bus to the coordinator."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from typing import Any
 from arena.config import Settings
 from arena.events.bus import Bus, EventBus
 from arena.events.messages import CoordinatorWakeup
-from arena.services.sides import Advantages
-from arena.services.table import TableCache
+from arena.services.first_move_advantage import FirstMoveAdvantages
+from arena.services.standings_cache import StandingsCache
 from arena.store import Identity, Store
 from arena.submission.bundle_store import BundleStore
 
 
 @dataclass
 class Arena:
-    """What every use case gets. Without a bus nobody is told: the coordinator sees what is new when it looks next."""
+    """The context of a use case. Without a shared bus the coordinator sees new work at its next poll."""
 
     store: Store
     settings: Settings
     bus: EventBus = field(default_factory=Bus)
-    tables: TableCache = field(default_factory=TableCache)
-    advantages: Advantages = field(default_factory=Advantages)
+    standings: StandingsCache = field(default_factory=StandingsCache)
+    first_move_advantages: FirstMoveAdvantages = field(default_factory=FirstMoveAdvantages)
 
     @cached_property
     def bundles(self) -> BundleStore:
-        """Where the files of bots are."""
+        """The store of bot files."""
         return BundleStore.of(self.settings)
 
     def wake(self) -> None:
-        """Tell the coordinator that there is something new to do."""
+        """Notify the coordinator of new work."""
         self.bus.publish(CoordinatorWakeup())
 
     def note(self, action: str, subject: str, by: Identity | None, **detail: Any) -> None:
-        """Write into the audit log who did what to what; without an identity it was whoever runs the arena."""
+        """Write an action into the audit log. `by` is None for actions of the operator on the command line."""
         self.store.audit.note(action, subject, by.user_id if by else None, **detail)

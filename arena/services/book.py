@@ -1,7 +1,6 @@
-"""Books of openings made from games: lines that were played often and in which both sides scored alike.
+"""Opening books made from games: lines that were played often and in which both sides scored about the same.
 
-What was played is asked of the explorer, so a line is known however the board was turned, and whatever narrows the
-explorer narrows the games of a book.
+The explorer supplies the moves, so a line is found in all symmetric images, and all filters of the explorer apply.
 """
 
 from __future__ import annotations
@@ -12,18 +11,21 @@ from dataclasses import dataclass, replace
 
 from arena.collections.book import BookError, BookLine
 from arena.services.arena import Arena
-from arena.services.explorer import Figures, Found, Question, explore
+from arena.services.explorer import ExplorerRequest, ExplorerResult, Figures, explore
 from referee.game.openings import Opening
 from referee.ratings.interval import wilson
 
-MOST_LOOKS = 20_000
-"""So many positions are looked into for one book at most."""
+MAX_POSITIONS = 20_000
+"""Maximum number of positions examined for one book."""
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
-    """What is asked of the lines of a book: so many `plies`, at least so many `games` with a result, and a share of
-    points of the first side at most `balance` away from a half."""
+class BookCriteria:
+    """Criteria for the lines of a book.
+
+    `plies` is their length, `games` the minimum number of games with a result, `balance` the maximum distance of the
+    first side's score from one half.
+    """
 
     plies: int
     games: int
@@ -32,64 +34,62 @@ class Demand:
 
 def make_from_games(
     arena: Arena,
-    question: Question,
-    demand: Demand,
+    request: ExplorerRequest,
+    criteria: BookCriteria,
     *,
     count: int,
     seed: int,
-    on_look: Callable[[int], None] = lambda looks: None,
+    on_examine: Callable[[int], None] = lambda examined: None,
 ) -> list[BookLine]:
-    """`count` lines drawn by seed among all that meet the demand, in the order of their moves.
+    """Return `count` lines, sampled by seed from all that meet the criteria and sorted by their moves.
 
-    Deterministic for the same games. Raises BookError when there are too few, BadValueError.
+    Deterministic for the same games. Raises BookError if there are too few lines, BadValueError.
     """
     known: dict[int, BookLine] = {}
     front: list[tuple[str, ...]] = [()]
-    looks = 0
-    for depth in range(demand.plies + 1):
+    examined = 0
+    for depth in range(criteria.plies + 1):
         seen: set[int] = set()
         following: list[tuple[str, ...]] = []
         for line in front:
-            looks += 1
-            if looks > MOST_LOOKS:
-                raise BookError(
-                    f"more than {MOST_LOOKS:,} positions to look into; ask for more --games or less --plies"
-                )
-            on_look(looks)
-            found = explore(arena, replace(question, moves=" ".join(line)))
-            if found.key in seen:  # another order of moves led there
+            examined += 1
+            if examined > MAX_POSITIONS:
+                raise BookError(f"more than {MAX_POSITIONS:,} positions to examine; raise --games or lower --plies")
+            on_examine(examined)
+            found = explore(arena, replace(request, moves=" ".join(line)))
+            if found.key in seen:  # a transposition
                 continue
             seen.add(found.key)
-            if depth < demand.plies:
-                following += [(*line, one.move) for one in found.moves if _known(one) >= demand.games]
-            elif _is_level(found, demand):
-                known[found.key] = BookLine(_opening(found, line, question), None, told(found))
+            if depth < criteria.plies:
+                following += [(*line, one.move) for one in found.moves if _known(one) >= criteria.games]
+            elif _is_level(found, criteria):
+                known[found.key] = BookLine(_opening(found, line, request), None, describe_evidence(found))
         front = following
     lines = sorted(known.values(), key=lambda line: line.opening.moves)
     if len(lines) < count:
         raise BookError(
-            f"only {len(lines)} lines of {demand.plies} plies have {demand.games} games and are within "
-            f"{demand.balance:g} of an even score; ask for fewer with --count, or take less --games or more --balance"
+            f"only {len(lines)} lines of {criteria.plies} plies have {criteria.games} games and are within "
+            f"{criteria.balance:g} of an even score; lower --count or --games, or raise --balance"
         )
     return sorted(random.Random(seed).sample(lines, count), key=lambda line: line.opening.moves)
 
 
-def _opening(found: Found, line: tuple[str, ...], question: Question) -> Opening:
-    return Opening(found.variant, moves=line, position=question.position or None)
+def _opening(found: ExplorerResult, line: tuple[str, ...], request: ExplorerRequest) -> Opening:
+    return Opening(found.variant, moves=line, position=request.position or None)
 
 
 def _known(figures: Figures) -> int:
-    """Games with a result."""
+    """Return the number of games with a result."""
     return figures.first + figures.draw + figures.second
 
 
-def _is_level(figures: Figures, demand: Demand) -> bool:
+def _is_level(figures: Figures, criteria: BookCriteria) -> bool:
     games = _known(figures)
-    return games >= demand.games and abs((figures.first + figures.draw / 2) / games - 0.5) <= demand.balance
+    return games >= criteria.games and abs((figures.first + figures.draw / 2) / games - 0.5) <= criteria.balance
 
 
-def told(figures: Figures) -> str:
-    """The evidence of a line: games, results, and the first side's share of points with its 95 % interval."""
+def describe_evidence(figures: Figures) -> str:
+    """Describe the evidence for a line: games, results, the first side's score with its 95 % confidence interval."""
     games = _known(figures)
     low, high = wilson(figures.first + figures.draw / 2, games)
     return (

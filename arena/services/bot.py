@@ -1,15 +1,15 @@
-"""Bots as their owners handle them: described and retired, whole or by version."""
+"""Management of bots by their owners: describe, open to people, retire a bot or one version."""
 
 from __future__ import annotations
 
 from arena.errors import ForbiddenError
 from arena.services.arena import Arena
 from arena.store import Identity, NotFoundError
-from arena.store.base.models import Bot, Version
+from arena.store.base.models import BotIdentity, Version
 
 
-def find(arena: Arena, name: str) -> Bot:
-    """The bot of that name. Raises NotFoundError with near names."""
+def find(arena: Arena, name: str) -> BotIdentity:
+    """Return the bot of that name. Raises NotFoundError that names similar ones."""
     try:
         return arena.store.bots.find(name)
     except NotFoundError:
@@ -17,24 +17,27 @@ def find(arena: Arena, name: str) -> Bot:
 
 
 def describe(arena: Arena, name: str, description: str, by: Identity) -> None:
-    """Change what is said of a bot. Raises NotFoundError, ForbiddenError."""
+    """Change the description of a bot. Raises NotFoundError, ForbiddenError."""
     arena.store.bots.describe(_own(arena, name, by), description)
 
 
 def allow_people(arena: Arena, name: str, allowed: bool, by: Identity) -> None:
-    """Whether people may play against the bot. Raises NotFoundError, ForbiddenError."""
+    """Allow or forbid people to play against the bot. Raises NotFoundError, ForbiddenError."""
     arena.store.people.allow(_own(arena, name, by), allowed)
     arena.note("bot.people", f"bot:{name}", by, allowed=allowed)
 
 
 def retire(arena: Arena, name: str, by: Identity) -> None:
-    """Enter no version of the bot any more; its games and ratings stay. Raises NotFoundError, ForbiddenError."""
+    """Retire a bot from future tournaments; its games and ratings stay. Raises NotFoundError, ForbiddenError."""
     arena.store.bots.retire(_own(arena, name, by))
     arena.note("bot.retire", f"bot:{name}", by)
 
 
 def retire_version(arena: Arena, name: str, number: int, by: Identity) -> Version:
-    """Enter a version no more; its games and ratings stay. Raises NotFoundError, ForbiddenError, ConflictError."""
+    """Retire one version from future tournaments; its games and ratings stay.
+
+    Raises NotFoundError, ForbiddenError, ConflictError.
+    """
     _own(arena, name, by)
     version = arena.store.versions.find(name, number)
     assert version.id is not None
@@ -44,9 +47,9 @@ def retire_version(arena: Arena, name: str, number: int, by: Identity) -> Versio
 
 
 def _own(arena: Arena, name: str, by: Identity) -> int:
-    """The number of a bot, for its owner and for admins. Raises NotFoundError, ForbiddenError."""
+    """Return the id of a bot that the caller owns or administers. Raises NotFoundError, ForbiddenError."""
     bot = find(arena, name)
     if bot.owner_id != by.user_id and "admin" not in by.scopes:
-        raise ForbiddenError(f"bot {name} is not yours", hint="its owner or an admin can do that")
+        raise ForbiddenError(f"bot {name} is not yours", hint="ask its owner or an admin")
     assert bot.id is not None
     return bot.id

@@ -1,7 +1,7 @@
-"""The explorer: what was played in a position, as people ask for it and as it is shown.
+"""The opening explorer: moves played in a position, with their results.
 
-A position is the same however its board is turned; moves are shown as they stand in the position asked for, those that
-lead to the same position together. Variants are kept apart.
+Symmetric images of a position count as one. Moves are written for the requested position, and moves that lead to the
+same position are merged. Variants are kept apart.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy as np
 from arena.services.archive import read_day
 from arena.services.arena import Arena
 from arena.store import BadValueError
-from arena.store.archive.explorer import Selection, Tally
+from arena.store.archive.explorer import ExplorerTally, Selection
 from arena.store.archive.line import ArchiveLine, date_of
-from arena.store.archive.search import Search
+from arena.store.archive.search import ArchiveSearch
 from referee.ratings.trueskill import BETA, pool_of
 from referee.rules import load
 from referee.rules.core import ParseError, Side, UnknownNameError
@@ -27,16 +27,16 @@ from referee.rules.position import IllegalMoveError, Position
 from referee.rules.rules import Ruleset, Value
 from referee.rules.symmetry import key_of, keys_of
 
-MOST_WORDS = 2000
-"""How long the moves asked for may be, in characters."""
+MAX_MOVES_LENGTH = 2000
+"""Maximum length of the requested moves in characters."""
 
 
 _BOT = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}( v\d{1,9})?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What somebody wants to know; None or empty = the start, or all games. See `ASKED` for what each is."""
+class ExplorerRequest:
+    """A request to the explorer; None or empty means the start, or all games. `REQUEST_FIELDS` describes the fields."""
 
     family: str
     variant: str | None = None
@@ -51,25 +51,28 @@ class Question:
     until: str | None = None
 
 
-ASKED: Mapping[str, str] = {
+REQUEST_FIELDS: Mapping[str, str] = {
     "variant": "a variant of the family (default: its first)",
-    "position": "a position, however the board is turned (default: the start)",
-    "moves": "moves from there, blanks between them",
-    "pool": "games of one pool of ratings, played here",
-    "rating": "games in which both have at least this strength (mu) today",
+    "position": "a position, in any symmetric image (default: the start)",
+    "moves": "moves from that position, separated by blanks",
+    "pool": "games of one rating pool, played here",
+    "rating": "games in which both players have at least this strength (mu) today",
     "bot": "games of a bot, or of one version of it",
     "source": "games of one collection; arena: played here",
     "since": "the first day, 2003-07-31; a month or a year will do",
     "until": "the last day, in the same way",
 }
-"""What can be asked for, in the order of forms."""
+"""Descriptions of the request's fields, in the order of forms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """How some games went. `score` is the share of points of who was to move, None without a known result; `rating`
-    their mean strength (mu) today, `performance` the strength that such results against such opponents speak of;
-    `last` the day of the latest game, `best` the one of the strongest players."""
+    """Results of a set of games.
+
+    `score` is the points share of the side to move, None without a known result. `rating` is the players' mean strength
+    (mu) today, `performance` the strength that these results imply. `last` is the day of the latest game, `best` the
+    game between the strongest players.
+    """
 
     games: int
     first: int
@@ -85,17 +88,17 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class PlayedMove(Figures):
-    """A move, those that lead to the same position (`same`), and how the games went in which one of them was played."""
+    """A move with its results, merged with the other moves to the same position (`same`)."""
 
     move: str
     shown: str
-    """The move in people's notation."""
+    """The move in display notation."""
     same: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Found(Figures):
-    """What was played in a position; `moves` the most played first."""
+class ExplorerResult(Figures):
+    """Moves played in a position, the most frequent first."""
 
     family: str
     variant: str
@@ -104,28 +107,28 @@ class Found(Figures):
     pool: str
     moves: tuple[PlayedMove, ...]
     key: int = 0
-    """What all images of the position have in common."""
+    """Key of the position, equal for all its symmetric images."""
 
 
-def explore(arena: Arena, question: Question) -> Found:
-    """What was played in a position. Raises BadValueError that names the field."""
-    ruleset = _ruleset(question)
-    if question.bot and not _BOT.fullmatch(question.bot):
-        raise BadValueError(f"no name of a bot: {question.bot[:40]!r}", field="bot", hint="write ada, or ada v2")
-    position = _position(ruleset, question)
+def explore(arena: Arena, request: ExplorerRequest) -> ExplorerResult:
+    """Return the moves played in a position. Raises BadValueError that names the field."""
+    ruleset = _ruleset(request)
+    if request.bot and not _BOT.fullmatch(request.bot):
+        raise BadValueError(f"invalid bot name {request.bot[:40]!r}", field="bot", hint="write ada, or ada v2")
+    position = _position(ruleset, request)
     rated_in = pool_of(ruleset)
     chosen = Selection(
-        Search(
+        ArchiveSearch(
             family=ruleset.rules.family,
             variant=ruleset.variant.name,
-            source=question.source or None,
-            since=read_day(question.since, "since", 0),
-            until=read_day(question.until, "until", 9999),
+            source=request.source or None,
+            since=read_day(request.since, "since", 0),
+            until=read_day(request.until, "until", 9999),
         ),
         rated_in,
-        pool=question.pool or None,
-        bot=question.bot or None,
-        rating=question.rating,
+        pool=request.pool or None,
+        bot=request.bot or None,
+        rating=request.rating,
     )
     key = key_of(ruleset, position.state)
     codes_by_tag = _moves_by_tag(position)
@@ -140,21 +143,21 @@ def explore(arena: Arena, question: Question) -> Found:
         for tag, codes in codes_by_tag.items()
         if tag in found.moves
     ]
-    return Found(
+    return ExplorerResult(
         family=ruleset.rules.family,
         variant=ruleset.variant.name,
         position=str(position),
         side=position.side,
-        pool=question.pool or rated_in,
+        pool=request.pool or rated_in,
         moves=tuple(sorted(moves, key=lambda one: (-one.games, one.move))),
         key=key,
         **_figures(found.whole, position.side),
     )
 
 
-def _ruleset(question: Question) -> Ruleset:
+def _ruleset(request: ExplorerRequest) -> Ruleset:
     try:
-        return load(question.family).settle(question.variant or None, question.options)
+        return load(request.family).settle(request.variant or None, request.options)
     except UnknownNameError as error:
         is_family = "famil" in str(error)
         raise BadValueError(str(error), field="family" if is_family else "variant") from None
@@ -162,14 +165,14 @@ def _ruleset(question: Question) -> Ruleset:
         raise BadValueError(str(error), field="variant") from None
 
 
-def _position(ruleset: Ruleset, question: Question) -> Position:
+def _position(ruleset: Ruleset, request: ExplorerRequest) -> Position:
     try:
-        position = Position.start(ruleset, question.position or None)
+        position = Position.start(ruleset, request.position or None)
     except ValueError as error:
-        raise BadValueError(str(error), field="position", hint="it is one of the chosen variant") from None
-    words = question.moves or ""
-    if len(words) > MOST_WORDS:
-        raise BadValueError("too many moves", field="moves", hint="give the position they lead to")
+        raise BadValueError(str(error), field="position", hint="write a position of the chosen variant") from None
+    words = request.moves or ""
+    if len(words) > MAX_MOVES_LENGTH:
+        raise BadValueError("too many moves", field="moves", hint="give the position after them instead")
     try:
         return position.play_all(words.split())
     except (ParseError, IllegalMoveError) as error:
@@ -177,7 +180,7 @@ def _position(ruleset: Ruleset, question: Question) -> Position:
 
 
 def _moves_by_tag(position: Position) -> dict[int, list[int]]:
-    """The legal moves, those together that lead to the same position, by what the index knows that position by."""
+    """Group the legal moves by the position they lead to, as tagged in the position index."""
     ruleset, moves = position.ruleset, position.moves
     if not moves:
         return {}
@@ -192,8 +195,8 @@ def _moves_by_tag(position: Position) -> dict[int, list[int]]:
     return found
 
 
-def _figures(tally: Tally, side: Side) -> dict[str, Any]:
-    """The fields of `Figures`."""
+def _figures(tally: ExplorerTally, side: Side) -> dict[str, Any]:
+    """Return the fields of `Figures`."""
     known = tally.first + tally.draw + tally.second
     points = (tally.first if side == "first" else tally.second) + tally.draw / 2
     return {
@@ -211,8 +214,10 @@ def _figures(tally: Tally, side: Side) -> dict[str, Any]:
 
 
 def _performance(opposition: float | None, points: float, games: int) -> float | None:
-    """The strength (mu) of which such points could be expected, half a point more for either side put in: then it is
-    finite where everything was won."""
+    """Return the strength (mu) for which these points would be expected.
+
+    Half a point is added for either side, which keeps the value finite if all games were won.
+    """
     if opposition is None or not games:
         return None
     return opposition + NormalDist().inv_cdf((points + 0.5) / (games + 1)) * BETA * 2**0.5

@@ -1,4 +1,4 @@
-"""Games as they may be read: line, plan, record once it is over, and what bots wrote to their standard error."""
+"""Games as a reader may see them: plan, record once they are over, and the bots' standard error."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from referee.game.spec import GameSpec
 Side = Literal["first", "second"]
 SIDES: tuple[Side, Side] = ("first", "second")
 OVER = ("finished", "void", "cancelled")
-"""States in which a game stays as it is."""
+"""Final states of a game."""
 
 
 class NoLogError(ArenaError):
-    """A game without a record has no log."""
+    """The game has no log because it has no record yet."""
 
     kind = "not-found"
 
 
 @dataclass(frozen=True, slots=True)
-class Game:
-    """What the store knows of a game. `changes` to ratings and `owners` are by version."""
+class GameDetails:
+    """A game with all that is stored of it. `changes` (of ratings) and `owners` are keyed by version id."""
 
     line: GameLine
     spec: GameSpec
@@ -38,25 +38,25 @@ class Game:
     owners: Mapping[int, str]
 
     def version_of(self, side: Side) -> int:
-        """The version that plays a side."""
+        """Return the id of the version that plays a side."""
         return self.line.first_id if side == "first" else self.line.second_id
 
     def may_read_log(self, side: Side, by: Identity | None) -> bool:
-        """Whether somebody may read what the bot of that side wrote to its standard error."""
+        """Return whether a reader may see the standard error of the bot on that side."""
         return may_read_log(by, self.owners.get(self.version_of(side), ""))
 
 
-def read(arena: Arena, game_id: str) -> Game:
-    """A game. Raises NotFoundError."""
+def read(arena: Arena, game_id: str) -> GameDetails:
+    """Return a game with its plan, record and rating changes. Raises NotFoundError."""
     store = arena.store
     line = store.games.get(game_id)
     record = record_of(arena, game_id) if line.state in OVER else None
     owners = {number: row.owner for number, row in store.versions.lines([line.first_id, line.second_id]).items()}
-    return Game(line, store.games.spec(game_id), record, store.ratings.of_game(game_id), owners)
+    return GameDetails(line, store.games.spec(game_id), record, store.ratings.of_game(game_id), owners)
 
 
 def record_of(arena: Arena, game_id: str) -> GameRecord | None:
-    """The record of a game; None while there is none."""
+    """Return the record of a game, or None if it has none yet."""
     try:
         return arena.store.games.record(game_id)
     except NotFoundError:
@@ -64,7 +64,7 @@ def record_of(arena: Arena, game_id: str) -> GameRecord | None:
 
 
 def read_log(arena: Arena, game_id: str, side: Side, by: Identity) -> tuple[GameLine, str]:
-    """A game and the tail of a bot's standard error in it. Raises NotFoundError, NoLogError, ForbiddenError."""
+    """Return a game and the tail of a bot's standard error in it. Raises NotFoundError, NoLogError, ForbiddenError."""
     game = read(arena, game_id)
     if not game.may_read_log(side, by):
         owner = game.owners.get(game.version_of(side), "")

@@ -1,4 +1,4 @@
-"""People play: whom they may play, a game begun, and what they decide in it."""
+"""Games of people against bots: list opponents, start a game, move and resign."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from arena.store.base.credentials import digest_of
 from arena.store.base.models import PersonGame
 from arena.store.bots.samples import OWNER
 from arena.store.games.games import GameLine
-from arena.store.tournaments.human_games import DRAW, MOST_TAKEN_BACK, PersonLine, is_draw_offered
+from arena.store.tournaments.human_games import DRAW, MAX_TAKEN_BACK, PersonLine, is_draw_offered
 from arena.tournaments.spec import bot_spec
 from referee.game.adjudication import LEVEL, LEVEL_FROM_PLY, takes_draw
 from referee.game.spec import NO_CLOCK, BotLimits, BotSpec, GameSpec, TimeControl, read_time_control
@@ -26,23 +26,23 @@ from referee.ratings.trueskill import pool_of
 from referee.rules import load
 from referee.rules.core import SIDES, ParseError
 
-TIMES: Mapping[str, str] = {
+TIME_CONTROLS: Mapping[str, str] = {
     "none": "no clock",
     "180+2": "3 min + 2 s",
     "600+5": "10 min + 5 s",
     "1800+20": "30 min + 20 s",
 }
-"""What people play by, in words; the bot has `BOT_TIME` in any case, so that it takes little from rated games."""
+"""Time controls offered to people. The bot always has `BOT_TIME`, so that these games take little from rated ones."""
 BOT_TIME = TimeControl("movetime", 1000, 0)
 _SCORE = 3
-"""Where the score stands in a ply as it is kept."""
-_QUEUE = 8
-"""So many games may wait for each slot."""
+"""Index of the score in a stored ply."""
+_MAX_WAITING_PER_SLOT = 8
+"""Maximum number of waiting games per slot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who asks: an identity, or the secret of a browser's cookie; and from which address."""
+    """The caller: an identity, or the secret of a browser's cookie; and the IP address."""
 
     user: Identity | None
     cookie: str
@@ -50,24 +50,24 @@ class Visitor:
 
     @property
     def guest(self) -> str:
-        """What the games of somebody without an account are known by."""
+        """The key that stored games have for a player without an account."""
         return "" if self.user else digest_of(self.cookie)
 
     def plays(self, line: PersonLine) -> bool:
-        """Whether a game is theirs."""
+        """Return whether the game belongs to this visitor."""
         if self.user is not None:
             return line.user_id == self.user.user_id
         return bool(self.cookie) and line.guest == self.guest
 
     @property
     def mine(self) -> dict[str, Any]:
-        """What their games are found by."""
+        """The filter for this visitor's games in the store."""
         return {"user_id": self.user.user_id} if self.user else {"guest": self.guest}
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """The game somebody wants: `version` is the bot's, `side` first, second or empty for either by lot."""
+class HumanGameRequest:
+    """A requested game: `version` is the bot's id, `side` is first, second, or empty for a random side."""
 
     family: str
     version: int
@@ -78,33 +78,34 @@ class Wish:
 
 
 def opponents(arena: Arena, family: str) -> list[tuple[int, str]]:
-    """Whom people may play: number and name of each version."""
+    """Return id and name of each version that people may play against."""
     return arena.store.people.opponents(family)
 
 
 def opponent(arena: Arena, family: str, bot: str) -> int:
-    """The version of a bot that people play in a family. Raises BadValueError that names those there are."""
+    """Return the id of the bot's version that people play in a family. Raises BadValueError that lists the choices."""
     known = {name.rpartition(" v")[0]: number for number, name in opponents(arena, family)}
     if bot not in known:
-        there = f"choose one of {', '.join(list(known)[:20])}" if known else "no bot plays people in this family"
+        there = f"choose from {', '.join(list(known)[:20])}" if known else "no bot plays people in this family"
         raise BadValueError(f"{bot} does not play people in {family}", field="bot", hint=there)
     return known[bot]
 
 
-def begin(arena: Arena, wish: Wish, by: Visitor) -> str:
-    """Begin a game; the referee plays it as soon as it has room. Returns its id. Raises BadValueError, QuotaError."""
+def begin(arena: Arena, request: HumanGameRequest, by: Visitor) -> str:
+    """Start a game and return its id; it is played as soon as a slot is free. Raises BadValueError, QuotaError."""
     store = arena.store
-    ruleset = study.settle(wish.family, wish.variant, "")
+    ruleset = study.settle(request.family, request.variant, "")
     rules = ruleset.rules
-    if wish.version not in {number for number, _ in opponents(arena, wish.family)}:
-        raise BadValueError("that bot does not play people", field="bot", hint="choose one of the list")
-    if wish.side not in ("", *SIDES):
-        raise BadValueError(f"no side {wish.side[:20]!r}", field="side", hint="first, second, or nothing for the lot")
+    if request.version not in {number for number, _ in opponents(arena, request.family)}:
+        raise BadValueError("this bot does not play people", field="bot", hint="choose a bot from the list")
+    if request.side not in ("", *SIDES):
+        hint = "choose first or second, or leave it empty for a random side"
+        raise BadValueError(f"invalid side {request.side[:20]!r}", field="side", hint=hint)
     _require_room(arena, by)
-    side = wish.side or random.choice(SIDES)
+    side = request.side or random.choice(SIDES)
     person = store.people.version(by.user.user_id if by.user else None)
-    bot = store.versions.get(wish.version)
-    seat = BotSpec(person.name, (), place="person", time=_time(wish.time))
+    bot = store.versions.get(request.version)
+    seat = BotSpec(person.name, (), place="person", time=_time(request.time))
     machine = bot_spec(bot, rules.family)
     first, second = (seat, machine) if side == "first" else (machine, seat)
     spec = GameSpec(
@@ -113,7 +114,7 @@ def begin(arena: Arena, wish: Wish, by: Visitor) -> str:
         first=first,
         second=second,
         options=ruleset.overrides,
-        position=_deal(ruleset.variant.name, wish.family),
+        position=_deal(ruleset.variant.name, request.family),
         time=BOT_TIME,
         limits=BotLimits(),
         event=f"Games of people: {rules.title}",
@@ -130,14 +131,14 @@ def begin(arena: Arena, wish: Wish, by: Visitor) -> str:
         side=side,
     )
     versions = {person.name: person.id or 0, bot.name: bot.id or 0}
-    is_rated = wish.is_rated and by.user is not None and by.user.name != OWNER
+    is_rated = request.is_rated and by.user is not None and by.user.name != OWNER
     game = store.people.begin(tournament, spec, versions, row, is_rated=is_rated)
     arena.bus.publish(HumanActed(game=game))
     return game
 
 
 def _deal(variant: str, family: str) -> str | None:
-    """The position of a start that is drawn at random; None where the name says it."""
+    """Draw the start position of a dealt variant; return None if the variant has a fixed start."""
     rules = study.settle(family, variant, "").rules
     if not rules.variant(variant).is_dealt or rules.draw is None:
         return None
@@ -152,46 +153,47 @@ def _time(text: str) -> TimeControl:
     except ParseError as error:
         raise BadValueError(str(error), field="time") from None
     if found.kind != "clock" or not 10_000 <= found.base_ms <= 7_200_000 or found.increment_ms > 180_000:
-        raise BadValueError(f"nobody plays by {text[:20]!r}", field="time", hint="from 10 s to two hours, 600+5 say")
+        hint = "choose from 10 s to two hours, such as 600+5"
+        raise BadValueError(f"unsupported time control {text[:20]!r}", field="time", hint=hint)
     return found
 
 
 def _require_room(arena: Arena, by: Visitor) -> None:
-    """Raises QuotaError where somebody, an address or all together have too many games open."""
+    """Raise QuotaError if this person, this address or all people together have too many open games."""
     settings, people = arena.settings, arena.store.people
     if not settings.human_slots:
-        raise QuotaError("people do not play here: the arena has no slots for their games")
+        raise QuotaError("this arena has no slots for games of people")
     if people.count_open(**by.mine) >= settings.human_games_per_player:
         mine = people.open(**by.mine)
         open_ = " and ".join(f"/play/{line.game_id}" for line in mine)
         raise QuotaError(f"you have {len(mine)} games open", hint=f"finish or resign one: {open_}")
     if people.count_open(address=digest_of(by.address)) >= settings.human_games_per_address:
-        raise QuotaError("there are too many open games from your address", hint="try again later")
-    if people.count_open() >= _QUEUE * settings.human_slots:
-        raise QuotaError("too many people wait for a game", hint="try again in some minutes")
+        raise QuotaError("too many open games from your address", hint="try again later")
+    if people.count_open() >= _MAX_WAITING_PER_SLOT * settings.human_slots:
+        raise QuotaError("too many people wait for a game", hint="try again in a few minutes")
 
 
 def mine(arena: Arena, by: Visitor) -> list[PersonLine]:
-    """The open games of somebody."""
+    """Return the visitor's open games."""
     return arena.store.people.open(**by.mine) if by.user or by.cookie else []
 
 
 def waiting(arena: Arena, game_id: str) -> int:
-    """How many games of people are played or wait before one that waits."""
+    """Return how many games of people are played or wait before this one."""
     ids = list(arena.store.people.asked())
     return ids.index(game_id) if game_id in ids else 0
 
 
 @dataclass(frozen=True, slots=True)
 class DrawOffer:
-    """A draw: the bot has `offered` one, or what became of the person's own offer: `waiting`, or `declined` and why."""
+    """A draw offer: `offered` by the bot, or the person's own one, `waiting` or `declined` with the reason."""
 
     state: str
     why: str = ""
 
 
 def draw_offer(line: PersonLine) -> DrawOffer | None:
-    """An offer, as long as the person has not moved since; None where there is none."""
+    """Return the current draw offer, which lasts until the person's next move; None without one."""
     mine = SIDES.index(line.side)
     if is_draw_offered(line.plies, line.side):
         return DrawOffer("offered")
@@ -205,17 +207,17 @@ def draw_offer(line: PersonLine) -> DrawOffer | None:
 
 def _why_declined(score: int | None, ply: int) -> str:
     if score is None:
-        return "the bot says no scores"
+        return "the bot reports no scores"
     if ply < LEVEL_FROM_PLY:
-        return f"draws are taken from ply {LEVEL_FROM_PLY} on"
+        return f"draws are accepted from ply {LEVEL_FROM_PLY} on"
     if takes_draw(score, ply):
         return "the game was interrupted after your offer; offer it again"
-    return f"the bot gives itself {score / 100:+.2f}, and takes a draw within {LEVEL / 100:g} of level"
+    return f"the bot's score is {score / 100:+.2f}; it accepts a draw within {LEVEL / 100:g} of 0"
 
 
 @dataclass(frozen=True, slots=True)
 class PersonView:
-    """A game as its person sees it: how it stands, what was to be played, and its line up to now."""
+    """A game as its player sees it: state, settings and moves. `ahead` counts the games that wait before it."""
 
     line: PersonLine
     game: GameLine
@@ -226,7 +228,7 @@ class PersonView:
 
 
 def see(arena: Arena, game_id: str, by: Visitor) -> PersonView:
-    """A game of one's own. Raises NotFoundError, ForbiddenError."""
+    """Return one of the visitor's own games. Raises NotFoundError, ForbiddenError."""
     line = _mine(arena, game_id, by)
     spec = arena.store.people.planned(game_id).spec
     ahead = waiting(arena, game_id) if line.state == "planned" else 0
@@ -236,7 +238,7 @@ def see(arena: Arena, game_id: str, by: Visitor) -> PersonView:
 def _mine(arena: Arena, game_id: str, by: Visitor) -> PersonLine:
     line = arena.store.people.get(game_id)
     if not by.plays(line):
-        raise ForbiddenError("this is somebody else's game")
+        raise ForbiddenError("this is another person's game")
     return line
 
 
@@ -246,9 +248,10 @@ def _study(line: PersonLine, spec: GameSpec) -> Study:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
-    """What a person decides: `do` is `move`, `draw` (they take the bot's offer), `resign` or `back`; `ply` is how many
-    were played as they saw it.
+class HumanAction:
+    """An action of a person: `do` is `move`, `draw` (accept the bot's offer), `resign` or `back`.
+
+    `ply` is the number of plies played when the person acted.
     """
 
     do: str
@@ -257,44 +260,47 @@ class Decided:
     draw: bool = False
 
 
-def decide(arena: Arena, game_id: str, wish: Decided, by: Visitor) -> None:
-    """Keep it for the referee, who does it at once. Raises NotFoundError, ForbiddenError, ConflictError,
-    BadValueError."""
+def decide(arena: Arena, game_id: str, action: HumanAction, by: Visitor) -> None:
+    """Store an action for the referee, which applies it at once.
+
+    Raises NotFoundError, ForbiddenError, ConflictError, BadValueError.
+    """
     line = _mine(arena, game_id, by)
     if line.state not in ("planned", "queued", "running"):
         raise ConflictError("the game is over", line.state)
-    asked: dict[str, Any] = {"do": wish.do, "ply": len(line.plies), "mark": secrets.token_hex(4)}
-    if wish.do == "move":
-        asked |= {"move": _move(arena, line, wish), "draw": wish.draw}
-    elif wish.do == "back":
+    asked: dict[str, Any] = {"do": action.do, "ply": len(line.plies), "mark": secrets.token_hex(4)}
+    if action.do == "move":
+        asked |= {"move": _move(arena, line, action), "draw": action.draw}
+    elif action.do == "back":
         _require_back(line)
-    elif wish.do == "draw":
-        _require_offer(line, wish)
-    elif wish.do != "resign":
-        raise BadValueError(f"nothing is called {wish.do[:20]!r}", field="do", hint="move, draw, resign or back")
+    elif action.do == "draw":
+        _require_offer(line, action)
+    elif action.do != "resign":
+        hint = "choose from move, draw, resign, back"
+        raise BadValueError(f"unknown action {action.do[:20]!r}", field="do", hint=hint)
     arena.store.people.ask(game_id, asked)
     arena.bus.publish(HumanActed(game=game_id))
 
 
-def _move(arena: Arena, line: PersonLine, wish: Decided) -> str:
-    """The move in canonical text, if it may be played now."""
-    if wish.ply != len(line.plies):
-        raise ConflictError("the game has gone on since: look at the board again", "running")
+def _move(arena: Arena, line: PersonLine, action: HumanAction) -> str:
+    """Return the move in canonical notation if it is legal now."""
+    if action.ply != len(line.plies):
+        raise ConflictError("the position has changed; look at the board again", "running")
     found = _study(line, arena.store.people.planned(line.game_id).spec)
     if found.end.outcome is not None or found.end.side != line.side:
         raise ConflictError("it is not your turn", "running")
-    return study.read(found.ruleset, found.start, [*found.moves, wish.move]).moves[-1]
+    return study.read(found.ruleset, found.start, [*found.moves, action.move]).moves[-1]
 
 
-def _require_offer(line: PersonLine, wish: Decided) -> None:
+def _require_offer(line: PersonLine, action: HumanAction) -> None:
     offer = draw_offer(line)
-    if wish.ply != len(line.plies) or offer is None or offer.state != "offered":
-        raise ConflictError("the bot offers no draw now: offer one with your move", line.state)
+    if action.ply != len(line.plies) or offer is None or offer.state != "offered":
+        raise ConflictError("the bot does not offer a draw now; offer one with your move", line.state)
 
 
 def _require_back(line: PersonLine) -> None:
     mine = SIDES.index(line.side)
     if len(line.plies) <= mine:
         raise ConflictError("you have not moved yet", line.state)
-    if line.attempt > MOST_TAKEN_BACK:
-        raise ConflictError(f"{MOST_TAKEN_BACK} moves were taken back in this game", line.state)
+    if line.attempt > MAX_TAKEN_BACK:
+        raise ConflictError(f"at most {MAX_TAKEN_BACK} moves may be taken back in a game", line.state)

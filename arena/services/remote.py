@@ -1,4 +1,4 @@
-"""Remote bots: one comes in by a connection instead of an upload, and its author challenges others to a match."""
+"""Remote bots: register one that connects instead of being uploaded, and challenge other bots to a match."""
 
 from __future__ import annotations
 
@@ -21,53 +21,54 @@ from referee.play.negotiation import negotiate_options
 from referee.rules import family_named, load
 
 COMMAND = "remote"
-"""What stands for the command of a bot that is not here."""
-OPEN_CHALLENGES = 3
-"""How many challenges of one user may be going on."""
-MOST_GAMES = 10
-"""Of a challenge."""
+"""Placeholder for the command of a bot that runs elsewhere."""
+MAX_OPEN_CHALLENGES = 3
+"""Maximum number of running challenges per user."""
+MAX_GAMES = 10
+"""Maximum number of games per challenge."""
 _VERSION = re.compile(r"(.+) v([1-9]\d{0,8})")
 
 
 class ChallengeError(ArenaError):
-    """A challenge that cannot be; the message says why."""
+    """An invalid challenge; the message gives the reason."""
 
     kind = "invalid"
 
 
 class UnfitError(ArenaError):
-    """A remote bot cannot play a family that it comes for; the message says why."""
+    """A remote bot cannot play a requested family; the message gives the reason."""
 
     kind = "invalid"
 
 
 def admit(arena: Arena, name: str, families: Sequence[str], by: Identity, found: Capabilities | None = None) -> Version:
-    """The version that a connection plays for: the remote one of the bot, made where there is none for these families.
+    """Return the bot's remote version that a connection plays for; create one for new families.
 
-    `found` is what it announced, which decides what it may enter; None: nothing new. Raises UnknownNameError,
-    UnfitError, NotYoursError, ConflictError (a bot of the sandbox, a retired one), QuotaError, BadValueError.
+    `found` is what the bot announced and decides which variants it may enter; None changes nothing. Raises
+    UnknownNameError, UnfitError, NotYoursError, ConflictError (an uploaded or a retired bot), QuotaError,
+    BadValueError.
     """
     wanted = sorted({family_named(family) for family in families})
     store, settings = arena.store, arena.settings
     if not wanted:
-        raise ChallengeError("which families does it play? Name them with --family")
+        raise ChallengeError("missing family; name the families that the bot plays with --family")
     variants = {family: _variants(family, found) for family in wanted}
     capabilities = dict.fromkeys(wanted, storable(found.as_json())) if found else {}
     try:
         bot = store.bots.find(name)
     except NotFoundError:
         if store.bots.usage(by.user_id).bots >= settings.quota_bots:
-            raise QuotaError(f"you have {settings.quota_bots} bots, which is the limit; retire one") from None
+            raise QuotaError(f"you have the maximum of {settings.quota_bots} bots; retire one") from None
         bot = store.bots.add(name, by.user_id)
         arena.note("bot.connect", f"bot:{name}", by)
     if bot.owner_id != by.user_id:
-        raise NotYoursError(f"the bot {name!r} belongs to somebody else", hint="take another name")
+        raise NotYoursError(f"the bot {name!r} belongs to another user", hint="choose another name")
     if bot.is_retired:
-        raise ConflictError(f"the bot {name!r} is retired; take another name", "retired")
+        raise ConflictError(f"the bot {name!r} is retired; choose another name", "retired")
     assert bot.id is not None
     lines = [line for line in store.versions.of_bot(bot.id) if line.state != "retired"]
     if any(not line.place for line in lines):
-        raise ConflictError(f"the bot {name!r} was uploaded and runs in the arena; take another name", "uploaded")
+        raise ConflictError(f"the bot {name!r} was uploaded and runs in the arena; choose another name", "uploaded")
     for line in lines:
         if sorted(line.families) == wanted:
             if found:
@@ -88,7 +89,7 @@ def admit(arena: Arena, name: str, families: Sequence[str], by: Identity, found:
 
 
 def _variants(family: str, found: Capabilities | None) -> list[str]:
-    """The variants that a bot can be told to play. Raises UnfitError where there are none."""
+    """Return the variants that a bot can be set to play. Raises UnfitError if it fits no variant."""
     rules = load(family)
     if found is None:
         return [variant.name for variant in rules.variants]
@@ -101,7 +102,7 @@ def _variants(family: str, found: Capabilities | None) -> list[str]:
         else:
             fit.append(variant.name)
     if not fit:
-        raise UnfitError(f"cannot play {family}: {problem}", hint="name what it plays with --family")
+        raise UnfitError(f"cannot play {family}: {problem}", hint="name the families it plays with --family")
     return fit
 
 
@@ -116,27 +117,27 @@ def challenge(
     games: int = 2,
     time: str = "10+0.1",
 ) -> Tournament:
-    """A match of a user's remote bot against a sample, another bot of the user's, or a remote bot open to challenges.
+    """Create a match of the caller's remote bot against a sample, an own bot, or a remote bot that accepts challenges.
 
-    It begins at once and counts in the pool of remote bots; between two bots of one user it counts nowhere. Raises
+    It starts at once and counts in the remote pool; a match between two bots of one user is unrated. Raises
     NotFoundError, ForbiddenError, ChallengeError, QuotaError, SettingsError.
     """
     mine, other = _find(arena, bot), _find(arena, opponent)
     if arena.store.bots.get(mine.bot_id).owner_id != by.user_id:
-        raise ForbiddenError(f"{bot} belongs to somebody else")
+        raise ForbiddenError(f"{bot} belongs to another user")
     if mine.place != "remote" or mine.id == other.id:
-        raise ChallengeError(f"{bot} cannot challenge {opponent}: remote bots challenge others")
-    if not 1 <= games <= MOST_GAMES:
-        raise ChallengeError(f"{games} games: a challenge has 1 to {MOST_GAMES}")
+        raise ChallengeError(f"{bot} cannot challenge {opponent}: only remote bots challenge, and not themselves")
+    if not 1 <= games <= MAX_GAMES:
+        raise ChallengeError(f"invalid number of games {games}: expected 1 to {MAX_GAMES}")
     owner = arena.store.bots.get(other.bot_id).owner_id
     is_own = owner == by.user_id
     if not (is_own or owner == arena.store.samples.owner_id() or _is_open(arena, other)):
         raise ChallengeError(
-            f"{opponent} takes no challenges: samples ({OWNER}'s bots) do, and remote bots whose author says so"
+            f"{opponent} accepts no challenges; choose a sample ({OWNER}'s bots) or a remote bot open to challenges"
         )
     recent = arena.store.tournaments.page(created_by=by.user_id, limit=100).items
-    if sum(one.state not in ("finished", "cancelled") for one in recent) >= OPEN_CHALLENGES:
-        raise QuotaError(f"{OPEN_CHALLENGES} matches of yours are going on; wait for one to end, or cancel it")
+    if sum(one.state not in ("finished", "cancelled") for one in recent) >= MAX_OPEN_CHALLENGES:
+        raise QuotaError(f"you have {MAX_OPEN_CHALLENGES} running matches; wait for one to end, or cancel one")
     document = {
         "name": f"{mine.name} challenges {other.name}",
         "family": family,
@@ -155,7 +156,7 @@ def challenge(
 
 
 def presence_of(arena: Arena, versions: Sequence[VersionLine]) -> PresenceLine | None:
-    """Whether a bot with these versions is connected, and how; None of one that runs in the arena."""
+    """Return the latest connection state of a remote bot with these versions; None for bots that run in the arena."""
     remote = [line.id for line in versions if line.place == "remote" and line.state == "active"]
     found = arena.store.presences.of(remote) if remote else {}
     return max(found.values(), key=lambda one: one.seen, default=None)

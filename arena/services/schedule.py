@@ -1,4 +1,4 @@
-"""Schedules: recurring tournaments, created and switched on and off."""
+"""Schedules of recurring tournaments: create, change, enable and disable them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def create(arena: Arena, document: Mapping[str, Any] | Document, by: Identity) -
 
 
 def change(arena: Arena, schedule_id: int, document: Mapping[str, Any] | Document, by: Identity) -> Schedule:
-    """Another document for a schedule. Raises SettingsError, NotFoundError, TakenError, ForbiddenError."""
+    """Replace the document of a schedule. Raises SettingsError, NotFoundError, TakenError, ForbiddenError."""
     require_organiser(by)
     row = cron.change(arena.store, schedule_id, document, by.user_id, now())
     arena.wake()
@@ -30,7 +30,7 @@ def change(arena: Arena, schedule_id: int, document: Mapping[str, Any] | Documen
 
 
 def switch(arena: Arena, schedule_id: int, is_enabled: bool, by: Identity) -> Schedule:
-    """Switch a schedule on, from its next time onwards, or off. Raises NotFoundError, ForbiddenError."""
+    """Enable a schedule from its next time on, or disable it. Raises NotFoundError, ForbiddenError."""
     require_organiser(by)
     row = cron.enable(arena.store, schedule_id, is_enabled, by.user_id, now())
     arena.wake()

@@ -1,4 +1,4 @@
-"""A line that somebody tries out on a board: from a start of a family, or a position, by moves in any spelling."""
+"""Lines tried out on a board: moves in any notation from a family's start or a given position."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from referee.rules.position import IllegalMoveError, Position
 from referee.rules.position_setup import PositionSetupError, compose
 from referee.rules.rules import Ruleset
 
-MOST_MOVES = 1000
-"""Moves of a line that is given by its moves."""
+MAX_MOVES = 1000
+"""Maximum number of moves in a line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """What may be played in a position: none of `moves` where the game is over, which `outcome` says."""
+class MoveChoices:
+    """The legal moves of a position; empty if the game is over, with its `outcome`."""
 
     position: str
     side: Side
@@ -30,7 +30,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A line: its rules, the position string it starts from, and its moves in canonical text. `end` knows them all."""
+    """A line: its rules, the position string of its start, its moves in canonical notation, and the final position."""
 
     ruleset: Ruleset
     start: str
@@ -39,14 +39,14 @@ class Study:
 
 
 @lru_cache(maxsize=500)
-def choice(family: str, variant: str = "", options: str = "", position: str = "", moves: str = "") -> Choice:
-    """What may be played behind `moves`, separated by blanks. Raises BadValueError as `settle` and `read` do."""
+def choice(family: str, variant: str = "", options: str = "", position: str = "", moves: str = "") -> MoveChoices:
+    """Return the legal moves after `moves` (separated by blanks). Raises BadValueError like `settle` and `read`."""
     end = read(settle(family, variant, options), position, moves.split()).end
-    return Choice(str(end), end.side, tuple(legal_moves(end)), end.outcome)
+    return MoveChoices(str(end), end.side, tuple(legal_moves(end)), end.outcome)
 
 
 def settle(family: str, variant: str, options: str) -> Ruleset:
-    """The rules that are asked for; `options` are `name=value`, separated by commas. Raises BadValueError."""
+    """Return the requested rules; `options` are `name=value`, separated by commas. Raises BadValueError."""
     pairs = [part.partition("=") for part in options.split(",") if part.strip()]
     given = {name.strip(): value for name, _, value in pairs}
     try:
@@ -57,16 +57,16 @@ def settle(family: str, variant: str, options: str) -> Ruleset:
 
 
 def read(ruleset: Ruleset, position: str, moves: Sequence[str]) -> Study:
-    """The line of `moves` from a position string, or from the variant's start without one.
+    """Play `moves` from a position string, by default from the variant's start.
 
-    Raises BadValueError that names the field, and of moves the number of the first that cannot be played.
+    Raises BadValueError that names the field and, for moves, the number of the first illegal one.
     """
     try:
         at = Position.start(ruleset, position or None)
     except ParseError as error:
         raise BadValueError(error.problem, field="position", hint=error.hint) from None
-    if len(moves) > MOST_MOVES:
-        raise BadValueError(f"{len(moves)} moves", field="moves", hint=f"a line has {MOST_MOVES} at most")
+    if len(moves) > MAX_MOVES:
+        raise BadValueError(f"too many moves: {len(moves)}", field="moves", hint=f"at most {MAX_MOVES} are allowed")
     start = str(at)
     for number, text in enumerate(moves, 1):
         try:
@@ -76,13 +76,13 @@ def read(ruleset: Ruleset, position: str, moves: Sequence[str]) -> Study:
                 f"move {number}: {error.problem}: {text[:40]!r}", field="moves", hint=error.hint
             ) from None
         except IllegalMoveError:
-            problem = f"move {number} is not legal there: {text[:40]!r}"
+            problem = f"move {number} is illegal: {text[:40]!r}"
             raise BadValueError(problem, field="moves", hint=_near(at)) from None
     return Study(ruleset, start, _texts(at), at)
 
 
 def set_up(ruleset: Ruleset, pieces: str, side: Side) -> Study:
-    """The position with `pieces` on cells, `a1=b` with commas between them. Raises BadValueError with the reason."""
+    """Return the position with these `pieces`, such as `a1=b,c3=w`. Raises BadValueError with the reason."""
     pairs = [part.partition("=") for part in pieces.split(",") if part]
     try:
         text = compose(ruleset, {cell: held for cell, _, held in pairs if held}, side)
@@ -92,13 +92,13 @@ def set_up(ruleset: Ruleset, pieces: str, side: Side) -> Study:
 
 
 def _near(at: Position) -> str:
-    """What may be played instead."""
+    """Return a hint that lists legal moves."""
     known = at.texts
-    return f"legal are {', '.join(known[:8])}{' …' if len(known) > 8 else ''}" if known else "the game is over there"
+    return f"legal moves: {', '.join(known[:8])}{' …' if len(known) > 8 else ''}" if known else "the game is over"
 
 
 def _texts(end: Position) -> tuple[str, ...]:
-    """The moves of a line in canonical text."""
+    """Return the moves of a line in canonical notation."""
     write, found = end.ruleset.rules.notation.write_move, []
     at: Position | None = end
     while at is not None and at.move is not None:

@@ -1,4 +1,4 @@
-"""Submissions: a bot comes in, is checked by the coordinator, and is looked at on its way."""
+"""Submissions: upload a bot version and follow its check by the coordinator."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from arena.submission.receive import NotYoursError, Quota, receive, refuse_unsaf
 
 
 def admit(arena: Arena, name: str, by: Identity) -> None:
-    """Tell somebody before the upload, rather than after it, why there is no sense in it.
+    """Check before an upload that it would be accepted, so that the user need not wait for its end.
 
-    `name` is empty where the bundle will say it. Raises NotYoursError, UnsafeError.
+    `name` is empty if the bundle contains it. Raises NotYoursError, UnsafeError.
     """
     try:
         if name and arena.store.bots.find(name).owner_id != by.user_id:
-            raise NotYoursError(f"the bot {name!r} belongs to somebody else", hint="take another name")
+            raise NotYoursError(f"the bot {name!r} belongs to another user", hint="choose another name")
     except NotFoundError:
         pass
     refuse_unsafe(arena.settings, is_admin="admin" in by.scopes)
 
 
 def submit(arena: Arena, file: BinaryIO, *, name: str, families: Sequence[str], by: Identity, tc: str = "") -> Version:
-    """Take an upload as the next version of the user's bot, to be checked; a new name makes a new bot.
+    """Store an upload as the next version of the user's bot, to be checked. An unknown name creates a bot.
 
-    `name` and `families` may be left to `bot.toml` in it. `tc`: the time control whose time for a move is the only one
-    that the check tries. Raises what `admit` and `receive` raise.
+    `name` and `families` may be empty if `bot.toml` contains them. With `tc` the check tests only the time per move of
+    that time control. Raises the errors of `admit` and `receive`.
     """
     admit(arena, name, by)
     version = receive(
@@ -50,10 +50,10 @@ def submit(arena: Arena, file: BinaryIO, *, name: str, families: Sequence[str], 
 
 
 @dataclass(frozen=True, slots=True)
-class Submission:
-    """A version with its check, as somebody may see it; `log` is None for those who may not read it.
+class SubmissionStatus:
+    """A version with its check, as the reader may see it; `log` is None without permission.
 
-    `fit_from_ms`: the shortest time for a move that it keeps, by family.
+    `fit_from_ms` is the shortest time per move that the bot keeps, by family.
     """
 
     line: VersionLine
@@ -63,22 +63,22 @@ class Submission:
 
     @property
     def is_moving(self) -> bool:
-        """Whether its check is still to come or under way."""
+        """True while its check is pending or running."""
         return self.line.state in ("uploaded", "checking")
 
 
-def read(arena: Arena, version_id: int, by: Identity | None) -> Submission:
-    """A submission as far as `by` may see it. Raises NotFoundError."""
+def read(arena: Arena, version_id: int, by: Identity | None) -> SubmissionStatus:
+    """Return a submission as far as `by` may see it. Raises NotFoundError."""
     lines = arena.store.versions.lines([version_id])
     if version_id not in lines:
         raise NotFoundError("submission", version_id)
     line, version = lines[version_id], arena.store.versions.get(version_id)
     log = version.log if may_read_log(by, line.owner) else None
-    return Submission(line, _public(version.report), log, arena.store.versions.fit_from([version_id])[version_id])
+    return SubmissionStatus(line, _public(version.report), log, arena.store.versions.fit_from([version_id])[version_id])
 
 
 def _public(report: dict[str, Any]) -> dict[str, Any]:
-    """The report of a check without the command: it names folders of a machine."""
+    """Return the report of a check without the command, which names folders of a machine."""
     families = {
         family: {name: value for name, value in part.items() if name != "command"}
         for family, part in report.get("families", {}).items()

@@ -1,4 +1,4 @@
-"""API tokens: made, shown this once, revoked."""
+"""API tokens: created, shown once, revoked."""
 
 from __future__ import annotations
 
@@ -13,44 +13,46 @@ from arena.store.base.models import Token, User, now
 
 MAX_NAME = 80
 TOKEN_DAYS = 90
-"""How long a token lasts unless something else is asked for."""
+"""Default lifetime of a token."""
 NEVER = 0
-"""The number of days of a token that lasts until it is revoked."""
+"""Number of days for a token that lasts until it is revoked."""
 
 
-def make(arena: Arena, name: str, scopes: Iterable[str], days: int | None, by: Identity) -> tuple[Token, str]:
-    """Make a token that may do no more than who asks; with its secret, which is kept nowhere.
+def create(arena: Arena, name: str, scopes: Iterable[str], days: int | None, by: Identity) -> tuple[Token, str]:
+    """Create a token with at most the caller's scopes and return it with its secret, which is not stored.
 
-    It ends after `days`: None is `TOKEN_DAYS`, 0 is never. One made with a token ends with it, whatever ends that.
+    It expires after `days`: None is `TOKEN_DAYS`, 0 is never. A token made with another token ends with that token.
     Raises BadValueError, ForbiddenError.
     """
     wanted = list(scopes)
     if missing := sorted(set(wanted) - by.scopes):
         hint = f"yours are {', '.join(sorted(by.scopes))}"
-        raise ForbiddenError(f"you cannot give away the scope {missing[0]!r}", field="scopes", hint=hint)
+        raise ForbiddenError(f"you cannot grant the scope {missing[0]!r}", field="scopes", hint=hint)
     if by.token_id is not None and days:
         end = arena.store.users.token(by.user_id, by.token_id).expires
         if end is not None and _end(days) > end:
-            hint = "leave the days out, and it ends when yours does"
-            raise ForbiddenError(f"your own token ends at {end:%Y-%m-%d %H:%M} UTC", field="days", hint=hint)
-    return _make(arena, by.user_id, name, wanted, days, parent_id=by.token_id)
+            hint = "omit days: the new token then expires with yours"
+            raise ForbiddenError(f"your own token expires at {end:%Y-%m-%d %H:%M} UTC", field="days", hint=hint)
+    return _create(arena, by.user_id, name, wanted, days, parent_id=by.token_id)
 
 
-def give(arena: Arena, user: User, name: str, scopes: Iterable[str], days: int | None = None) -> tuple[Token, str]:
-    """Make a token of another user, for those who run the arena; `days` as in `make`.
+def create_for(
+    arena: Arena, user: User, name: str, scopes: Iterable[str], days: int | None = None
+) -> tuple[Token, str]:
+    """Create a token for another user, on behalf of the operator; `days` as in `create`.
 
     Raises BadValueError, CredentialError.
     """
     assert user.id is not None
-    return _make(arena, user.id, name, list(scopes), days)
+    return _create(arena, user.id, name, list(scopes), days)
 
 
-def _make(
+def _create(
     arena: Arena, user_id: int, name: str, scopes: list[str], days: int | None, *, parent_id: int | None = None
 ) -> tuple[Token, str]:
     if not name or len(name) > MAX_NAME or not name.isprintable():
-        hint = "such as the machine it is for"
-        raise BadValueError(f"a token has a name of 1 to {MAX_NAME} characters", hint=hint, field="name")
+        hint = f"write 1 to {MAX_NAME} characters, such as the name of the machine it is for"
+        raise BadValueError("invalid name of a token", hint=hint, field="name")
     secret = new_token()
     days = TOKEN_DAYS if days is None else days
     expires = None if days == NEVER else _end(days)
@@ -64,24 +66,21 @@ def _end(days: int) -> datetime:
 
 
 def revoke(arena: Arena, token_id: int, by: Identity) -> None:
-    """Make one of one's own tokens useless for good, and those made with it. Twice is as good as once.
+    """Revoke one of the caller's own tokens and those made with it. Revoking twice is harmless.
 
-    A token revokes itself, and others that may do no more than it. Raises NotFoundError, ForbiddenError.
+    A token may revoke itself, and tokens whose scopes it has. Raises NotFoundError, ForbiddenError.
     """
     row = arena.store.users.token(by.user_id, token_id)
     missing = sorted((set(row.scopes.split()) & scopes_of(by.role)) - by.scopes)
     if missing and token_id != by.token_id:
-        hint = "log in, or use a token that may do as much"
+        hint = "log in, or use a token with that scope"
         raise ForbiddenError(f"you lack the scope {missing[0]!r} of that token", hint=hint)
     arena.store.users.revoke(by.user_id, token_id)
     arena.note("token.revoke", f"token:{token_id}", by)
 
 
-def revoke_of(arena: Arena, user: User, token_id: int | None, by: Identity | None = None) -> None:
-    """Make a token of another user useless for good, or all of them; for admins and those who run the arena.
-
-    Raises NotFoundError.
-    """
+def revoke_for(arena: Arena, user: User, token_id: int | None, by: Identity | None = None) -> None:
+    """Revoke a token of another user, or all of them, on behalf of an admin or the operator. Raises NotFoundError."""
     assert user.id is not None
     if token_id is None:
         arena.store.users.revoke_all(user.id)

@@ -1,4 +1,4 @@
-"""Tournaments: created, steered, entered and left."""
+"""Tournaments: create, preview, change and steer them, enter and withdraw bots."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from arena.tournaments.extension import PlannedSize
 from arena.tournaments.preview import Extent, extent
 from arena.tournaments.settings import PRIORITIES, Document
 
-MEASURED = 200
-"""Games that tell how long the next ones will be."""
+MAX_SAMPLED_GAMES = 200
+"""Number of recent games from which the duration of the next ones is estimated."""
 _Act = Callable[[Store, int, datetime], Tournament]
-ACTS: Mapping[str, _Act] = {
+ACTIONS: Mapping[str, _Act] = {
     "start": tournaments.start,
     "pause": tournaments.pause,
     "drain": tournaments.drain,
     "resume": tournaments.resume,
     "cancel": tournaments.cancel,
 }
-"""What organisers do to a tournament, by the word for it."""
+"""Actions of organisers on a tournament, by name."""
 
 
 def create(arena: Arena, document: Mapping[str, Any] | Document, by: Identity) -> Tournament:
-    """Store a tournament with its entries; it starts at its time, or at once. Raises SettingsError, ForbiddenError."""
+    """Store a tournament with its entries, to start at its start time. Raises SettingsError, ForbiddenError."""
     require_organiser(by)
     row = tournaments.create(arena.store, document, by.user_id, now())
     arena.wake()
@@ -46,9 +46,9 @@ def create(arena: Arena, document: Mapping[str, Any] | Document, by: Identity) -
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a document would come to. `entries` and `refused` are versions by name, each with its reason.
+    """The tournament that a document would create. `entries` and `refused` are version names, each with its reason.
 
-    `problems` keep it from being created as it is; `fires` are the next times of a schedule.
+    `problems` prevent its creation; `fires` are the next times of a schedule.
     """
 
     extent: Extent
@@ -59,7 +59,7 @@ class Preview:
 
 
 def preview(arena: Arena, document: Document, by: Identity) -> Preview:
-    """Look at a tournament or schedule without creating it. Raises SettingsError, ForbiddenError."""
+    """Preview a tournament or schedule without creating it. Raises SettingsError, ForbiddenError."""
     require_organiser(by)
     fires = cron.upcoming(document, now())
     openings.check(document)
@@ -79,8 +79,10 @@ def preview(arena: Arena, document: Document, by: Identity) -> Preview:
 
 
 def _measured(arena: Arena, document: Document) -> tuple[float | None, float | None]:
-    """How many plies the latest games of the variant had, and how many seconds those at this time control took."""
-    lines = arena.store.games.latest(family=document.family, variant=document.ruleset.variant.name, limit=MEASURED)
+    """Return the mean plies of the latest games of the variant, and the mean seconds of those at this time control."""
+    lines = arena.store.games.latest(
+        family=document.family, variant=document.ruleset.variant.name, limit=MAX_SAMPLED_GAMES
+    )
     played = [line for line in lines.items if line.plies and line.started_at and line.finished_at]
     settings = arena.store.rating_history.settings({line.tournament_id for line in played})
     alike = {key for key, one in settings.items() if one.get("time_control") == document.time_control}
@@ -93,7 +95,7 @@ def _measured(arena: Arena, document: Document) -> tuple[float | None, float | N
 
 
 def change(arena: Arena, tournament_id: int, document: Mapping[str, Any] | Document, by: Identity) -> Tournament:
-    """Another document for a tournament that has not begun. Raises SettingsError, ConflictError, ForbiddenError."""
+    """Replace the document of a tournament before its start. Raises SettingsError, ConflictError, ForbiddenError."""
     require_organiser(by)
     row = tournaments.change(arena.store, tournament_id, document, now())
     arena.note("tournament.change", f"tournament:{tournament_id}", by, name=row.name)
@@ -102,11 +104,11 @@ def change(arena: Arena, tournament_id: int, document: Mapping[str, Any] | Docum
 
 
 def steer(arena: Arena, tournament_id: int, act: str, by: Identity) -> Tournament:
-    """Do one of `ACTS`. Raises BadValueError for another word, NotFoundError, ConflictError, ForbiddenError."""
+    """Apply one of `ACTIONS`. Raises BadValueError for another word, NotFoundError, ConflictError, ForbiddenError."""
     require_organiser(by)
-    if act not in ACTS:
-        raise BadValueError(f"nobody can {act[:40]!r} a tournament", hint="one of " + ", ".join(ACTS), field="verb")
-    row = ACTS[act](arena.store, tournament_id, now())
+    if act not in ACTIONS:
+        raise BadValueError(f"unknown action {act[:40]!r}", hint="choose from " + ", ".join(ACTIONS), field="verb")
+    row = ACTIONS[act](arena.store, tournament_id, now())
     arena.note(f"tournament.{act}", f"tournament:{tournament_id}", by)
     arena.wake()
     return row
@@ -115,7 +117,7 @@ def steer(arena: Arena, tournament_id: int, act: str, by: Identity) -> Tournamen
 def extend(
     arena: Arena, tournament_id: int, by: Identity, *, to: int | None = None, amount: int | None = None
 ) -> PlannedSize:
-    """Make it longer, up to `to` or by `amount` of what its format counts; return the plan. A finished one goes on.
+    """Extend a tournament up to `to` or by `amount` units of its format; return the plan. A finished one resumes.
 
     Raises SettingsError, NotFoundError, ConflictError, ForbiddenError.
     """
@@ -128,13 +130,14 @@ def extend(
 
 
 def prioritise(arena: Arena, tournament_id: int, priority: int, by: Identity) -> Tournament:
-    """Hand out its games before those of lower priority. Raises BadValueError, NotFoundError, ConflictError,
-    ForbiddenError.
+    """Set the priority: its games are dispatched before those of lower priority.
+
+    Raises BadValueError, NotFoundError, ConflictError, ForbiddenError.
     """
     require_organiser(by)
     least, _, most = PRIORITIES
     if not least <= priority <= most:
-        raise BadValueError(f"no priority {priority}", hint=f"from {least} to {most}", field="priority")
+        raise BadValueError(f"invalid priority {priority}: expected {least} to {most}", field="priority")
     row = arena.store.tournaments.prioritise(tournament_id, priority)
     arena.note("tournament.priority", f"tournament:{tournament_id}", by, priority=priority)
     arena.wake()
@@ -142,9 +145,9 @@ def prioritise(arena: Arena, tournament_id: int, priority: int, by: Identity) ->
 
 
 def enter(arena: Arena, tournament_id: int, bot: str, number: int | None, by: Identity) -> None:
-    """Enter a version of a bot, named like `zeta v3` or by its `number`; without either, the newest active one.
+    """Enter a version of a bot, given like `zeta v3` or by its `number`; by default the newest active one.
 
-    Raises SettingsError when it may not play, ConflictError when it is too late, NotFoundError, ForbiddenError.
+    Raises SettingsError if it may not play, ConflictError if it is too late, NotFoundError, ForbiddenError.
     """
     require_organiser(by)
     arena.store.tournaments.get(tournament_id)
@@ -161,9 +164,9 @@ def enter(arena: Arena, tournament_id: int, bot: str, number: int | None, by: Id
 
 
 def withdraw(arena: Arena, tournament_id: int, bot: str, number: int | None, by: Identity) -> None:
-    """Take an entry out, named like `zeta v3`, by its bot, or by bot and `number`; its planned games are cancelled.
+    """Withdraw an entry, given like `zeta v3`, by its bot, or by bot and `number`. Its planned games are cancelled.
 
-    Raises ConflictError, NotFoundError, BadValueError where a bot plays with several versions, ForbiddenError.
+    Raises ConflictError, NotFoundError, BadValueError if several versions of the bot play, ForbiddenError.
     """
     require_organiser(by)
     arena.store.tournaments.get(tournament_id)
@@ -174,22 +177,22 @@ def withdraw(arena: Arena, tournament_id: int, bot: str, number: int | None, by:
 
 
 def _named(bot: str, number: int | None) -> tuple[str, int | None]:
-    """The bot and the number of a version, which the name may have too. Raises BadValueError."""
+    """Return bot name and version number; the name may contain the number. Raises BadValueError."""
     name, own = read_name(bot)
     if None not in (number, own) and number != own:
-        raise BadValueError(f"{bot} is not version {number}", hint="leave one of the two out", field="number")
+        raise BadValueError(f"{bot} is not version {number}", hint="omit one of the two", field="number")
     return name, own if number is None else number
 
 
 def _entry(arena: Arena, tournament_id: int, bot: str, number: int | None) -> EntryLine:
-    """The entry of that name that plays. Raises NotFoundError with near names, BadValueError, ConflictError."""
+    """Return the playing entry of that name. Raises NotFoundError with similar names, BadValueError, ConflictError."""
     name, number = _named(bot, number)
     lines = arena.store.tournaments.entries(tournament_id)
     known = [line for line in lines if line.bot == name and number in (None, line.version)]
     playing = [line for line in known if not line.withdrawn]
     if len(playing) > 1:
         names = " and ".join(line.name for line in playing)
-        raise BadValueError(f"{name} plays as {names}", hint="write which of them", field="bot")
+        raise BadValueError(f"several versions of {name} play: {names}", hint="name one of them", field="bot")
     if playing:
         return playing[0]
     if known:
@@ -199,6 +202,6 @@ def _entry(arena: Arena, tournament_id: int, bot: str, number: int | None) -> En
 
 
 def require_organiser(by: Identity) -> None:
-    """Raise ForbiddenError for others."""
+    """Raise ForbiddenError unless the caller may organise."""
     if "organise" not in by.scopes:
-        raise ForbiddenError("only organisers do that to tournaments", hint="ask one")
+        raise ForbiddenError("only organisers may change tournaments", hint="ask an organiser")

@@ -1,4 +1,4 @@
-"""Users: made and changed by those who run the arena. Passwords come in, hashes are stored."""
+"""User administration. Passwords come in, only hashes are stored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arena.store.base.models import User
 
 
 def add(arena: Arena, name: str, role: str, password: str | None, by: Identity | None = None) -> User:
-    """A new user; without a password there is no log-in by form. Raises BadValueError, CredentialError, TakenError."""
+    """Create a user; without a password they can use tokens only. Raises BadValueError, CredentialError, TakenError."""
     user = arena.store.users.add(name, role, hash_password(password, name) if password is not None else None)
     arena.note("user.make", f"user:{user.name}", by, role=user.role)
     return user
@@ -27,19 +27,18 @@ def change(
     revoke_tokens: bool = False,
     by: Identity | None = None,
 ) -> User:
-    """Another role, another password, or an end; what is None stays. All browser sessions of the user end.
+    """Change role, password or activation of a user; None leaves a value unchanged.
 
-    On request all tokens as well.
-
-    Raises NotFoundError, BadValueError, CredentialError, and ForbiddenError for taking one's own rights.
+    All browser sessions of the user end; `revoke_tokens` also revokes all API tokens. Raises NotFoundError,
+    BadValueError, CredentialError, and ForbiddenError if admins would remove their own rights.
     """
     if by is not None and name == by.name and (is_active is False or role not in (None, "admin")):
-        raise ForbiddenError("you cannot take your own rights", hint="another admin can")
+        raise ForbiddenError("you cannot remove your own rights", hint="ask another admin")
     hashed = hash_password(password, name) if password is not None else None
     user = arena.store.users.change(name, role=role, password_hash=hashed, is_active=is_active)
     assert user.id is not None
     if hashed is not None:
-        arena.store.known_places.forget(user.id)
+        arena.store.trusted_devices.forget(user.id)
     if revoke_tokens:
         arena.store.users.revoke_all(user.id)
     given = {"role": role, "password": password, "is_active": is_active, "revoke_tokens": revoke_tokens or None}
@@ -49,11 +48,14 @@ def change(
 
 
 def ensure_admin(arena: Arena, name: str) -> tuple[str, str] | None:
-    """Password and token of a new administrator, kept nowhere; None when there is one. Raises TakenError."""
+    """Create the first administrator and return its password and token, which are not stored; None if one exists.
+
+    Raises TakenError.
+    """
     if arena.store.users.count("admin"):
         return None
     password = new_password()
     user = arena.store.users.add(name, "admin", hash_password(password))
-    _, secret = token.give(arena, user, "from arena init", SCOPES)
+    _, secret = token.create_for(arena, user, "from arena init", SCOPES)
     arena.store.audit.note("arena.init", f"user:{name}", user.id)
     return password, secret

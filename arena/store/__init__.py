@@ -1,19 +1,18 @@
-"""All queries of the arena, one module per noun. The database is the truth: a result is in it once, or not at all.
+"""All database queries of the arena, one module per noun. A result is stored exactly once or not at all.
 
-    errors, engine, page, changes    what goes wrong, transactions, cursors, whether anything is new
-    users, guesses, known_places     who, and from where
-    people                           their games
-    bots, versions, presences, checks, samples, usage    what plays
-    tournaments, queue, games, results, voids, ratings, rating_history, schedules    what is played, and what follows
-    leases, audit, answers, daily_tasks, notices    how the arena is run
-    commit, fold, rebuild   how a result becomes part of the arena, and how all ratings follow from results
-    archive, archived_game, archive_columns, positions    games of all times, numbered, and found by anything
-    analyses                what judges thought of games, and what is to be analysed
-    schema, backup          the tables, and all that is in them as a file
-    health, sqlite_backup   whether the database is damaged, and copies of its file against that
+    errors, engine, page, changes    errors, transactions, cursors, change detection
+    users, guesses, known_places     accounts, log-in back-off, trusted devices
+    people                           games of people
+    bots, versions, presences, checks, samples, usage    bots and their versions
+    tournaments, queue, games, results, voids, ratings, rating_history, schedules    games, results and ratings
+    leases, audit, answers, daily_tasks, notices    operation of the arena
+    commit, fold, rebuild   commit of a result; computation of all ratings from results
+    archive, archive_search, archived_game, positions    searchable index of all games
+    analyses                analyses of games by an engine, and requests for them
+    schema, backup          database schema; dumps
+    health, sqlite_backup   damage detection; copies of the SQLite file
 
-Synchronous; the web server calls it from threads. What it returns is detached: plain rows. Refuses to know HTTP and
-processes.
+Calls are synchronous; the web server makes them from threads. Returned rows are detached from the session.
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ from arena.store.base.errors import (
     StoreUnavailableError,
     TakenError,
 )
-from arena.store.base.page import Page
+from arena.store.base.page import CursorPage
 from arena.store.bots.bots import Bots
-from arena.store.bots.checks import Checks
+from arena.store.bots.checks import VersionChecks
 from arena.store.bots.presences import Presences
 from arena.store.bots.samples import Samples
 from arena.store.bots.versions import Versions
@@ -50,13 +49,13 @@ from arena.store.games.analyses import Analyses
 from arena.store.games.games import Games
 from arena.store.games.results import Results
 from arena.store.games.voids import Voids
-from arena.store.operations.answers import Answers
+from arena.store.operations.answers import IdempotentResponses
 from arena.store.operations.daily_tasks import DailyTasks
 from arena.store.operations.leases import Leases
 from arena.store.people.audit import AuditLog
-from arena.store.people.login_attempts import Guesses
+from arena.store.people.login_attempts import LoginAttempts
 from arena.store.people.notices import Notices
-from arena.store.people.trusted_devices import KnownPlaces
+from arena.store.people.trusted_devices import TrustedDevices
 from arena.store.people.users import Identity, Users
 from arena.store.ratings.rating_history import RatingHistory
 from arena.store.ratings.ratings import Ratings
@@ -67,24 +66,23 @@ from arena.store.tournaments.tournaments import Tournaments
 
 
 class Store:
-    """The arena's database: `store.users`, `.guesses`, `.known_places`, `.bots`, `.versions`, `.presences`, `.checks`,
-    `.samples`, `.tournaments`, `.queue`, `.games`, `.results`, `.voids`, `.ratings`, `.rating_history`, `.schedules`,
-    `.leases`, `.people`, `.audit`, `.answers`, `.daily_tasks`, `.notices`, `.archive`, `.analyses`.
+    """The arena's database, with one attribute per noun such as `store.users` and `store.games`.
 
-    Opening one touches nothing; `upgrade()` makes or renews the tables, `require()` refuses a foreign schema.
+    Creating one does not touch the database. `upgrade()` creates or upgrades the tables, `require()` rejects another
+    schema.
     """
 
     def __init__(self, url: str) -> None:
         self.engine = open_engine(url)
         self.sessions = Sessions(self.engine)
         self.users = Users(self.sessions)
-        self.guesses = Guesses(self.sessions)
-        self.known_places = KnownPlaces(self.sessions)
+        self.login_attempts = LoginAttempts(self.sessions)
+        self.trusted_devices = TrustedDevices(self.sessions)
         self.people = People(self.sessions)
         self.bots = Bots(self.sessions)
         self.versions = Versions(self.sessions)
         self.presences = Presences(self.sessions)
-        self.checks = Checks(self.sessions)
+        self.checks = VersionChecks(self.sessions)
         self.samples = Samples(self.sessions)
         self.tournaments = Tournaments(self.sessions)
         self.queue = Queue(self.sessions)
@@ -96,7 +94,7 @@ class Store:
         self.schedules = Schedules(self.sessions)
         self.leases = Leases(self.sessions)
         self.audit = AuditLog(self.sessions)
-        self.answers = Answers(self.sessions)
+        self.idempotent_responses = IdempotentResponses(self.sessions)
         self.daily_tasks = DailyTasks(self.sessions)
         self.notices = Notices(self.sessions)
         self.archive = Archive(self.sessions)
@@ -108,7 +106,7 @@ class Store:
 
     @classmethod
     def in_folder(cls, folder: Path) -> Store:
-        """The embedded default: SQLite in a data folder, made if need be. Raises SchemaError for an older schema."""
+        """Open the SQLite database of a data folder, created if missing. Raises SchemaError for an older schema."""
         make_folder(folder, is_passage=True)
         store = cls(url_in(folder))
         try:
@@ -121,34 +119,34 @@ class Store:
         return store
 
     def upgrade(self) -> tuple[str | None, str]:
-        """Make the tables of a new database, or bring those of an older one up to date; revisions before and after."""
+        """Create the tables of a new database or upgrade older ones; return the revisions before and after."""
         return schema.upgrade(self.engine)
 
     def require(self) -> None:
-        """Raise SchemaError, naming the command that helps, unless the schema is the program's."""
+        """Raise SchemaError, naming the command that helps, unless the database has the program's schema."""
         schema.require(self.engine)
 
     def close(self) -> None:
-        """Give the connections back; one that somebody still uses is closed when that is done."""
+        """Close all connections; one in use is closed when its transaction ends."""
         self.changes.close()
         event.listen(self.engine.pool, "checkin", lambda _, entry: entry.close())
         self.engine.dispose()
 
 
 def url_in(folder: Path) -> str:
-    """The URL of the SQLite database in a data folder."""
+    """Return the URL of the SQLite database in a data folder."""
     return f"sqlite:///{(folder / 'arena.sqlite3').resolve()}"
 
 
 __all__ = [
     "BadValueError",
     "ConflictError",
+    "CursorPage",
     "DamagedDatabaseError",
     "EmptyDatabaseError",
     "Identity",
     "LeaseLostError",
     "NotFoundError",
-    "Page",
     "QuotaError",
     "SchemaError",
     "Store",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from arena.errors import ForbiddenError, StorageError, storage_problem
 from arena.store import BadValueError, ConflictError, NotFoundError, QuotaError, Store, StoreUnavailableError
-from arena.store.base.models import Bot, Version
+from arena.store.base.models import BotIdentity, Version
 from arena.submission.bundle_store import BundleStore
 from arena.submission.check import MOVE_MS, check_version
 from arena.submission.manifest import FILE, Manifest, ManifestError, read_families, read_manifest
@@ -165,7 +165,7 @@ def _copy(stream: BinaryIO, file: BinaryIO, limit: int) -> tuple[int, str]:
     return size, total.hexdigest()
 
 
-def _bot(store: Store, name: str, manifest: Manifest, user: Submitter, quota: Quota) -> Bot:
+def _bot(store: Store, name: str, manifest: Manifest, user: Submitter, quota: Quota) -> BotIdentity:
     """The user's bot of that name, made if there is none."""
     if not name:
         raise SubmissionError(f"what is the bot called? Give a name, or write one into {FILE}")
@@ -182,7 +182,7 @@ def _bot(store: Store, name: str, manifest: Manifest, user: Submitter, quota: Qu
     return bot
 
 
-def _check_new(store: Store, bot: Bot, digest: str) -> None:
+def _check_new(store: Store, bot: BotIdentity, digest: str) -> None:
     """The same content twice is a mistake, unless the earlier one failed or was retired."""
     assert bot.id is not None
     for line in store.versions.of_bot(bot.id):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from arena.store import Store
 from arena.store.base.models import Tournament
-from arena.store.tournaments.queue import Outline
+from arena.store.tournaments.queue import GameOutline
 from arena.store.tournaments.tournaments import EntryLine
 from arena.tournaments import findings, format, openings
 from arena.tournaments.creation import shortage
@@ -94,7 +94,7 @@ def _store(
     tournament: Tournament,
     document: Document,
     entries: list[EntryLine],
-    outlines: list[Outline],
+    outlines: list[GameOutline],
     *,
     found: NextStep,
     draw: openings.Draw,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from arena.store import Store
 from arena.store.base.models import Tournament
-from arena.store.tournaments.queue import Outline
+from arena.store.tournaments.queue import GameOutline
 from arena.store.tournaments.tournaments import EntryLine
 from arena.tournaments import format
 from arena.tournaments.match import Seed, State, TournamentGame
@@ -38,7 +38,7 @@ def seeds_of(store: Store, tournament: Tournament, entries: list[EntryLine]) -> 
     return found
 
 
-def played(outlines: Sequence[Outline], entries: Sequence[EntryLine]) -> list[TournamentGame]:
+def played(outlines: Sequence[GameOutline], entries: Sequence[EntryLine]) -> list[TournamentGame]:
     """Return the stored games as formats take them."""
     seat_of = {entry.version_id: entry.seat for entry in entries}
     return [

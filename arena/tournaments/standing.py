@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Any
 
 from arena.store import Store
-from arena.store.games.results import Result
-from arena.store.tournaments.queue import Outline
+from arena.store.games.results import FinishedGame
+from arena.store.tournaments.queue import GameOutline
 from arena.tournaments import knockout, race, sequential, swiss
 from arena.tournaments.match import Seed, TournamentGame
 from arena.tournaments.participants import participants, played
@@ -96,7 +96,7 @@ class StandingTable:
         return self.strengths.as_json() | {key: beside[key] for key in ("advantage", "advantage_interval")}
 
 
-def standing(store: Store, tournament_id: int, outlines: Sequence[Outline] | None = None) -> StandingTable:
+def standing(store: Store, tournament_id: int, outlines: Sequence[GameOutline] | None = None) -> StandingTable:
     """Return the table of a tournament as of now, or of `outlines` instead of its stored games.
 
     Raises NotFoundError, and SettingsError for an unreadable document.
@@ -115,7 +115,7 @@ def standing(store: Store, tournament_id: int, outlines: Sequence[Outline] | Non
     return StandingTable(tuple(lines), TIE_BREAKS.get(document.format, _PLAIN), results, verdict, raced, names)
 
 
-def by_points(store: Store, tournament_id: int, results: Sequence[Result]) -> StandingTable:
+def by_points(store: Store, tournament_id: int, results: Sequence[FinishedGame]) -> StandingTable:
     """Return the table of a tournament with an unreadable document (stored by another version), as of a round robin."""
     met = {name for result in results for name in (result.first, result.second)}
     entries = {

@@ -29,10 +29,10 @@ from arena.collections.notation import write
 from arena.services.archive import read_text
 from arena.store import Store
 from arena.store.archive.archived_game import ArchivedGame, entries_of
-from arena.store.archive.entry import NewGame, insert_games
+from arena.store.archive.entry import NewArchivedGame, insert_games
 from arena.store.archive.explorer import Selection
-from arena.store.archive.positions import Entries
-from arena.store.archive.search import Search
+from arena.store.archive.positions import PositionEntries
+from arena.store.archive.search import ArchiveSearch
 from referee.rules import families, load
 from tests.bench.figure import Figure
 
@@ -121,7 +121,7 @@ def originals(count: int, plies: int) -> list[ArchivedGame]:
     return found
 
 
-def fill(store: Store, count: int, games: Sequence[ArchivedGame], entries: Sequence[Entries]) -> None:
+def fill(store: Store, count: int, games: Sequence[ArchivedGame], entries: Sequence[PositionEntries]) -> None:
     """So many copies of games, in portions as an import brings them."""
     rng = np.random.default_rng(2)
     for first in range(0, count, PORTION):
@@ -130,7 +130,9 @@ def fill(store: Store, count: int, games: Sequence[ArchivedGame], entries: Seque
             insert_games(session, new)
 
 
-def _copy(number: int, games: Sequence[ArchivedGame], entries: Sequence[Entries], rng: np.random.Generator) -> NewGame:
+def _copy(
+    number: int, games: Sequence[ArchivedGame], entries: Sequence[PositionEntries], rng: np.random.Generator
+) -> NewArchivedGame:
     place = int(rng.integers(len(games)))
     game, mine = games[place], entries[place]
     keys, kept, end = mine.keys.copy(), int(rng.integers(1, 16)), game.plies + 1
@@ -143,13 +145,15 @@ def _copy(number: int, games: Sequence[ArchivedGame], entries: Sequence[Entries]
     date = f"{rng.integers(1990, 2027)}-{rng.integers(1, 13):02}-{rng.integers(1, 28):02}"
     ended = ("resigned", "repetition", "no-moves", "stopped")[int(rng.integers(4))]
     made = replace(game, id=f"{number:032x}", winner=winner, termination=ended, tags={"Date": date}, **about)
-    return NewGame(made, Entries(keys, mine.serials, tags))
+    return NewArchivedGame(made, PositionEntries(keys, mine.serials, tags))
 
 
-def times(store: Store, games: Sequence[ArchivedGame], entries: Sequence[Entries], repeats: int) -> Iterator[float]:
+def times(
+    store: Store, games: Sequence[ArchivedGame], entries: Sequence[PositionEntries], repeats: int
+) -> Iterator[float]:
     """Milliseconds of searches of all kinds, warm: the first page of fifty, and a later one."""
     for search, sort, is_falling in searches(games, entries, repeats):
-        store.archive.search(Search())
+        store.archive.search(ArchiveSearch())
         begin = time.perf_counter()
         found = store.archive.search(search, sort=sort, is_falling=is_falling)
         yield 1000 * (time.perf_counter() - begin)
@@ -160,7 +164,7 @@ def times(store: Store, games: Sequence[ArchivedGame], entries: Sequence[Entries
 
 
 def explorations(
-    store: Store, games: Sequence[ArchivedGame], entries: Sequence[Entries], count: int
+    store: Store, games: Sequence[ArchivedGame], entries: Sequence[PositionEntries], count: int
 ) -> Iterator[float]:
     """Milliseconds of looks into positions of games, as deep as people look, half of them with filters."""
     rng = random.Random(4)
@@ -173,7 +177,7 @@ def explorations(
         place = rng.randrange(len(games))
         game, keys = games[place], entries[place].keys
         key = int(keys[min(rng.randrange(12), game.plies)])
-        search = Search(family=game.family, variant=game.variant, **filters[number % len(filters)])
+        search = ArchiveSearch(family=game.family, variant=game.variant, **filters[number % len(filters)])
         begin = time.perf_counter()
         store.archive.explorer.explore(
             key, Selection(search, game.family), following[key], side=rng.choice(("first", "second"))
@@ -182,8 +186,8 @@ def explorations(
 
 
 def searches(
-    games: Sequence[ArchivedGame], entries: Sequence[Entries], repeats: int
-) -> Iterator[tuple[Search, str, bool]]:
+    games: Sequence[ArchivedGame], entries: Sequence[PositionEntries], repeats: int
+) -> Iterator[tuple[ArchiveSearch, str, bool]]:
     """(search, sorted by, falling) of all kinds, several of each."""
     rng = random.Random(3)
     for _ in range(repeats):
@@ -191,23 +195,25 @@ def searches(
         game, keys = games[place], entries[place].keys
         start, deep = int(keys[0]), int(keys[rng.randrange(1, min(game.plies, 12))])
         kinds = [
-            Search(),
-            Search(player=f"player {rng.randrange(2000)}"),
-            Search(player="7"),
-            Search(first="player 1", winner="first"),
-            Search(name="player 1"),
-            Search(number=str(rng.randrange(10_000))),
-            Search(family=game.family, variant=game.variant),
-            Search(family=game.family, winner="draw", termination="repetition"),
-            Search(shortest=40, longest=60, winner="none"),
-            Search(since=20030101, until=20041231, player="player 2"),
-            Search(source="collection 7"),
-            Search(key=start),
-            Search(key=start, winner="second", shortest=50),
-            Search(key=deep),
-            Search(family=game.family, moves=game.moves[:1]),
-            Search(family=game.family, moves=game.moves[: rng.randrange(2, 8)], since=20000000),
-            Search(family=game.family, variant=game.variant, player="player 3", key=start, since=19950101, shortest=30),
+            ArchiveSearch(),
+            ArchiveSearch(player=f"player {rng.randrange(2000)}"),
+            ArchiveSearch(player="7"),
+            ArchiveSearch(first="player 1", winner="first"),
+            ArchiveSearch(name="player 1"),
+            ArchiveSearch(number=str(rng.randrange(10_000))),
+            ArchiveSearch(family=game.family, variant=game.variant),
+            ArchiveSearch(family=game.family, winner="draw", termination="repetition"),
+            ArchiveSearch(shortest=40, longest=60, winner="none"),
+            ArchiveSearch(since=20030101, until=20041231, player="player 2"),
+            ArchiveSearch(source="collection 7"),
+            ArchiveSearch(key=start),
+            ArchiveSearch(key=start, winner="second", shortest=50),
+            ArchiveSearch(key=deep),
+            ArchiveSearch(family=game.family, moves=game.moves[:1]),
+            ArchiveSearch(family=game.family, moves=game.moves[: rng.randrange(2, 8)], since=20000000),
+            ArchiveSearch(
+                family=game.family, variant=game.variant, player="player 3", key=start, since=19950101, shortest=30
+            ),
         ]
         for kind in kinds:
             yield kind, rng.choice(("number", "date", "length")), rng.random() < 0.5
@@ -242,10 +248,10 @@ def main() -> None:
         store = Store.in_folder(arguments.folder)
     with closing(store):
         begin = time.perf_counter()
-        if not store.archive.count(Search()):
+        if not store.archive.count(ArchiveSearch()):
             fill(store, arguments.games, games, entries)
         print(f"filled in {time.perf_counter() - begin:.0f} s", flush=True)
-        count = store.archive.count(Search())
+        count = store.archive.count(ArchiveSearch())
         plies = sum(game.plies for game in games) / len(games)
         print(f"{count:,} games of {plies:.0f} plies: {size(store) / 2**20:,.0f} MB", flush=True)
         found = sorted(times(store, games, entries, 20))

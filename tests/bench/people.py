@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.services import people
-from arena.services.people import Decided, Visitor
+from arena.services.people import HumanAction, Visitor
 from arena.store import Store
 from referee.rules import load
 from referee.rules.position import Position
@@ -76,7 +76,7 @@ def _play(hall: Hall, game: str, guest: Visitor, found: list[float]) -> None:
         answered.clear()
         move = at.texts[-1]
         begin = time.perf_counter()
-        people.decide(hall.arena, game, Decided("move", 2 * number, move), guest)
+        people.decide(hall.arena, game, HumanAction("move", 2 * number, move), guest)
         while len(plies := hall.line(game).plies) < 2 * number + 2:
             answered.wait(1.0)
             answered.clear()

@@ -35,7 +35,7 @@ from arena.http.limit import Gate, Limiter, Rate
 from arena.http.response_cache import ResponseCache
 from arena.http.server import Runner
 from arena.pages import site
-from arena.services.table import TableCache
+from arena.services.standings_cache import StandingsCache
 from arena.store import Store
 
 PLIES_PER_S = 20
@@ -101,7 +101,7 @@ async def _serve(url: str) -> None:
         settings = read_settings(None, data=Path(name), connections_per_address=100_000)
         store = Store(url)
         context = context_of(store, settings, bus)
-        context.arena.advantages.read_ahead(store)  # as `arena serve` does
+        context.arena.first_move_advantages.read_ahead(store)  # as `arena serve` does
         context.streams = Gate(100_000, 100_000)
         for kind in context.limiters:
             context.limiters[kind] = Limiter(Rate(1e9, 10**9))
@@ -127,7 +127,7 @@ async def _serve(url: str) -> None:
                 task = asyncio.create_task(_plies(bus, rest))
             elif word == "cold":
                 context.responses = ResponseCache(store.changes)
-                context.arena.tables = TableCache()
+                context.arena.standings = StandingsCache()
             elif word == "bare":
                 task = asyncio.create_task(_broadcast(bare[BARE]))
             print(json.dumps(time.process_time()), flush=True)

@@ -40,7 +40,7 @@ async def show(call: Call) -> Answer[Account]:
 )
 async def describe(call: Call, body: AccountChange) -> Answer[Account]:
     """Change your public profile."""
-    await call.run(services.account.describe, call.arena, call.user, body.about, body.link)
+    await call.run(services.account.update_profile, call.arena, call.user, body.about, body.link)
     return await _account(call)
 
 
@@ -93,7 +93,7 @@ async def make(call: Call, body: TokenRequest) -> Answer[NewToken]:
 
 async def _make(call: Call, wish: TokenRequest | LoginRequest, by: Identity) -> Answer[NewToken]:
     scopes = sorted(by.scopes) if wish.scopes is None else wish.scopes
-    row, secret = await call.run(services.token.make, call.arena, wish.name, scopes, wish.days, by)
+    row, secret = await call.run(services.token.create, call.arena, wish.name, scopes, wish.days, by)
     body = NewToken(**token_item(row).model_dump(), token=secret)
     headers = {"Location": f"{PREFIX}/account/tokens"}
     return Answer(body, status=201, keep="never", headers=headers, is_private=True)

@@ -14,7 +14,7 @@ from arena.api.schemas.analysis import (
 )
 from arena.http.address import PREFIX
 from arena.http.call import Answer, Call
-from arena.services.analysis import GameAnalysis, Question
+from arena.services.analysis import AnalysisStatus, PositionQuery
 from arena.store.base.models import QueuedAnalysis
 
 routes = Routes()
@@ -41,7 +41,7 @@ async def ask(call: Call, game: GameId, body: AnalysisRequest) -> Answer[Analysi
     return Answer(_document(found), keep="never", is_private=True)
 
 
-def _document(found: GameAnalysis) -> AnalysisResponse:
+def _document(found: AnalysisStatus) -> AnalysisResponse:
     about = {name: value for name, value in found.data.items() if name != "game"}
     return AnalysisResponse.model_validate(
         {"game": found.game_id, "state": found.state, "problem": found.problem, **about}
@@ -59,7 +59,7 @@ def _document(found: GameAnalysis) -> AnalysisResponse:
 )
 async def ask_position(call: Call, body: PositionRequest) -> Answer[PositionResponse]:
     """Queue a position. The engine runs while no game is played; read the result again until `is_done`."""
-    question = Question(**body.model_dump(exclude={"nodes"}))
+    question = PositionQuery(**body.model_dump(exclude={"nodes"}))
     line = await call.run(services.analysis.read_question, question)
     found = await call.run(services.analysis.ask_position, call.arena, line, call.user, body.nodes)
     headers = {"Location": f"{PREFIX}/analysis/positions/{found.id}"}

@@ -23,7 +23,7 @@ from arena.http import cache
 from arena.http.call import Answer, Call
 from arena.http.problem import Problem
 from arena.http.upload import Upload
-from arena.services.archive import MOST_TEXT_BYTES, Query
+from arena.services.archive import MAX_TEXT_BYTES, ArchiveSearchForm
 from arena.store.archive.archived_game import ArchivedGame
 from arena.store.archive.line import ArchiveLine
 from arena.store.base.page import read_cursor, write_cursor
@@ -93,7 +93,7 @@ async def search(call: Call, query: ArchiveQuery) -> ArchivePage:
     found = await call.run(
         lambda: services.archive.search(
             call.arena,
-            Query(**given),
+            ArchiveSearchForm(**given),
             sort=query.sort,
             is_falling=query.order == "falling",
             limit=query.limit,
@@ -194,10 +194,8 @@ async def take_in(call: Call, query: ImportQuery, upload: Upload) -> ImportRespo
     notation.
     """
     async with upload.received() as file:
-        if file.size > MOST_TEXT_BYTES:
-            raise Problem(
-                "too-large", f"the text is too large: at most {MOST_TEXT_BYTES:,} bytes", limit=MOST_TEXT_BYTES
-            )
+        if file.size > MAX_TEXT_BYTES:
+            raise Problem("too-large", f"the text is too large: at most {MAX_TEXT_BYTES:,} bytes", limit=MAX_TEXT_BYTES)
         data = await call.run(file.file.read)
     try:
         text = data.decode("utf-8-sig")

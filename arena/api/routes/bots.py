@@ -279,7 +279,7 @@ async def _shown(call: Call, version_id: int) -> Answer[SubmissionResponse]:
     return Answer(submission_document(found), keep=keep, is_private=found.log is not None)
 
 
-def submission_document(found: services.submission.Submission) -> SubmissionResponse:
+def submission_document(found: services.submission.SubmissionStatus) -> SubmissionResponse:
     """Convert a submission to its schema."""
     return SubmissionResponse(
         **version_item(found.line, found.fit_from_ms).model_dump(),

@@ -12,7 +12,7 @@ from arena.api.routes.tournaments import document_of, found
 from arena.api.schemas import BotName, FamilyName, In, TournamentResponse, VariantName
 from arena.http.address import PREFIX
 from arena.http.call import Answer, Call
-from arena.services.remote import MOST_GAMES
+from arena.services.remote import MAX_GAMES
 
 routes = Routes()
 
@@ -23,7 +23,7 @@ class Challenge(In):
     opponent: Annotated[str, Field(min_length=1, max_length=60)]
     family: FamilyName
     variant: VariantName | None = None
-    games: Annotated[int, Field(ge=1, le=MOST_GAMES)] = 2
+    games: Annotated[int, Field(ge=1, le=MAX_GAMES)] = 2
     time: Annotated[str, Field(max_length=40)] = "10+0.1"
 
 

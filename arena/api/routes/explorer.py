@@ -12,7 +12,7 @@ from arena.api.routes.families import checked
 from arena.api.schemas import FamilyName, In, PoolName, VariantName
 from arena.api.schemas.explorer import ExplorerResponse
 from arena.http.call import Call
-from arena.services.explorer import MOST_WORDS, Question
+from arena.services.explorer import MAX_MOVES_LENGTH, ExplorerRequest
 
 routes = Routes()
 _Words = Annotated[str, Field(min_length=1, max_length=200)]
@@ -28,7 +28,7 @@ class ExplorerQuery(In):
 
     variant: VariantName | None = None
     position: Annotated[str, Field(min_length=1, max_length=600)] | None = None
-    moves: Annotated[str, Field(max_length=MOST_WORDS)] | None = None
+    moves: Annotated[str, Field(max_length=MAX_MOVES_LENGTH)] | None = None
     pool: PoolName | None = None
     rating: Annotated[float, Field(ge=-1000, le=1000)] | None = None
     bot: _Words | None = None
@@ -47,6 +47,6 @@ class ExplorerQuery(In):
 async def show(call: Call, family: FamilyName, query: ExplorerQuery) -> ExplorerResponse:
     """Return the moves played in a position, up to symmetry, and the results of these games."""
     rules = await call.run(checked, family)
-    question = Question(rules.family, **query.model_dump())
+    question = ExplorerRequest(rules.family, **query.model_dump())
     found = await call.run(services.explorer.explore, call.arena, question)
     return ExplorerResponse.model_validate(found)

@@ -189,7 +189,7 @@ async def show(call: Call, game: GameId) -> Answer[GameResponse]:
     return Answer(_document(found), keep="immutable" if found.line.state in OVER else "never")
 
 
-def _document(found: services.game.Game) -> GameResponse:
+def _document(found: services.game.GameDetails) -> GameResponse:
     line, record = found.line, found.record
     names = {line.first_id: line.first, line.second_id: line.second}
     return GameResponse(

@@ -13,7 +13,7 @@ from arena.api.schemas import FamilyName, GameId, In
 from arena.api.schemas.play import DecisionRequest, OpenGameItem, OpponentItem, PlayRequest, PlayResponse
 from arena.http.address import PREFIX
 from arena.http.call import Answer, Call, address
-from arena.services.people import Decided, PersonView, Visitor, Wish
+from arena.services.people import HumanAction, HumanGameRequest, PersonView, Visitor
 
 routes = Routes()
 _TOLD = ("id", "family", "variant", "first", "second", "state", "is_rated")
@@ -68,7 +68,7 @@ async def begin(call: Call, body: PlayRequest) -> Answer[PlayResponse]:
     by = _visitor(call)
     await call.run(checked, body.family)
     version = await call.run(services.people.opponent, call.arena, body.family, body.bot)
-    wish = Wish(
+    wish = HumanGameRequest(
         family=body.family,
         version=version,
         variant=body.variant or "",
@@ -104,7 +104,7 @@ async def decide(call: Call, game: GameId, body: DecisionRequest) -> Answer[Play
     ply = body.ply
     if ply is None:
         ply = len((await call.run(services.people.see, call.arena, game, by)).line.plies)
-    wish = Decided(do=body.do, ply=ply, move=body.move.strip(), draw=body.draw)
+    wish = HumanAction(do=body.do, ply=ply, move=body.move.strip(), draw=body.draw)
     await call.run(services.people.decide, call.arena, game, wish, by)
     found = await call.run(services.people.see, call.arena, game, by)
     return Answer(_document(found), status=202, keep="never", is_private=True)

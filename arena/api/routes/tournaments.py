@@ -34,7 +34,7 @@ from arena.http.cache import Keep
 from arena.http.call import Answer, Call
 from arena.http.feed import Batch
 from arena.http.line import FORMS, NDJSON, StreamLine
-from arena.services.table import OVER, Table
+from arena.services.standings_cache import OVER, TournamentStandings
 from arena.store.base.models import Tournament
 from arena.store.games.game_filter import GameFilter
 from arena.tournaments.settings import Document
@@ -166,11 +166,11 @@ async def games(call: Call, tournament: Number, query: PlanQuery) -> PageRespons
 )
 async def show_standings(call: Call, tournament: Number) -> Answer[Standings]:
     """Return points and tie-breaks of the format. The standings are final once the tournament is finished."""
-    table = await call.run(services.table.read, call.arena, tournament)
+    table = await call.run(services.standings.read, call.arena, tournament)
     return Answer(_standings(table), keep=_keep(table.tournament))
 
 
-def _standings(table: Table) -> Standings:
+def _standings(table: TournamentStandings) -> Standings:
     found = table.standing
     return Standings(
         items=[StandingItem(**_row(table, line)) for line in found.lines],
@@ -184,11 +184,11 @@ def _standings(table: Table) -> Standings:
     )
 
 
-def _row(table: Table, line: StandingLine) -> dict[str, Any]:
+def _row(table: TournamentStandings, line: StandingLine) -> dict[str, Any]:
     return {**line.as_json(), "score": line.score, "forfeits": table.forfeits[line.name]}
 
 
-def _cross(table: Table, bot: str, rival: str, cell: CrosstableCell) -> CrossCell:
+def _cross(table: TournamentStandings, bot: str, rival: str, cell: CrosstableCell) -> CrossCell:
     found = CrossCell(opponent=rival, points=cell.points, games=cell.games, pairs=cell.pairs)
     figures = table.comparison.of(bot, rival) if table.comparison else None
     if figures:
@@ -206,7 +206,7 @@ async def show_crosstable(call: Call, tournament: Number) -> Answer[Crosstable]:
     """Return one row per bot in rank order, with one cell per opponent in the same order. The two games of an opening
     are adjacent.
     """
-    table = await call.run(services.table.read, call.arena, tournament)
+    table = await call.run(services.standings.read, call.arena, tournament)
     names = [line.name for line in table.standing.lines]
     items = []
     for line, row in zip(table.standing.lines, table.rows, strict=True):
@@ -277,7 +277,7 @@ class _TournamentSource:
 
     def _table(self) -> list[dict[str, Any]]:
         # Serialise to JSON, which has no infinite Elo.
-        text = _standings(services.table.read(self._call.arena, self._tournament)).model_dump_json()
+        text = _standings(services.standings.read(self._call.arena, self._tournament)).model_dump_json()
         found: list[dict[str, Any]] = json.loads(text)["items"]
         return found
 

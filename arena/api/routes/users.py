@@ -88,4 +88,4 @@ async def list_tokens(call: Call, user: UserName) -> Answer[PageResponse[TokenIt
 async def revoke(call: Call, user: UserName, token: Number) -> None:
     """Revoke a token of a user and the tokens created with it. Revoking it again has no effect."""
     row = await call.run(call.store.users.find, user)
-    await call.run(services.token.revoke_of, call.arena, row, token, call.user)
+    await call.run(services.token.revoke_for, call.arena, row, token, call.user)

@@ -85,7 +85,7 @@ async def describe(request: web.Request) -> web.Response:
     fields = await checked_form(request)
     about, link = fields.get("about", "").replace("\r\n", "\n"), fields.get("link", "")
     try:
-        await act(services.account.describe, arena_of(request), request[IDENTITY], about, link)
+        await act(services.account.update_profile, arena_of(request), request[IDENTITY], about, link)
     except ArenaError as error:
         said = {"about": about, "link": link}
         return await _show(request, request[IDENTITY], status=error.status, about_problem=told(error), said=said)
@@ -103,7 +103,7 @@ async def make(request: web.Request) -> web.Response:
     if days not in {str(one) for one in DAYS}:
         return await _show(request, identity, status=422, problem="Choose how long it lasts from the list.")
     try:
-        _, secret = await act(services.token.make, arena_of(request), name, scopes, int(days), identity)
+        _, secret = await act(services.token.create, arena_of(request), name, scopes, int(days), identity)
     except ArenaError as error:
         return await _show(request, identity, status=error.status, problem=told(error))
     return await _show(request, identity, secret=secret, secret_name=name)

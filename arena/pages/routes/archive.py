@@ -23,7 +23,12 @@ from arena.pages.lists import column
 from arena.pages.routes.game import analysis_charts, told_of, view_of
 from arena.pages.table import Column, arranged, choice, number, sorting
 from arena.pages.view import REPLAYS, act, arena_of, number_in, page, redirect, run, takes, told
-from arena.services.archive import MOST_TEXT_BYTES, RESULTS, SEARCHED, Query
+from arena.services.archive import (
+    MAX_TEXT_BYTES,
+    RESULTS,
+    SEARCH_FIELDS,
+    ArchiveSearchForm,
+)
 from arena.store.archive.archived_game import ArchivedGame
 from arena.store.archive.line import ArchiveLine
 from arena.store.base.models import now
@@ -62,7 +67,7 @@ _MOST_PLIES, _SHOWN, _OF_A_MONTH = 100_000, 50, 10
 
 
 @routes.get("/archive")
-@takes(*SEARCHED, "sort", "after")
+@takes(*SEARCH_FIELDS, "sort", "after")
 async def index(request: web.Request) -> web.Response:
     """Games by anything they have, the latest in the archive first."""
     query, given = _query(request)
@@ -100,9 +105,9 @@ async def index(request: web.Request) -> web.Response:
     )
 
 
-def _query(request: web.Request) -> tuple[Query, dict[str, str]]:
+def _query(request: web.Request) -> tuple[ArchiveSearchForm, dict[str, str]]:
     """What is looked for, and the same as it stands in the form. Raises Problem (400)."""
-    given = {name: request.query.get(name, "")[:_WORDS].strip() for name in SEARCHED}
+    given = {name: request.query.get(name, "")[:_WORDS].strip() for name in SEARCH_FIELDS}
     choice(request.query, "result", RESULTS)
     choice(request.query, "family", families())
     words: dict[str, Any] = {name: text or None for name, text in given.items()}
@@ -110,7 +115,7 @@ def _query(request: web.Request) -> tuple[Query, dict[str, str]]:
     for name in _NUMBERS:
         if given[name]:
             words[name] = number(request.query, name, 0, low=0, high=_MOST_PLIES)
-    return Query(**words), given
+    return ArchiveSearchForm(**words), given
 
 
 @routes.get("/archive/players/{player}")
@@ -123,7 +128,7 @@ async def player(request: web.Request) -> web.Response:
     games = await run(
         services.archive.search,
         arena_of(request),
-        Query(name=name),
+        ArchiveSearchForm(name=name),
         sort=table.key,
         is_falling=table.is_falling,
         limit=_SHOWN,
@@ -150,7 +155,7 @@ async def month(request: web.Request) -> web.Response:
     if not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", chosen):
         raise Problem("bad-request", f"no month {chosen[:20]!r}", field="month", hint="write one such as 2026-11")
     by = choice(request.query, "by", BY_ANALYSIS, "turning_points")
-    query = Query(
+    query = ArchiveSearchForm(
         family=choice(request.query, "family", families()) or None,
         since=chosen,
         until=chosen,
@@ -194,7 +199,7 @@ def _form(
     problem: str = "",
     status: int = 200,
     given: Mapping[str, str] = _NOTHING,
-    done: services.archive.Import | None = None,
+    done: services.archive.ImportReport | None = None,
 ) -> web.Response:
     notations = {name: [one.name for one in load(name).formats] for name in families()}
     return page(
@@ -204,7 +209,7 @@ def _form(
         keep="no-store",
         problem=problem,
         notations=notations,
-        limit=MOST_TEXT_BYTES,
+        limit=MAX_TEXT_BYTES,
         done=done,
         given=given,
     )
@@ -252,9 +257,9 @@ async def _fields(request: web.Request) -> dict[str, str]:
                 data = bytearray()
                 while chunk := await part.read_chunk():  # type: ignore[union-attr]
                     data += chunk
-                    if len(data) > MOST_TEXT_BYTES:
-                        limit = f"a text has {MOST_TEXT_BYTES:,} bytes at most"
-                        raise Problem("too-large", limit, limit=MOST_TEXT_BYTES)
+                    if len(data) > MAX_TEXT_BYTES:
+                        limit = f"a text has {MAX_TEXT_BYTES:,} bytes at most"
+                        raise Problem("too-large", limit, limit=MAX_TEXT_BYTES)
                 text = await asyncio.to_thread(bytes(data).decode, "utf-8-sig")
                 if name == "file":
                     found["text"] = text or found["text"]

@@ -21,7 +21,7 @@ from arena.pages.session import checked_form
 from arena.pages.table import Column, arranged, choice
 from arena.pages.view import act, arena_of, moved, page, redirect, run, store_of, takes
 from arena.services import Arena
-from arena.store.base.models import Bot
+from arena.store.base.models import BotIdentity
 from arena.store.bots.versions import VersionLine
 from referee.rules import families
 
@@ -33,7 +33,7 @@ _SHOWN = ("by", "family", "versions", "ratings", "opponents", "endings", "change
 
 
 _BOTS = (
-    column("name", "Bot"),
+    column("name", "BotIdentity"),
     column("owner", "Owner"),
     column("", "Plays"),
     Column("versions", "Versions"),
@@ -92,7 +92,7 @@ async def index(request: web.Request) -> web.Response:
     return page(request, "bots.html", bots=found, table=table, family=family, retired=retired)
 
 
-def _read(arena: Arena, bot: Bot, versions: Sequence[VersionLine], by: str, family: str) -> dict[str, Any]:
+def _read(arena: Arena, bot: BotIdentity, versions: Sequence[VersionLine], by: str, family: str) -> dict[str, Any]:
     """What a bot did, in all families or in one."""
     store = arena.store
     ids = [line.id for line in versions]

@@ -16,7 +16,7 @@ from arena.pages.drawing.scene import Scenes
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged
 from arena.pages.view import act, arena_of, family_in, page, run, takes, told
-from arena.services.explorer import ASKED, Found, PlayedMove, Question
+from arena.services.explorer import REQUEST_FIELDS, ExplorerRequest, ExplorerResult, PlayedMove
 from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
@@ -33,11 +33,11 @@ _COLUMNS = (
 
 
 @routes.get("/{family}/explorer")
-@takes(*ASKED, "sort")
+@takes(*REQUEST_FIELDS, "sort")
 async def show(request: web.Request) -> web.Response:
     """A position: the start, `?position=`, or behind `?moves=`; what was played in it and how it went."""
     rules = family_in(request)
-    given = {name: request.query.get(name, "")[:2001].strip() for name in ASKED}
+    given = {name: request.query.get(name, "")[:2001].strip() for name in REQUEST_FIELDS}
     problem, arena = "", arena_of(request)
     try:
         found = await act(services.explorer.explore, arena, _question(rules, given))
@@ -45,7 +45,7 @@ async def show(request: web.Request) -> web.Response:
         if error.status >= 500:
             raise
         problem = told(error)
-        found = await act(services.explorer.explore, arena, Question(rules.family))
+        found = await act(services.explorer.explore, arena, ExplorerRequest(rules.family))
     moves = arranged(request, _COLUMNS, found.moves, value=_value)
     pools = [name for name, _ in await run(arena.store.ratings.pools) if name.split("/")[0] == rules.family]
     return page(
@@ -65,7 +65,7 @@ async def show(request: web.Request) -> web.Response:
     )
 
 
-def _question(rules: Rules, given: dict[str, str]) -> Question:
+def _question(rules: Rules, given: dict[str, str]) -> ExplorerRequest:
     """What is asked. Raises Problem (400)."""
     asked: dict[str, Any] = {name: text or None for name, text in given.items()}
     if given["rating"]:
@@ -74,20 +74,20 @@ def _question(rules: Rules, given: dict[str, str]) -> Question:
                 "bad-request", f"no strength {shown(given['rating'])}", hint="a number such as 25", field="rating"
             )
         asked["rating"] = float(given["rating"])
-    return Question(rules.family, **asked)
+    return ExplorerRequest(rules.family, **asked)
 
 
 def _value(one: PlayedMove, key: str) -> Any:
     return one.shown if key == "move" else getattr(one, key) or None
 
 
-def _link(request: web.Request, found: Found, move: str) -> str:
+def _link(request: web.Request, found: ExplorerResult, move: str) -> str:
     """The same question behind one more move."""
     kept = {name: value for name, value in request.query.items() if name not in ("position", "moves", "sort")}
     query = {**kept, "variant": found.variant, "position": found.position, "moves": move}
     return str(URL(request.path).with_query(query))
 
 
-def _drawing(rules: Rules, found: Found) -> Any:
+def _drawing(rules: Rules, found: ExplorerResult) -> Any:
     scene = Scenes(rules.settle(found.variant), found.position).items[0]
     return board.svg(rules, scene, label=f"{rules.title}, the position asked for", is_small=False)

@@ -21,8 +21,8 @@ from arena.pages.drawing.scene import Scene, piece_names
 from arena.pages.session import checked_form
 from arena.pages.table import choice, number
 from arena.pages.view import GAME_ID, REPLAYS, act, arena_of, moved, page, redirect, run, store_of, takes
-from arena.services.analysis import GameAnalysis
-from arena.services.game import OVER, SIDES, Game, read
+from arena.services.analysis import AnalysisStatus
+from arena.services.game import OVER, SIDES, GameDetails, read
 from arena.store import Store
 from arena.store.base.page import write_cursor
 from arena.store.games.games import GameLine
@@ -35,7 +35,7 @@ _MAX_PLY = 100_000
 _PREFIX = re.compile("[0-9a-f]{8,32}")
 
 
-async def _find(request: web.Request, name: str = "") -> Game:
+async def _find(request: web.Request, name: str = "") -> GameDetails:
     name = name or request.match_info["game"]
     if not GAME_ID.fullmatch(name):
         raise not_found("game", name)
@@ -55,7 +55,7 @@ def _beside(store: Store, line: GameLine) -> tuple[GameLine | None, GameLine | N
     return before, behind, next(swapped, None)
 
 
-async def _replay(request: web.Request, found: Game) -> Replay:
+async def _replay(request: web.Request, found: GameDetails) -> Replay:
     replays = request.app[REPLAYS]
     if found.record is not None:
         return await run(replays.of_record, found.record, found.line.attempt)
@@ -144,7 +144,7 @@ async def viewed(request: web.Request, template: str, keep: str = "no-cache", **
     return page(request, template, keep=keep, **(shown | more))
 
 
-def analysis_charts(replay: Replay, analysis: GameAnalysis | None) -> list[tuple[str, Any]]:
+def analysis_charts(replay: Replay, analysis: AnalysisStatus | None) -> list[tuple[str, Any]]:
     """What the engine thought of the game, where it was asked."""
     if analysis is None or not analysis.plies:
         return []
@@ -256,7 +256,7 @@ async def charts(request: web.Request) -> web.Response:
     return page(request, "charts.html", keep=keep, charts=_charts(await _replay(request, found)))
 
 
-def _charts(replay: Replay, analysis: GameAnalysis | None = None) -> list[tuple[str, Any]]:
+def _charts(replay: Replay, analysis: AnalysisStatus | None = None) -> list[tuple[str, Any]]:
     charts = [
         *analysis_charts(replay, analysis),
         (f"Scores, good for {replay.sides[0]} upwards", replay.scores_chart()),

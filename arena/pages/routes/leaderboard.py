@@ -17,7 +17,7 @@ from arena.pages.lists import column
 from arena.pages.table import Column, arranged, choice, sorting
 from arena.pages.view import arena_of, family_in, page, run, store_of, takes
 from arena.store import Store
-from arena.store.ratings.rating_history import Count, Score, games_of, scores_of
+from arena.store.ratings.rating_history import ResultCount, VersionScore, games_of, scores_of
 from arena.store.ratings.rating_line import RatingLine
 from arena.tournaments import time_class
 from referee.ratings.bradley_terry import FittedStrength, fit
@@ -42,7 +42,7 @@ COLUMNS = (
     Column("wins", "W"),
     Column("draws", "D"),
     Column("losses", "L"),
-    Column("score", "Score"),
+    Column("score", "VersionScore"),
     Column("opponents", "Opponents", "the average mu of the opponents"),
     Column("drawn", "Draws"),
     Column("forfeits", "Forfeits"),
@@ -141,7 +141,7 @@ def _present(
         after = part.next
 
 
-def _chosen(store: Store, chosen: Filter) -> list[Count]:
+def _chosen(store: Store, chosen: Filter) -> list[ResultCount]:
     """The results of the variant and of tournaments of the time class."""
     counts = store.rating_history.counts(chosen.pool, chosen.until)
     if chosen.variant:
@@ -153,7 +153,7 @@ def _chosen(store: Store, chosen: Filter) -> list[Count]:
     return counts
 
 
-def _counted(line: RatingLine, score: Score) -> RatingLine:
+def _counted(line: RatingLine, score: VersionScore) -> RatingLine:
     """The line with the record of the games chosen."""
     return replace(
         line, wins=score.wins, draws=score.draws, losses=score.losses, games=score.games, forfeits=score.forfeits
@@ -223,7 +223,7 @@ async def show(request: web.Request) -> web.Response:
         games=dict(pools).get(pool, 0),
         at=at,
         now=datetime.now(UTC),
-        advantage=await run(services.sides.advantage, arena_of(request), pool, dict(pools).get(pool, 0)),
+        advantage=await run(services.ratings.first_move_advantage, arena_of(request), pool, dict(pools).get(pool, 0)),
         sides=arranged(request, _sides_of(rules.sides), sides, parameter="sides"),
         recent=lists.games(request, (await run(lambda: store.games.latest(pool=pool, limit=10))).items),
     )

@@ -18,7 +18,7 @@ from arena.pages.routes.game import viewed
 from arena.pages.session import checked_form, give_cookie, read_form
 from arena.pages.table import choice
 from arena.pages.view import GAME_ID, act, arena_of, page, redirect, takes, told
-from arena.services.people import TIMES, Decided, Visitor, Wish
+from arena.services.people import TIME_CONTROLS, HumanAction, HumanGameRequest, Visitor
 from arena.store import BadValueError, NotFoundError, StoreError
 from arena.store.base.credentials import new_secret
 from referee.rules import families, load
@@ -56,7 +56,7 @@ async def _form(request: web.Request, given: dict[str, Any], problem: str = "", 
         families=[load(name) for name in families()],
         opponents=await act(services.people.opponents, arena, rules.family),
         variants=[one.name for one in rules.variants],
-        times=TIMES,
+        times=TIME_CONTROLS,
         given=given,
         problem=problem,
         mine=await act(services.people.mine, arena, visitor),
@@ -81,7 +81,7 @@ async def begin(request: web.Request) -> web.Response:
     if is_new:
         visitor = Visitor(None, new_secret(), visitor.address)
     bot = fields.get("bot", "")
-    wish = Wish(
+    wish = HumanGameRequest(
         family=family_of(fields.get("family", "")).family,
         version=int(bot) if bot.isascii() and bot.isdecimal() and len(bot) < 10 else 0,
         variant=fields.get("variant", "")[:120],
@@ -185,7 +185,7 @@ async def _decide(request: web.Request) -> None:
     fields = await read_form(request)
     _require_own_page(request)
     ply = fields.get("ply", "")
-    wish = Decided(
+    wish = HumanAction(
         do=fields.get("do", "move"),
         ply=int(ply) if ply.isascii() and ply.isdecimal() and len(ply) < 6 else -1,
         move=fields.get("move", "").strip()[:100],

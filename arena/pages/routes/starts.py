@@ -20,7 +20,7 @@ from arena.pages.filters import path_part
 from arena.pages.lists import column
 from arena.pages.table import Column, arranged
 from arena.pages.view import act, arena_of, family_in, page, redirect, run, takes
-from arena.services.explorer import Figures, Question
+from arena.services.explorer import ExplorerRequest, Figures
 from referee.ratings.interval import wilson
 from referee.rules.rules import Rules
 
@@ -92,7 +92,7 @@ async def show_one(request: web.Request) -> web.Response:
     ruleset = await act(services.study.settle, rules.family, variant, ",".join(given))
     played = None
     if not given:  # the archive keeps variants apart, not options
-        question = Question(rules.family, variant=variant, source=SOURCE)
+        question = ExplorerRequest(rules.family, variant=variant, source=SOURCE)
         played = await act(services.explorer.explore, arena_of(request), question)
     figures = [one for one in published.published(rules.family) if one.variant == name]
     scene = await run(lambda: Scenes(ruleset).items[0])

@@ -15,7 +15,7 @@ from arena.pages.view import act, arena_of, number_in, redirect
 from arena.services import Arena
 from arena.store import Identity
 from arena.store.base.models import Tournament
-from arena.store.tournaments.tournaments import FOLLOWING, EntryLine
+from arena.store.tournaments.tournaments import NEXT_STATES, EntryLine
 from arena.tournaments.extension import Length, length
 from arena.tournaments.format import is_closed, is_open
 from arena.tournaments.participants import participating
@@ -38,7 +38,7 @@ class Button:
 
 def _before(state: str) -> tuple[str, ...]:
     """The states that one may follow."""
-    return tuple(name for name, following in FOLLOWING.items() if state in following)
+    return tuple(name for name, following in NEXT_STATES.items() if state in following)
 
 
 _STEERING = {

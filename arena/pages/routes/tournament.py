@@ -21,16 +21,16 @@ from arena.pages.routes.steering import Controls
 from arena.pages.table import Column, arranged, choice, number, sorting
 from arena.pages.view import arena_of, number_in, page, redirect, run, store_of, takes
 from arena.services import Arena
-from arena.services.table import Table
+from arena.services.standings_cache import TournamentStandings
 from arena.store.base.models import Tournament
 from arena.store.base.page import write_cursor
-from arena.store.tournaments.tournaments import FOLLOWING, EntryLine
+from arena.store.tournaments.tournaments import NEXT_STATES, EntryLine
 from arena.tournaments import crosstable, time_class
 from arena.tournaments.settings import read as read_settings
 from referee.rules import families, terminations
 
 routes = web.RouteTableDef()
-STATES = tuple(FOLLOWING)
+STATES = tuple(NEXT_STATES)
 GAME_STATES = ("planned", "queued", "running", "finished", "void", "cancelled")
 PAGE = 100
 _SHOWN = ("state", "ended", "bot", "sort", "games", "page", "endings", "entries", "rows", "against")
@@ -149,7 +149,7 @@ def _eta(tournament: Tournament, at: datetime) -> float | None:
 
 def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, Any]:
     store = arena.store
-    tables = services.table.read(arena, tournament_id)
+    tables = services.standings.read(arena, tournament_id)
     entries = store.tournaments.entries(tournament_id)
     query = request.query
     state = choice(query, "state", GAME_STATES)
@@ -172,13 +172,13 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
     return {
         "tournament": tables.tournament,
         "tables": tables,
-        "course": services.course.read(arena, tables.tournament),
+        "course": services.standings.read_progress(arena, tables.tournament),
         "entries": entries,
         "standing": tables.standing,
         "forfeits": tables.forfeits,
         "changes": store.ratings.of_tournament(tournament_id),
         "counts": store.games.counts(tournament_id),
-        "begun_anew": store.rating_history.begun_anew(tournament_id),
+        "begun_anew": store.rating_history.count_redispatched(tournament_id),
         "schedule": games,
         "openings": specs,
         "games_found": count,
@@ -200,7 +200,7 @@ async def show(request: web.Request) -> web.Response:
         return redirect(f"/play?family={known.family}")
     found = await run(_read, arena_of(request), tournament_id, request)
     tournament: Tournament = found["tournament"]
-    tables: Table = found["tables"]
+    tables: TournamentStandings = found["tables"]
     order = tables.standing.lines
     is_over = tables.is_final
     strengths = tables.standing.strengths.strengths if is_over else ()
@@ -270,7 +270,7 @@ def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:
     return tuple(column for column in _STANDINGS if column.key not in hidden)
 
 
-def _test(tables: Table, entries: Sequence[EntryLine]) -> Test | None:
+def _test(tables: TournamentStandings, entries: Sequence[EntryLine]) -> Test | None:
     """Where a sequential test stands; None for other formats."""
     lines = {line.name: line for line in tables.standing.lines}
     seats = [entry.name for entry in entries if entry.name in lines]
@@ -280,7 +280,7 @@ def _test(tables: Table, entries: Sequence[EntryLine]) -> Test | None:
     return Test(test, tables.standing.verdict, lines[seats[0]], seats[1])
 
 
-def _race(tables: Table) -> RacePicture | None:
+def _race(tables: TournamentStandings) -> RacePicture | None:
     """Where a race stands; None for other formats."""
     found = tables.standing
     if found.race is None:
@@ -306,7 +306,7 @@ async def game(request: web.Request) -> web.Response:
 async def table(request: web.Request) -> web.Response:
     """The crosstable as a file: the same numbers as on the page. As JSON it is the interface's."""
     number = number_in(request, "tournament", "tournament")
-    tables = await run(services.table.read, arena_of(request), number)
+    tables = await run(services.standings.read, arena_of(request), number)
     response = web.Response(text=crosstable.as_csv(tables.rows), content_type="text/csv", charset="utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="tournament-{number}.csv"'
     response.headers["Cache-Control"] = "no-cache"

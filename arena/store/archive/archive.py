@@ -1,7 +1,7 @@
-"""The archive: games people imported, and those played here, numbered together, found by anything they have.
+"""The archive: imported games and games played here, numbered together and searchable by all their properties.
 
-What it shows of a game is in `archive_games`; imported games are kept whole beside it, those played here have their
-records. Neither rating nor tournament knows of it, and all of it that is not an imported game follows from the rest.
+The searchable columns are in `archive_games`. Imported games are also stored whole; games played here have their
+records. Ratings and tournaments do not depend on the archive; all but the imported games can be derived again.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from sqlmodel import col
 from arena.store.archive import positions
 from arena.store.archive.archived_game import WINNERS, ArchivedGame, entries_of
 from arena.store.archive.entry import (
-    SERIALS,
-    NewGame,
+    SERIAL_COUNTER,
+    NewArchivedGame,
     add_positions,
     advance,
     counter,
@@ -30,24 +30,26 @@ from arena.store.archive.entry import (
 )
 from arena.store.archive.explorer import Explorer
 from arena.store.archive.line import ArchiveLine, games_of, lines_of, names_of
-from arena.store.archive.search import MAX_SERIAL, Matches, Search
+from arena.store.archive.search import MAX_SERIAL, ArchiveSearch, Matches
 from arena.store.base.engine import BATCH, Sessions, fetch
 from arena.store.base.errors import BadValueError, NotFoundError
 from arena.store.base.models import Analysis, ArchiveGame, ArchiveName, Game, Record
 from arena.store.base.page import DEFAULT_LIMIT
 from arena.store.games.analyses import BY_ANALYSIS
 
-FOLLOWED = "archive-followed"
-"""The counter of the commit number up to which games played here are in the archive."""
+FOLLOWED_COUNTER = "archive-followed"
+"""Name of the counter with the last commit number whose game is in the archive."""
 SORTS = {"number": ArchiveGame.serial, "date": ArchiveGame.day, "length": ArchiveGame.plies}
-"""What lists can be sorted by, and the column it is."""
-SCANNED = 4
-"""From one game in so many on, SQLite finds a page sooner by the order than by the filters."""
+"""Sort keys of lists, each with its column."""
+SCAN_RATIO = 4
+"""SQLite scans in sort order if at least one game in this many matches, because that finds a page sooner than the
+filters.
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """Part of the games that match, and how many match in all; `next` is the serial to go on behind."""
+class ArchiveMatches:
+    """A page of matching games and their total number; `next` is the serial after which the next page starts."""
 
     games: list[ArchiveLine]
     total: int
@@ -55,8 +57,8 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
-    """Games of the same two people in the same variant that ended alike. Days are 0 where none is known."""
+class ArchivedPairing:
+    """Games between the same two players in the same variant with the same result. Unknown days are 0."""
 
     family: str
     first: str
@@ -66,7 +68,7 @@ class Meeting:
     since: int
     until: int
     serial: int
-    """The first of them."""
+    """Serial of the first of these games."""
 
 
 class Archive:
@@ -76,16 +78,17 @@ class Archive:
         self._sessions = sessions
         self.explorer = Explorer(sessions)
 
-    # -- what comes in -------------------------------------------------------------------------------------------------
+    # -- additions -----------------------------------------------------------------------------------------------------
 
     def add(self, games: Iterable[ArchivedGame]) -> int:
-        """Keep imported games; how many of them were new. Games that are there, by their id, are left as they are."""
+        """Store imported games and return how many were new. Games with a known id are left unchanged."""
         added = 0
         source = iter(games)
         while portion := [game for _, game in zip(range(BATCH), source, strict=False)]:
             unknown = self._unknown(portion)
             new = [
-                NewGame(game, entries, packed(game)) for game, entries in zip(unknown, entries_of(unknown), strict=True)
+                NewArchivedGame(game, entries, packed(game))
+                for game, entries in zip(unknown, entries_of(unknown), strict=True)
             ]
             if new:
                 with self._sessions.writing() as session:
@@ -93,15 +96,15 @@ class Archive:
         return added
 
     def _unknown(self, games: Sequence[ArchivedGame]) -> list[ArchivedGame]:
-        """Those that are not there, each once."""
+        """Return the games whose id is not stored, without duplicates."""
         with self._sessions.reading() as session:
             there = known(session, [game.id for game in games])
         return list({game.id: game for game in games if game.id not in there}.values())
 
     def to_follow(self, limit: int) -> tuple[int, list[tuple[int, bytes]]]:
-        """Up to which commit number games are there, and the next ones: (commit number, stored record)."""
+        """Return the last archived commit number and the next results as (commit number, stored record)."""
         with self._sessions.reading() as session:
-            after = counter(session, FOLLOWED)
+            after = counter(session, FOLLOWED_COUNTER)
             query = (
                 select(col(Game.commit_number), col(Record.data))
                 .join(Record, col(Record.game_id) == col(Game.id))
@@ -111,77 +114,77 @@ class Archive:
             )
             return after, [(row[0] or 0, row[1]) for row in session.execute(query)]
 
-    def follow(self, after: int, upto: int, games: Sequence[NewGame]) -> bool:
-        """Take in the games committed behind `after` up to `upto`; False when somebody else has done so meanwhile.
+    def follow(self, after: int, upto: int, games: Sequence[NewArchivedGame]) -> bool:
+        """Archive the games committed after `after` up to `upto`; return False if another process was faster.
 
-        One that was undone and played again gets a number of its own; the former one is no longer found.
+        A game that was undone and played again gets a new serial; the former row is deleted.
         """
         with self._sessions.writing() as session:
-            if advance(session, FOLLOWED, 0) != after:
+            if advance(session, FOLLOWED_COUNTER, 0) != after:
                 session.rollback()
                 return False
             withdraw(session, known(session, [new.game.id for new in games]))
             insert_games(session, games)
-            set_counter(session, FOLLOWED, upto)
+            set_counter(session, FOLLOWED_COUNTER, upto)
         return True
 
     def forget_positions(self) -> int:
-        """Make the index of positions empty, to be filled again by `index`; the last serial that this concerns."""
+        """Clear the position index, to be rebuilt by `index`; return the last serial to index."""
         with self._sessions.writing() as session:
-            last = advance(session, SERIALS, 0)
+            last = advance(session, SERIAL_COUNTER, 0)
             positions.clear(session)
         return last
 
-    def index(self, first: int, last: int, games: Sequence[NewGame]) -> None:
-        """The positions of games that are there, with serials from `first` to `last`."""
+    def index(self, first: int, last: int, games: Sequence[NewArchivedGame]) -> None:
+        """Index the positions of archived games with serials from `first` to `last`."""
         with self._sessions.writing() as session:
-            advance(session, SERIALS, 0)
+            advance(session, SERIAL_COUNTER, 0)
             add_positions(session, first, last, {new.game.serial: new.entries for new in games})
 
     def between(self, first: int, last: int) -> list[ArchivedGame]:
-        """The games with serials from `first` to `last`, whole."""
+        """Return the whole games with serials from `first` to `last`."""
         with self._sessions.reading() as session:
             return games_of(session, range(first, last + 1))
 
-    # -- what is looked for --------------------------------------------------------------------------------------------
+    # -- searches ------------------------------------------------------------------------------------------------------
 
     def search(
         self,
-        search: Search,
+        search: ArchiveSearch,
         *,
         sort: str = "number",
         is_falling: bool = False,
         limit: int = DEFAULT_LIMIT,
         after: int | None = None,
         offset: int = 0,
-    ) -> Found:
-        """The games that match, from behind the one with serial `after`. Raises BadValueError."""
+    ) -> ArchiveMatches:
+        """Return the matching games that follow the one with serial `after`. Raises BadValueError."""
         if sort not in (*SORTS, *BY_ANALYSIS):
-            raise BadValueError(f"games cannot be sorted by {sort!r}; by {', '.join((*SORTS, *BY_ANALYSIS))}")
+            raise BadValueError(f"invalid sort key {sort!r}; choose from {', '.join((*SORTS, *BY_ANALYSIS))}")
         by = sort if sort in BY_ANALYSIS else ""
         key = col(getattr(Analysis, by)) if by else col(SORTS[sort])
         with self._sessions.reading() as session:
             matches = Matches(session, search, by=by)
             total = matches.count()
-            matches.is_scan = SCANNED * total >= counter(session, SERIALS)
+            matches.is_scan = SCAN_RATIO * total >= counter(session, SERIAL_COUNTER)
             query = _page(session, matches, key, is_falling=is_falling, after=after)
             chosen = list(session.scalars(query.offset(offset if after is None else 0).limit(limit + 1)))
             games = lines_of(session, chosen[:limit])
-        return Found(games, total, chosen[limit - 1] if 0 < limit < len(chosen) else None)
+        return ArchiveMatches(games, total, chosen[limit - 1] if 0 < limit < len(chosen) else None)
 
-    def count(self, search: Search) -> int:
-        """How many games match."""
+    def count(self, search: ArchiveSearch) -> int:
+        """Return the number of matching games."""
         with self._sessions.reading() as session:
             return Matches(session, search).count()
 
-    def find(self, search: Search, *, limit: int | None = None, offset: int = 0) -> list[ArchivedGame]:
-        """The games that match, whole, in the order of their numbers."""
+    def find(self, search: ArchiveSearch, *, limit: int | None = None, offset: int = 0) -> list[ArchivedGame]:
+        """Return the matching games whole, ordered by serial."""
         with self._sessions.reading() as session:
             query = _page(session, Matches(session, search), col(ArchiveGame.serial))
             return games_of(session, list(session.scalars(query.offset(offset).limit(limit))))
 
     def line(self, serial: int) -> ArchiveLine:
-        """A game by its number in the archive. Raises NotFoundError."""
+        """Return the list entry of a game by its serial. Raises NotFoundError."""
         with self._sessions.reading() as session:
             found = lines_of(session, [serial]) if 0 < serial <= MAX_SERIAL else []
         if not found:
@@ -189,7 +192,7 @@ class Archive:
         return found[0]
 
     def get(self, serial: int) -> ArchivedGame:
-        """A game, whole, by its number in the archive. Raises NotFoundError."""
+        """Return a whole game by its serial. Raises NotFoundError."""
         with self._sessions.reading() as session:
             found = games_of(session, [serial])
         if not found:
@@ -197,23 +200,26 @@ class Archive:
         return found[0]
 
     def serial_of(self, game_id: str) -> int | None:
-        """The number in the archive of a game played here, or of an imported one."""
+        """Return the serial of a game played here or imported, or None."""
         with self._sessions.reading() as session:
             return session.scalar(select(col(ArchiveGame.serial)).where(col(ArchiveGame.game_id) == game_id))
 
-    def of_player(self, name: str) -> list[Meeting]:
-        """Add up the games of somebody by the whole name, in the order of the first of each kind."""
+    def of_player(self, name: str) -> list[ArchivedPairing]:
+        """Count the games of a player, given by the whole name, per opponent, variant and result.
+
+        Groups are ordered by their first game.
+        """
         game = ArchiveGame
         with self._sessions.reading() as session:
             columns = (game.first_id, game.second_id, game.variant_id, game.winner, game.day, game.serial)
-            found = Matches(session, Search(name=name)).select(*map(col, columns)).subquery().c
+            found = Matches(session, ArchiveSearch(name=name)).select(*map(col, columns)).subquery().c
             alike = (found.first_id, found.second_id, found.variant_id, found.winner)
             days = (func.min(func.nullif(found.day, 0)), func.max(found.day))
             query = select(*alike, func.count(), *days, func.min(found.serial)).group_by(*alike)
             rows = fetch(session, query.order_by(func.min(found.serial)))
             names = names_of(session, (number for row in rows for number in row[:3]))
         return [
-            Meeting(
+            ArchivedPairing(
                 family=names[variant].partition(" ")[0],
                 first=names[first],
                 second=names[second],
@@ -227,7 +233,7 @@ class Archive:
         ]
 
     def sources(self) -> list[tuple[str, str, str, int]]:
-        """(source, family, variant, games) of all there is."""
+        """Return (source, family, variant, number of games) for all games."""
         pair = (col(ArchiveGame.source_id), col(ArchiveGame.variant_id))
         with self._sessions.reading() as session:
             rows = fetch(session, select(*pair, func.count()).group_by(*pair))
@@ -239,7 +245,7 @@ class Archive:
         return sorted(found)
 
     def names(self, kind: str) -> tuple[str, ...]:
-        """The different words of a kind (`player`, `variant`, `termination`, `source`), to suggest near ones."""
+        """Return all names of a kind (`player`, `variant`, `termination`, `source`), to suggest similar ones."""
         with self._sessions.reading() as session:
             return tuple(sorted(session.scalars(select(col(ArchiveName.name)).where(col(ArchiveName.kind) == kind))))
 
@@ -247,7 +253,7 @@ class Archive:
 def _page(
     session: Session, matches: Matches, key: Any, *, is_falling: bool = False, after: int | None = None
 ) -> Select[Any]:
-    """The serials of matches in the order of a column, those alike in it by serial; from behind the serial `after`."""
+    """Select the serials of matches ordered by a column, then by serial; start after the serial `after`."""
     found = matches.select(col(ArchiveGame.serial).label("serial"), key.label("key")).subquery().c
     order = (found.key if matches.is_scan else matches.unindexed(found.key), found.serial)
     query = select(found.serial).order_by(*(column.desc() if is_falling else column for column in order))

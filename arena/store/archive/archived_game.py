@@ -1,4 +1,4 @@
-"""One archived game: who played whom, by which rules, how it ended, and the text it came as."""
+"""One archived game: players, rules, moves, result, and the text it was imported from."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from typing import Any
 
 import numpy as np
 
-from arena.store.archive.positions import Entries
+from arena.store.archive.positions import PositionEntries
 from referee.game.record import GameRecord, Ply
 from referee.rules import load
 from referee.rules.core import Termination
 from referee.rules.rules import Ruleset, States, Value
 from referee.rules.symmetry import Keys, keys_of
 
-OPENING = 12
-"""So many first moves can be searched for at once: an index entry for each number of them."""
+MAX_OPENING_PLIES = 12
+"""Maximum number of indexed first moves; each prefix of a game has an index entry."""
 WINNERS = (None, "first", "second", "draw")
-"""By the number in `ArchiveGame.winner`."""
+"""Winners by their number in `ArchiveGame.winner`."""
 HERE = "arena"
-"""The source of games that were played here."""
+"""Source of games played here."""
 _CODES: dict[str, dict[str, int]] = {}
-"""By family: the codes of canonical move texts, so far as they have come up."""
+"""Cache of move codes by family and canonical move text."""
 _DAY = re.compile(r"(\d{4})(?:[-./](\d{1,2}|\?\?))?(?:[-./](\d{1,2}|\?\?))?")
 
 
 @dataclass(frozen=True, slots=True)
 class ArchivedGame:
-    """A game of the archive. `position` is its start; `winner` None = unknown; `text` the game as it was imported."""
+    """A game of the archive. `position` is its start, `winner` is None if unknown, `text` the imported text."""
 
     id: str
     family: str
@@ -48,21 +48,21 @@ class ArchivedGame:
     text: str = ""
     tags: Mapping[str, str] = field(default_factory=dict)
     serial: int = 0
-    """Its number in the whole archive; 0 for one that is not in it."""
+    """Its number in the whole archive; 0 if it is not stored."""
 
     def summary(self) -> dict[str, Any]:
-        """What a list shows."""
+        """Return the fields for a list."""
         data = asdict(self)
         for name in ("moves", "text", "tags", "options", "position"):
             del data[name]
         return data | {"plies": len(self.moves)}
 
     def ruleset(self) -> Ruleset:
-        """The rules it was played by."""
+        """Return the rules it was played by."""
         return load(self.family).settle(self.variant, self.options)
 
     def states(self) -> States:
-        """Return every position, the start first, a row each. Raises ValueError for a move that cannot be read."""
+        """Return every position as one row, from the start on. Raises ValueError for an unreadable move."""
         ruleset = self.ruleset()
         kernel, notation, config = ruleset.rules.kernel, ruleset.rules.notation, ruleset.config
         start = ruleset.read(self.position or None)
@@ -73,23 +73,26 @@ class ArchivedGame:
             code = codes.get(move)
             if code is None:
                 code = notation.read_move(move, found[ply], config)
-                if notation.write_move(code) == move:  # canonical texts mean the same in every position
+                if notation.write_move(code) == move:  # only canonical texts mean the same move in every position
                     codes[move] = code
             kernel.play(found[ply], config, code, found[ply + 1])
         return found
 
     @property
     def plies(self) -> int:
-        """How long it was."""
+        """Length in plies."""
         return len(self.moves)
 
     @property
     def day(self) -> int:
-        """When it was played: 20260731, with zeros for what is not known."""
+        """Day of play as 20260731, with zeros for unknown parts."""
         return day_of(next((self.tags[name] for name in ("Date", "date", "UTCDate") if self.tags.get(name)), ""))
 
     def record(self) -> GameRecord:
-        """The game as the arena's own record; one the rules did not end was resigned, agreed drawn, or stopped."""
+        """Convert the game to the arena's own record.
+
+        A game that did not end by the rules is recorded as resigned, drawn by agreement, or stopped.
+        """
         termination = Termination(self.termination)
         final = self.states()[-1]
         day = self.tags.get("Date") or self.tags.get("date") or ""
@@ -114,12 +117,12 @@ class ArchivedGame:
         )
 
 
-def entries_of(games: Sequence[ArchivedGame]) -> list[Entries]:
-    """What a search for a position or for first moves finds each game by, with serial 0. Raises ValueError.
+def entries_of(games: Sequence[ArchivedGame]) -> list[PositionEntries]:
+    """Return the index entries of each game for positions and first moves, with serial 0. Raises ValueError.
 
-    Several games at a time: most of the work is by game type, not by game.
+    Pass several games at a time: most of the work is per set of rules, not per game.
     """
-    found: dict[int, Entries] = {}
+    found: dict[int, PositionEntries] = {}
     alike: dict[str, list[int]] = {}
     for place, game in enumerate(games):
         alike.setdefault(f"{game.family} {game.variant} {sorted(game.options.items())}", []).append(place)
@@ -133,23 +136,23 @@ def entries_of(games: Sequence[ArchivedGame]) -> list[Entries]:
     return [found[place] for place in range(len(games))]
 
 
-def _entries(game: ArchivedGame, keys: Keys) -> Entries:
+def _entries(game: ArchivedGame, keys: Keys) -> PositionEntries:
     tags = np.zeros(len(keys), np.uint32)
     tags[:-1] = keys[1:] >> np.uint64(32)
-    openings = [opening_key(game.moves[: count + 1]) for count in range(min(OPENING, game.plies))]
+    openings = [opening_key(game.moves[: count + 1]) for count in range(min(MAX_OPENING_PLIES, game.plies))]
     both = np.concatenate([keys, np.array(openings, np.uint64)])
     more = np.concatenate([tags, np.zeros(len(openings), np.uint32)])
-    return Entries(both, np.zeros(len(both), np.int64), more)
+    return PositionEntries(both, np.zeros(len(both), np.int64), more)
 
 
 def opening_key(moves: Sequence[str]) -> int:
-    """Eight bytes for a game's first moves in canonical text, whatever it began from."""
+    """Hash a game's first moves in canonical notation to eight bytes, independent of the start position."""
     text = " ".join(moves)
     return int.from_bytes(blake2b(text.encode(), digest_size=8, person=b"opening").digest())
 
 
 def day_of(text: str) -> int:
-    """A date as people write it, the year first, as a number: `2003-07` is 20030700; 0 for what is no date."""
+    """Parse a date, year first, into a number: `2003-07` is 20030700. Return 0 for an invalid date."""
     found = _DAY.match(text.strip())
     if not found:
         return 0
@@ -160,7 +163,7 @@ def day_of(text: str) -> int:
 
 
 def of_record(record: GameRecord) -> ArchivedGame:
-    """A game that was played here."""
+    """Convert the record of a game played here."""
     day = (record.finished or record.started)[:10]
     return ArchivedGame(
         id=record.id,

@@ -1,4 +1,4 @@
-"""Games on their way into the archive: rows, words, serials and positions, within the session of who adds them."""
+"""Insertion of games into the archive: rows, names, serials and positions, in the caller's session."""
 
 from __future__ import annotations
 
@@ -17,44 +17,47 @@ from sqlmodel import col
 
 from arena.store.archive import positions
 from arena.store.archive.archived_game import WINNERS, ArchivedGame
-from arena.store.archive.positions import Entries, joined
+from arena.store.archive.positions import PositionEntries, joined
 from arena.store.base.engine import batched, table_of
 from arena.store.base.models import ArchiveGame, ArchiveName, ArchiveText, Counter, Game
 
-SERIALS = "archive"
-"""The counter of serials: the last one given out."""
+SERIAL_COUNTER = "archive"
+"""Name of the counter with the last serial assigned."""
 
 
 @dataclass(frozen=True, slots=True)
-class NewGame:
-    """A game on its way into the archive, with its index entries; `text` None for one that has a record here."""
+class NewArchivedGame:
+    """A game to archive, with its index entries; `text` is None for a game that has a record here."""
 
     game: ArchivedGame
-    entries: Entries = field(default_factory=lambda: joined([]))
+    entries: PositionEntries = field(default_factory=lambda: joined([]))
     text: bytes | None = None
 
 
 def packed(game: ArchivedGame) -> bytes:
-    """An imported game as it is kept."""
+    """Serialise an imported game as it is stored."""
     data = {one.name: getattr(game, one.name) for one in fields(game) if one.name != "serial"}
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return zstandard.ZstdCompressor(level=6).compress(text.encode())
 
 
 def known(session: Session, ids: Sequence[str]) -> set[str]:
-    """Those of these ids that are in the archive."""
+    """Return which of these ids are in the archive."""
     return set(session.scalars(select(col(ArchiveGame.game_id)).where(col(ArchiveGame.game_id).in_(ids))))
 
 
-def insert_games(session: Session, games: Sequence[NewGame]) -> int:
-    """New rows with the next serials, their texts and positions; how many. Those that are there meanwhile are left."""
-    last = advance(session, SERIALS, 0)
+def insert_games(session: Session, games: Sequence[NewArchivedGame]) -> int:
+    """Insert new games with the next serials, their texts and positions; return how many.
+
+    Games that were inserted meanwhile are skipped.
+    """
+    last = advance(session, SERIAL_COUNTER, 0)
     there = known(session, [new.game.id for new in games])
     games = [new for new in games if new.game.id not in there]
     if not games:
         return 0
-    advance(session, SERIALS, len(games))
-    words = [_words(new.game, pool) for new, pool in zip(games, _pools(session, games), strict=True)]
+    advance(session, SERIAL_COUNTER, len(games))
+    words = [_shared_names(new.game, pool) for new, pool in zip(games, _pools(session, games), strict=True)]
     ids = _name_ids(session, {(kind, name) for mine in words for _, kind, name in mine})
     serials = range(last + 1, last + 1 + len(games))
     rows = [
@@ -80,8 +83,8 @@ def _row(game: ArchivedGame, serial: int) -> dict[str, Any]:
     }
 
 
-def _words(game: ArchivedGame, pool: str) -> tuple[tuple[str, str, str], ...]:
-    """(column, kind, name) of what a game shares with others."""
+def _shared_names(game: ArchivedGame, pool: str) -> tuple[tuple[str, str, str], ...]:
+    """Return (column, kind, name) of the properties a game shares with others."""
     return (
         ("variant_id", "variant", f"{game.family} {game.variant}"),
         ("first_id", "player", game.first),
@@ -92,8 +95,8 @@ def _words(game: ArchivedGame, pool: str) -> tuple[tuple[str, str, str], ...]:
     )
 
 
-def _pools(session: Session, games: Sequence[NewGame]) -> list[str]:
-    """The pool of each game; imported games have none."""
+def _pools(session: Session, games: Sequence[NewArchivedGame]) -> list[str]:
+    """Return the rating pool of each game; empty for imported games."""
     played = [new.game.id for new in games if new.text is None]
     pools: dict[str, str] = {}
     for ids in batched(played):
@@ -119,34 +122,36 @@ def _name_ids(session: Session, required: set[tuple[str, str]]) -> dict[tuple[st
     return numbers()
 
 
-def add_positions(session: Session, first: int, last: int, entries: Mapping[int, Entries]) -> None:
-    """Have games, by serial from `first` to `last`, found by their positions. Whoever calls this has the counter of
-    serials, so that nobody else adds meanwhile."""
+def add_positions(session: Session, first: int, last: int, entries: Mapping[int, PositionEntries]) -> None:
+    """Add games with serials from `first` to `last` to the position index.
+
+    The caller holds the counter of serials, so that no other process adds games meanwhile.
+    """
     counts = [len(one.keys) for one in entries.values()]
     whole = joined(list(entries.values()))
     serials = np.repeat(np.array(list(entries), dtype=np.int64), counts)
-    positions.add(session, first, last, Entries(whole.keys, serials, whole.tags))
+    positions.add(session, first, last, PositionEntries(whole.keys, serials, whole.tags))
 
 
 def withdraw(session: Session, ids: Iterable[str]) -> None:
-    """Delete the rows of results that were undone: their ids are free for what was played instead."""
+    """Delete the rows of undone results, which frees their ids for the replayed games."""
     serials = list(session.scalars(select(col(ArchiveGame.serial)).where(col(ArchiveGame.game_id).in_(ids))))
     session.execute(delete(ArchiveText).where(col(ArchiveText.serial).in_(serials)))
     session.execute(delete(ArchiveGame).where(col(ArchiveGame.serial).in_(serials)))
 
 
 def counter(session: Session, name: str) -> int:
-    """The value of a counter."""
+    """Return the value of a counter, 0 if it does not exist."""
     return session.scalar(select(col(Counter.value)).where(col(Counter.name) == name)) or 0
 
 
 def advance(session: Session, name: str, by: int) -> int:
-    """A counter's value with so many more; until the end of the transaction nobody else changes it."""
+    """Add to a counter and return its new value. Its row stays locked until the end of the transaction."""
     value = col(Counter.value)
     change = update(Counter).where(col(Counter.name) == name).values(value=value + by).returning(value)
     found = session.scalar(change)
     if found is None:
-        with suppress(IntegrityError), session.begin_nested():  # somebody else begins it at the same moment
+        with suppress(IntegrityError), session.begin_nested():  # another process may insert it at the same moment
             session.execute(insert(table_of(Counter)), [{"name": name, "value": 0}])
         found = session.scalar(change)
     assert found is not None
@@ -154,5 +159,5 @@ def advance(session: Session, name: str, by: int) -> int:
 
 
 def set_counter(session: Session, name: str, value: int) -> None:
-    """Give a counter that there is another value."""
+    """Set an existing counter to a value."""
     session.execute(update(Counter).where(col(Counter.name) == name).values(value=value))

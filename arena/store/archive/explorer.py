@@ -1,8 +1,8 @@
-"""What was played in a position: moves, results, how strong those were who played them, and the best games.
+"""Opening explorer: moves played in a position, their results, the players' strengths, and the best games.
 
-The position index says which games had a position, the archive's table how they went: nothing is stored for the
-explorer, so nothing can be lost or counted twice, and a result that is undone is out of it at once. Moves are told
-apart by the position they lead to, up to symmetry.
+The position index gives the games with a position, the archive's table their results. Nothing is stored for the
+explorer, so nothing is lost or counted twice, and undone results disappear at once. Moves are distinguished by the
+position they lead to, up to symmetry.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from sqlmodel import col
 
 from arena.store.archive import positions
 from arena.store.archive.line import ArchiveLine, lines_of
-from arena.store.archive.positions import Entries
-from arena.store.archive.search import MAX_SERIAL, Matches, Search
+from arena.store.archive.positions import PositionEntries
+from arena.store.archive.search import MAX_SERIAL, ArchiveSearch, Matches
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.models import ArchiveGame, ArchiveName, Rating, Version
+from arena.store.base.models import ArchiveGame, ArchiveName, Version, VersionRating
 
 Numbers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -31,11 +31,13 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which games count. `bot` is a bot or one version of it, on either side; `rating` the least mean strength (mu)
-    that both players must have; `days` and collections are those of `Search`. `pool` None: games of every pool, the
-    strengths being those of `rated_in`."""
+    """A filter of games.
 
-    search: Search
+    `bot` is a bot or one version of it, on either side. `rating` is the minimum strength (mu) of both players. With
+    `pool` None games of every pool count, and strengths come from `rated_in`.
+    """
+
+    search: ArchiveSearch
     rated_in: str
     pool: str | None = None
     bot: str | None = None
@@ -43,9 +45,11 @@ class Selection:
 
 
 @dataclass(slots=True)
-class Tally:
-    """Games that had something in common. `other` have no known result. Strengths are mean mu of those who have one;
-    `last` is a day such as 20260731."""
+class ExplorerTally:
+    """Counts of a group of games; `other` have no known result.
+
+    Strengths are mean mu of the rated players, `last` is a day such as 20260731.
+    """
 
     games: int = 0
     first: int = 0
@@ -53,20 +57,20 @@ class Tally:
     draw: int = 0
     other: int = 0
     rating: float | None = None
-    """Of who was to move."""
+    """Mean strength of the side to move."""
     opposition: float | None = None
-    """Of the others."""
+    """Mean strength of the other side."""
     last: int = 0
     best: ArchiveLine | None = None
-    """The game of the two strongest players, the latest of such."""
+    """The game of the two strongest players, the latest of several."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """A position: all games that had it, and those with each tag (see `arena.store.archive.positions`)."""
+    """A position: all games that reached it, and those with each tag (see `arena.store.archive.positions`)."""
 
-    whole: Tally
-    moves: Mapping[int, Tally] = field(default_factory=dict)
+    whole: ExplorerTally
+    moves: Mapping[int, ExplorerTally] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,23 +81,25 @@ class _Games:
     winner: Numbers
     day: Numbers
     first: Numbers
-    """The number of the player's name."""
+    """Id of the first player's name."""
     second: Numbers
 
     def taken(self, places: Any) -> _Games:
-        """Those at some places, or where a mask is set."""
+        """Select the games at these indices, or where a mask is set."""
         return _Games(*(getattr(self, name)[places] for name in self.__dataclass_fields__))
 
 
 class Explorer:
-    """What was played in the positions of a database."""
+    """The opening explorer of a database."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def explore(self, key: int, chosen: Selection, tags: Collection[int], *, side: str) -> Explored:
-        """Add up the games that were in the position with a key, `side` being to move, and those with each of these
-        tags. A game counts once, and once for each different position that followed in it."""
+        """Count the games that reached the position with a key, and those that continued with each of these tags.
+
+        `side` is to move. A game counts once in total, and once for each different position that followed.
+        """
         with self._sessions.reading() as session:
             entries = positions.look_up(session, key)
             games = _games(session, chosen, np.unique(entries.serials))
@@ -114,7 +120,7 @@ class Explorer:
 
 
 def _games(session: Session, chosen: Selection, serials: Numbers) -> _Games:
-    """Those of some games that are chosen, whatever the strength of the players."""
+    """Return the games that match the filter, regardless of the players' strengths."""
     columns = (ArchiveGame.serial, ArchiveGame.winner, ArchiveGame.day, ArchiveGame.first_id, ArchiveGame.second_id)
     query = Matches(session, chosen.search, among=serials, pool=chosen.pool).select(*map(col, columns))
     if chosen.bot:
@@ -126,7 +132,7 @@ def _games(session: Session, chosen: Selection, serials: Numbers) -> _Games:
 
 
 def _bots(session: Session, name: str) -> list[int]:
-    """The numbers of the names of a bot and its versions."""
+    """Return the name ids of a bot and its versions."""
     query = select(col(ArchiveName.id), col(ArchiveName.name)).where(
         col(ArchiveName.kind) == "player", col(ArchiveName.folded).startswith(name, autoescape=True)
     )
@@ -135,13 +141,13 @@ def _bots(session: Session, name: str) -> list[int]:
 
 
 def _strengths(session: Session, chosen: Selection, games: _Games) -> Floats:
-    """The present mu of every player by the number of the name, nan for those without a rating in the pool."""
+    """Return the current mu of every player by name id, nan without a rating in the pool."""
     found = np.full(1 + max(games.first.max(initial=0), games.second.max(initial=0)), np.nan)
     query = (
-        select(col(ArchiveName.id), col(Rating.mu))
+        select(col(ArchiveName.id), col(VersionRating.mu))
         .join(Version, col(Version.name) == col(ArchiveName.name))
-        .join(Rating, col(Rating.version_id) == col(Version.id))
-        .where(col(ArchiveName.kind) == "player", col(Rating.pool) == (chosen.pool or chosen.rated_in))
+        .join(VersionRating, col(VersionRating.version_id) == col(Version.id))
+        .where(col(ArchiveName.kind) == "player", col(VersionRating.pool) == (chosen.pool or chosen.rated_in))
     )
     for number, mu in fetch(session, query):
         if number < len(found):
@@ -150,14 +156,14 @@ def _strengths(session: Session, chosen: Selection, games: _Games) -> Floats:
 
 
 class _Pairs(NamedTuple):
-    """Each game with each different position that followed in it: places of games, and of tags."""
+    """Pairs of a game and a position that followed in it, as indices of games and tags."""
 
     games: Numbers
     tags: Numbers
 
 
-def _pairs(entries: Entries, serials: Numbers, tags: Numbers) -> _Pairs:
-    """Those of entries that have one of these serials and one of these tags, both ascending."""
+def _pairs(entries: PositionEntries, serials: Numbers, tags: Numbers) -> _Pairs:
+    """Return the distinct pairs of those entries with one of these serials and one of these tags, both ascending."""
     both = np.unique(entries.serials.astype(np.uint64) << np.uint64(32) | entries.tags)
     found = [(both >> np.uint64(32)).astype(np.int64), (both & np.uint64(0xFFFFFFFF)).astype(np.int64)]
     places = [np.searchsorted(known, mine) for known, mine in zip((serials, tags), found, strict=True)]
@@ -169,18 +175,18 @@ def _pairs(entries: Entries, serials: Numbers, tags: Numbers) -> _Pairs:
 
 
 class _Sum(NamedTuple):
-    """A tally, and the serial of its best game."""
+    """A tally and the serial of its best game."""
 
-    tally: Tally
+    tally: ExplorerTally
     best: int
 
 
 _SERIAL_BITS = 31
-"""A place for any serial below the merit of a game."""
+"""Bits reserved for the serial below the merit of a game."""
 
 
 def _add_up(games: _Games, groups: Numbers, size: int, strengths: Floats, side: str) -> list[_Sum]:
-    """The games of each group, `groups` saying which one each is in."""
+    """Count the games of each group; `groups` gives the group of each game."""
     results = np.bincount(groups * 4 + games.winner, minlength=4 * size).reshape(size, 4)
     last, best = np.zeros(size, np.int64), np.full(size, -1, np.int64)
     np.maximum.at(last, groups, games.day)
@@ -195,6 +201,8 @@ def _add_up(games: _Games, groups: Numbers, size: int, strengths: Floats, side: 
     found = []
     for group, (other, first, second, draw) in enumerate(results.tolist()):
         rating, opposition = (total[group] / rated[group] if rated[group] else None for total, rated in means)
-        tally = Tally(other + first + second + draw, first, second, draw, other, rating, opposition, int(last[group]))
+        tally = ExplorerTally(
+            other + first + second + draw, first, second, draw, other, rating, opposition, int(last[group])
+        )
         found.append(_Sum(tally, int(best[group]) & MAX_SERIAL))
     return found

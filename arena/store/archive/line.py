@@ -1,4 +1,4 @@
-"""Games of the archive as they are read: a line for a list, or the whole game, imported or played here."""
+"""Read access to archived games: lines for lists, and whole games, imported or played here."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from arena.store.games.commit import unpack
 
 @dataclass(frozen=True, slots=True)
 class ArchiveLine:
-    """A game in a list. `number` is what people call it: the one in its collection, else its serial."""
+    """A game in a list. `number` is its number in its collection, else its serial."""
 
     serial: int
     id: str
@@ -36,28 +36,28 @@ class ArchiveLine:
 
     @property
     def number(self) -> str:
-        """The number in its collection, else the one in the archive."""
+        """The number in its collection, else the serial."""
         return self.label or str(self.serial)
 
     @property
     def is_played_here(self) -> bool:
-        """Whether the arena has a record of it."""
+        """True if the arena has a record of it."""
         return self.source == HERE
 
     @property
     def date(self) -> str:
-        """When it was played, as far as that is known: `2003-07`."""
+        """The date as far as known, such as `2003-07`."""
         return date_of(self.day)
 
 
 def date_of(day: int) -> str:
-    """Write a day such as 20030700 as far as it is known: `2003-07`."""
+    """Format a day such as 20030700 as far as it is known: `2003-07`."""
     parts = (f"{day // 10_000:04}", f"{day // 100 % 100:02}", f"{day % 100:02}")
     return "-".join(part for part in parts if int(part))
 
 
 def lines_of(session: Session, serials: Sequence[int]) -> list[ArchiveLine]:
-    """Read the games with these serials, in this order."""
+    """Return the games with these serials, in this order."""
     games = {
         game.serial: game for game in session.scalars(select(ArchiveGame).where(col(ArchiveGame.serial).in_(serials)))
     }
@@ -73,7 +73,7 @@ def lines_of(session: Session, serials: Sequence[int]) -> list[ArchiveLine]:
 
 
 def names_of(session: Session, numbers: Iterable[int]) -> dict[int, str]:
-    """Read the words that have these numbers."""
+    """Return the names with these ids."""
     return {
         number or 0: name
         for part in batched(sorted(set(numbers)))
@@ -102,7 +102,7 @@ def _line(game: ArchiveGame, names: Mapping[int, str]) -> ArchiveLine:
 
 
 def games_of(session: Session, serials: Sequence[int]) -> list[ArchivedGame]:
-    """Whole games, in this order; those that are not there are left out."""
+    """Return the whole games in this order; unknown serials are omitted."""
     found: dict[int, ArchivedGame] = {}
     for start in range(0, len(serials), BATCH):
         portion = serials[start : start + BATCH]

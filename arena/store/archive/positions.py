@@ -1,14 +1,14 @@
-"""Which archived games a position occurred in, and what was played there: an index of a few bytes a ply.
+"""Index from positions to archived games and the moves played there, at a few bytes per ply.
 
-An entry is the key of a position (`referee.rules.symmetry`), the game's serial, and a tag: the upper half of the key of
-the position that followed, 0 where none did. The entries of games with neighbouring serials are a part. A part is cut
-by the upper bits of the keys into buckets, each one row: compressed, in the order of the keys. A lookup reads one
-bucket of every part.
+An entry has three values: the key of a position (`referee.rules.symmetry`), the serial of the game, and a tag. The tag
+is the upper half of the key of the following position, 0 at the end of a game. Games with neighbouring serials form a
+part. The upper bits of the keys divide a part into buckets of one row each: compressed and sorted by key. A lookup
+reads one bucket of every part.
 
-New games make a part, together with the parts before it that are no larger: so parts are few, as in a log-structured
-merge tree, and an entry is written again a few times at most.
+New games are merged with the parts before them that are no larger, as in a log-structured merge tree. So there are few
+parts, and an entry is rewritten only a few times.
 
-One row for each position takes four times the room, in PostgreSQL ten times.
+One row per position would take four times the space, in PostgreSQL ten times.
 """
 
 from __future__ import annotations
@@ -26,67 +26,67 @@ from sqlmodel import col
 from arena.store.base.engine import table_of
 from arena.store.base.models import ArchivePart, ArchivePosition
 
-SPAN = 16_384
-"""The games of a part at most: two bytes tell them apart."""
-BUCKET = 1024
-"""Entries in a bucket, about."""
+MAX_PART_GAMES = 16_384
+"""Maximum number of games in a part: two bytes distinguish them."""
+BUCKET_ENTRIES = 1024
+"""Approximate number of entries in a bucket."""
 _ENTRY_BYTES = 14
 
 Array = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
-    """Entries as three columns: `keys`, `serials`, `tags`."""
+class PositionEntries:
+    """Index entries as three columns: `keys`, `serials`, `tags`."""
 
     keys: Array
     serials: npt.NDArray[np.int64]
     tags: npt.NDArray[np.uint32]
 
-    def sorted(self) -> Entries:
-        """Sort by key, keeping the order of those with the same key."""
+    def sorted(self) -> PositionEntries:
+        """Sort by key, stably."""
         order = np.argsort(self.keys, kind="stable")
-        return Entries(self.keys[order], self.serials[order], self.tags[order])
+        return PositionEntries(self.keys[order], self.serials[order], self.tags[order])
 
-    def between(self, begin: int, end: int) -> Entries:
-        """Take the entries at these places."""
-        return Entries(self.keys[begin:end], self.serials[begin:end], self.tags[begin:end])
+    def between(self, begin: int, end: int) -> PositionEntries:
+        """Return the entries from `begin` to `end`."""
+        return PositionEntries(self.keys[begin:end], self.serials[begin:end], self.tags[begin:end])
 
 
-def joined(several: Sequence[Entries]) -> Entries:
-    """Put one after the other."""
+def joined(several: Sequence[PositionEntries]) -> PositionEntries:
+    """Join entries, one after the other."""
     if not several:
-        return Entries(np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.uint32))
-    return Entries(
+        return PositionEntries(np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.uint32))
+    return PositionEntries(
         np.concatenate([one.keys for one in several]),
         np.concatenate([one.serials for one in several]),
         np.concatenate([one.tags for one in several]),
     )
 
 
-def _pack(entries: Entries, first: int) -> bytes:
-    """Sorted entries as bytes: differences of keys, byte by byte (the upper ones are mostly zero); serials; tags."""
+def _pack(entries: PositionEntries, first: int) -> bytes:
+    """Compress sorted entries: differences of keys in byte planes (the upper bytes are mostly zero), serials, tags."""
     steps = np.diff(entries.keys, prepend=np.uint64(0)).astype("<u8")
     planes = steps.view(np.uint8).reshape(-1, 8).T.tobytes()
     places = (entries.serials - first).astype("<u2").tobytes()
     return zstandard.ZstdCompressor(level=1).compress(planes + places + entries.tags.astype("<u4").tobytes())
 
 
-def _unpack(data: bytes, first: int) -> Entries:
+def _unpack(data: bytes, first: int) -> PositionEntries:
     raw = zstandard.ZstdDecompressor().decompress(data)
     count = len(raw) // _ENTRY_BYTES
     planes = np.frombuffer(raw, np.uint8, 8 * count).reshape(8, count)
     steps = np.ascontiguousarray(planes.T).view("<u8").reshape(count)
     places = np.frombuffer(raw, "<u2", count, 8 * count)
     tags = np.frombuffer(raw, "<u4", count, 10 * count)
-    return Entries(np.cumsum(steps, dtype=np.uint64), first + places.astype(np.int64), tags)
+    return PositionEntries(np.cumsum(steps, dtype=np.uint64), first + places.astype(np.int64), tags)
 
 
-def look_up(session: Session, key: int) -> Entries:
+def look_up(session: Session, key: int) -> PositionEntries:
     """Read the entries of a key, by serial."""
     parts = session.execute(select(col(ArchivePart.id), col(ArchivePart.first), col(ArchivePart.bits))).all()
-    found: dict[int, Entries] = {}
-    for bits in {part.bits for part in parts}:  # a query for each: SQLite goes by no index in a join by bucket
+    found: dict[int, PositionEntries] = {}
+    for bits in {part.bits for part in parts}:  # a query for each: SQLite uses no index for a join on the bucket
         firsts = {part.id: part.first for part in parts if part.bits == bits}
         query = select(col(ArchivePosition.part_id), col(ArchivePosition.data)).where(
             col(ArchivePosition.part_id).in_(firsts), col(ArchivePosition.bucket) == key >> 64 - bits
@@ -98,15 +98,15 @@ def look_up(session: Session, key: int) -> Entries:
     return joined([found[first] for first in sorted(found)])
 
 
-def add(session: Session, first: int, last: int, entries: Entries) -> None:
-    """Add the entries of new games, all with serials `first` to `last`. Nobody else adds meanwhile."""
+def add(session: Session, first: int, last: int, entries: PositionEntries) -> None:
+    """Add the entries of new games with serials `first` to `last`. The caller prevents concurrent additions."""
     old = _to_merge(session, first, last)
     whole = joined([*(_read(session, part) for part in old), entries]).sorted()
     gone = [part.id for part in old]
     session.execute(delete(ArchivePosition).where(col(ArchivePosition.part_id).in_(gone)))
     session.execute(delete(ArchivePart).where(col(ArchivePart.id).in_(gone)))
     count = len(whole.keys)
-    bits = (count // BUCKET).bit_length()
+    bits = (count // BUCKET_ENTRIES).bit_length()
     part = ArchivePart(first=old[0].first if old else first, last=last, bits=bits, entries=count)
     session.add(part)
     session.flush()
@@ -115,10 +115,10 @@ def add(session: Session, first: int, last: int, entries: Entries) -> None:
 
 
 def _to_merge(session: Session, first: int, last: int) -> list[Row[int | None, int]]:
-    """The parts before new games that are no larger than all behind them together, in the order of serials."""
+    """Return the parts to merge with new games: those no larger than everything after them, ordered by serial."""
     query = (
         select(col(ArchivePart.id), col(ArchivePart.first))
-        .where(col(ArchivePart.last) < first, col(ArchivePart.first) > last - SPAN)
+        .where(col(ArchivePart.last) < first, col(ArchivePart.first) > last - MAX_PART_GAMES)
         .order_by(col(ArchivePart.first).desc())
     )
     found: list[Row[int | None, int]] = []
@@ -130,20 +130,22 @@ def _to_merge(session: Session, first: int, last: int) -> list[Row[int | None, i
     return found
 
 
-def _read(session: Session, part: Row[int | None, int]) -> Entries:
+def _read(session: Session, part: Row[int | None, int]) -> PositionEntries:
     query = select(col(ArchivePosition.data)).where(col(ArchivePosition.part_id) == part.id)
     return joined([_unpack(data, part.first) for data in session.scalars(query.order_by(col(ArchivePosition.bucket)))])
 
 
-def _rows(entries: Entries, part: ArchivePart) -> Iterator[dict[str, object]]:
-    """The buckets of sorted entries; empty ones have no row."""
-    buckets = entries.keys >> np.uint64(32) >> np.uint64(32 - part.bits)  # no shift by 64
+def _rows(entries: PositionEntries, part: ArchivePart) -> Iterator[dict[str, object]]:
+    """Yield the non-empty buckets of sorted entries."""
+    buckets = (
+        entries.keys >> np.uint64(32) >> np.uint64(32 - part.bits)
+    )  # in two steps, because a shift by 64 is undefined
     found = (one.tolist() for one in np.unique(buckets, return_index=True, return_counts=True))
     for number, begin, count in zip(*found, strict=True):
         yield {"part_id": part.id, "bucket": number, "data": _pack(entries.between(begin, begin + count), part.first)}
 
 
 def clear(session: Session) -> None:
-    """Forget all positions."""
+    """Delete all positions."""
     session.execute(delete(ArchivePosition))
     session.execute(delete(ArchivePart))

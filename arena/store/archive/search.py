@@ -1,7 +1,7 @@
-"""What is looked for in the archive, as SQL: filters are conditions, positions and first moves come from their index.
+"""Searches of the archive as SQL: filters become conditions, positions and first moves are looked up in their index.
 
-SQLite keeps no statistics here, so this module rules out the indexes it must not take: a column in `unindexed` form
-only filters what another one has found. PostgreSQL decides by its statistics.
+SQLite keeps no statistics here, so this module excludes unsuitable indexes: a column in `unindexed` form only filters
+rows found by another index. PostgreSQL decides by its statistics.
 """
 
 from __future__ import annotations
@@ -18,28 +18,31 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.store.archive import positions
-from arena.store.archive.archived_game import OPENING, WINNERS, opening_key
+from arena.store.archive.archived_game import MAX_OPENING_PLIES, WINNERS, opening_key
 from arena.store.archive.line import games_of
 from arena.store.base.engine import table_of
 from arena.store.base.errors import BadValueError
 from arena.store.base.models import Analysis, ArchiveGame, ArchiveName
 from arena.store.games.analyses import AnalysisFilter
 
-AFTER_OPENING = 5000
-"""So many games that begin alike may be read to compare more moves than the index has."""
+MAX_COMPARED = 5000
+"""Maximum number of games with a common opening that are read to compare moves beyond the index."""
 SEATS = (ArchiveGame.first_id, ArchiveGame.second_id)
-FEW = 100
-"""From so many on, numbers go to the database as one parameter."""
+MAX_INLINE_IDS = 100
+"""From this length on, a list of ids is sent to the database as one parameter."""
 MAX_SERIAL = 2**31 - 1
 
 Serials = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """What to look for; None or empty = anything. `player` is part of either name, `moves` the first moves in
-    canonical text, `key` a position's key. `number` is that of the archive or of the collection, `winner` may be
-    `none`; days are numbers such as 20260731, lengths plies, both ends included."""
+class ArchiveSearch:
+    """A search; None or empty matches anything.
+
+    `player` is part of either name, `moves` the first moves in canonical notation, `key` a position key. `number` is
+    the serial or the number in the collection, `winner` may be `none`. Days are numbers such as 20260731, lengths are
+    plies; both bounds are inclusive.
+    """
 
     id: str | None = None
     family: str | None = None
@@ -60,45 +63,51 @@ class Search:
     name: str | None = None
     """A player's whole name, on either side."""
     analysed: AnalysisFilter | None = None
-    """What the analysis of a game must say; without one games that were not analysed are meant too."""
+    """Filter on the analysis; None also matches games that were not analysed."""
 
 
 class Matches:
-    """The games that match a search, to be counted and selected. Raises BadValueError.
+    """The games that match a search, for counting and selecting. Raises BadValueError.
 
-    `among`: only these serials; `by`: only games that were analysed, for a figure of the analysis; `pool`: only games
-    played here in a pool of ratings.
+    `among` limits them to these serials, `by` to analysed games with that figure, `pool` to games played here in a
+    rating pool.
     """
 
     def __init__(
-        self, session: Session, search: Search, *, among: Serials | None = None, by: str = "", pool: str | None = None
+        self,
+        session: Session,
+        search: ArchiveSearch,
+        *,
+        among: Serials | None = None,
+        by: str = "",
+        pool: str | None = None,
     ) -> None:
         self._session, self._search, self._by = session, search, by
         self._is_sqlite = session.get_bind().dialect.name == "sqlite"
         self.is_scan = False
-        """Set it when most games match, so that SQLite goes through all of them in the order asked for."""
+        """Set this if most games match, so that SQLite scans all of them in sort order."""
         self._named = list(_named(session, search, pool))
         self._seats = list(_seats(session, search))
         self._among = _indexed(session, search, among)
-        if len(search.moves) > OPENING:
+        if len(search.moves) > MAX_OPENING_PLIES:
             self._among = self._beginning_with(search.moves)
 
     def count(self) -> int:
-        """Count them."""
+        """Count the matching games."""
         found = self.select(col(ArchiveGame.serial)).subquery()
         return self._session.scalar(select(func.count()).select_from(found)) or 0
 
     def unindexed(self, column: Any) -> ColumnElement[Any]:
-        """Write a number so that SQLite does not go by its index."""
+        """Return the column as an expression for which SQLite uses no index."""
         return column + 0 if self._is_sqlite else column  # type: ignore[no-any-return]
 
     def select(self, *columns: Any) -> Select[Any]:
-        """Select these columns of them."""
+        """Select these columns of the matching games."""
         is_found = self._among is not None or bool(self._by) or self._search.analysed is not None
         is_free = not (is_found or self.is_scan)
         rest = list(self._conditions(is_free=is_free))
         seats = self._seats
-        if is_free and seats:  # SQLite goes by the index of each seat, and takes a game once
+        if is_free and seats:  # one query per side, so that SQLite uses the index of each; each game once
             first, second = (self._is_in(side, seats[0]) for side in SEATS)
             rest += [self._is_on_a_side(names) for names in seats[1:]]
             not_first = ~self._is_in(ArchiveGame.first_id, seats[0], is_free=False)
@@ -111,7 +120,7 @@ class Matches:
         return select(*columns).select_from(self._tables()).where(*rest)
 
     def _tables(self) -> FromClause:
-        """The games, found by serial or by analysis if there is such."""
+        """Return the tables to select from, joined with the found serials and the analyses if needed."""
         games: Any = table_of(ArchiveGame)
         if self._among is not None:
             numbers = self._table(self._among.tolist())
@@ -121,7 +130,7 @@ class Matches:
         return games  # type: ignore[no-any-return]
 
     def _table(self, numbers: list[int]) -> Any:
-        """A table of numbers: its column is `value`."""
+        """Return the numbers as a table with the column `value`."""
         if self._is_sqlite:
             return func.json_each(json.dumps(numbers)).table_valued("value")
         return func.unnest(bindparam(None, numbers, ARRAY(Integer))).table_valued("value").render_derived()
@@ -129,14 +138,14 @@ class Matches:
     def _is_in(self, column: Any, numbers: list[int], *, is_free: bool = True) -> ColumnElement[bool]:
         value = col(column)
         return (value if is_free else self.unindexed(value)).in_(
-            numbers if len(numbers) < FEW else select(self._table(numbers).c.value)
+            numbers if len(numbers) < MAX_INLINE_IDS else select(self._table(numbers).c.value)
         )
 
     def _is_on_a_side(self, names: list[int]) -> ColumnElement[bool]:
         return or_(*(self._is_in(side, names, is_free=False) for side in SEATS))
 
     def _conditions(self, *, is_free: bool) -> Iterator[ColumnElement[bool]]:
-        """All but what is asked of both seats; `is_free`: SQLite may go by the index of any."""
+        """Yield all conditions but those on either side; with `is_free` SQLite may use any index."""
         search, game = self._search, ArchiveGame
         if search.id:
             yield col(game.game_id) == search.id
@@ -159,26 +168,28 @@ class Matches:
             yield col(getattr(Analysis, self._by)).is_not(None)
 
     def _beginning_with(self, moves: Sequence[str]) -> Serials:
-        """The games that begin with these moves, of those found by the first of them. Raises BadValueError."""
-        if (count := self.count()) > AFTER_OPENING:
-            raise BadValueError(f"{count} games begin with the first {OPENING} of these moves; narrow the search")
+        """Return the matching games that begin with all these moves. Raises BadValueError for too many candidates."""
+        if (count := self.count()) > MAX_COMPARED:
+            raise BadValueError(
+                f"{count} games begin with the first {MAX_OPENING_PLIES} of these moves; add more filters"
+            )
         chosen = sorted(self._session.scalars(self.select(col(ArchiveGame.serial))))
         kept = [game.serial for game in games_of(self._session, chosen) if game.moves[: len(moves)] == tuple(moves)]
         return np.array(kept, np.int64)
 
 
-def _indexed(session: Session, search: Search, among: Serials | None) -> Serials | None:
-    """What the index of positions finds, ascending; None if it is not asked."""
+def _indexed(session: Session, search: ArchiveSearch, among: Serials | None) -> Serials | None:
+    """Return the serials found by the position index, ascending; None if the search does not use it."""
     keys = [search.key] if search.key is not None else []
-    keys += [opening_key(search.moves[:OPENING])] if search.moves else []
+    keys += [opening_key(search.moves[:MAX_OPENING_PLIES])] if search.moves else []
     for key in keys:
         found = np.unique(positions.look_up(session, key).serials)
         among = found if among is None else np.intersect1d(among, found, assume_unique=True)
     return among
 
 
-def _named(session: Session, search: Search, pool: str | None) -> Iterator[tuple[Any, list[int]]]:
-    """What is asked for by words: the column, and the numbers it may have."""
+def _named(session: Session, search: ArchiveSearch, pool: str | None) -> Iterator[tuple[Any, list[int]]]:
+    """Yield the conditions by name: each column with its allowed ids."""
     game = ArchiveGame
     if search.family or search.variant:
         yield game.variant_id, _variants(session, search.family, search.variant)
@@ -194,8 +205,8 @@ def _named(session: Session, search: Search, pool: str | None) -> Iterator[tuple
             yield side, _containing(session, part)
 
 
-def _seats(session: Session, search: Search) -> Iterator[list[int]]:
-    """The numbers of names that must be on either side."""
+def _seats(session: Session, search: ArchiveSearch) -> Iterator[list[int]]:
+    """Yield the ids of the names of which one must be on either side."""
     if search.name:
         yield _numbers_of(session, "player", col(ArchiveName.name) == search.name)
     if search.player:
@@ -218,7 +229,7 @@ def _variants(session: Session, family: str | None, variant: str | None) -> list
 
 
 def _numbered(number: str) -> ColumnElement[bool]:
-    """What a number may mean: that in a collection, that in the archive."""
+    """Match a number in the collection, or a serial."""
     is_labelled = col(ArchiveGame.label) == number
     if number.isascii() and number.isdecimal() and 0 < int(number) <= MAX_SERIAL:
         return or_(is_labelled, col(ArchiveGame.serial) == int(number))

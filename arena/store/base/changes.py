@@ -1,7 +1,7 @@
-"""Whether the database has changed: a mark that is another one after every commit, by whichever process.
+"""Change detection: a mark of the database that differs after every commit of any process.
 
-SQLite tells at once and without a read of the file (`PRAGMA data_version`). PostgreSQL is asked for its snapshot, at
-most every tenth of a second; commits of this process count at once.
+SQLite returns it at once without reading the file (`PRAGMA data_version`). PostgreSQL is queried for its snapshot at
+most every 0.1 s; commits of this process count at once.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from arena.store.base.engine import Sessions
 from arena.store.base.errors import translated
 
 SNAPSHOT_S = 0.1
-"""How old a snapshot of PostgreSQL may be: so long a commit of another process may go unnoticed."""
+"""Maximum age of a PostgreSQL snapshot: for so long a commit of another process may go unnoticed."""
 
 
 class Changes:
-    """The mark of one database. Equal marks: nothing was committed between the moments they were taken."""
+    """The mark of one database. Equal marks mean that nothing was committed between them."""
 
     def __init__(self, sessions: Sessions, clock: Callable[[], float] = time.monotonic) -> None:
         self._sessions = sessions
@@ -31,7 +31,7 @@ class Changes:
         self._snapshot: tuple[float, str] | None = None
 
     def mark(self) -> Hashable | None:
-        """The present mark without waiting for anything; None: ask `look`, from a thread."""
+        """Return the current mark without blocking, or None: then call `look` from a thread."""
         if self._sessions.engine.dialect.name == "sqlite":
             return self._data_version()
         with self._lock:
@@ -40,7 +40,7 @@ class Changes:
             return self._sessions.written, self._snapshot[1]
 
     def look(self) -> Hashable:
-        """The present mark; asks the database. Raises StoreUnavailableError."""
+        """Query the database for the current mark. Raises StoreUnavailableError."""
         if self._sessions.engine.dialect.name == "sqlite":
             return self._data_version()
         at, written = self._clock(), self._sessions.written
@@ -51,7 +51,7 @@ class Changes:
         return written, snapshot
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Close the connection."""
         with self._lock:
             if self._file is not None:
                 self._file.close()
@@ -65,4 +65,4 @@ class Changes:
                     f"file:{path}?mode=rw", uri=True, timeout=0, isolation_level=None, check_same_thread=False
                 )
             return int(self._file.execute("PRAGMA data_version").fetchone()[0])
-        return object()  # it cannot be told just now: equal to no other mark
+        return object()  # unknown at the moment: equal to no other mark

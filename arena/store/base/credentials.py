@@ -1,7 +1,7 @@
-"""Secrets and what they allow: passwords, API tokens, browser sessions, roles and scopes.
+"""Passwords, API tokens, browser sessions, roles and scopes.
 
-Refuses to know where they are kept. Passwords are argon2id hashes. Tokens and cookies are 256 random bits, of which
-only the SHA-256 is ever stored: a stolen database opens no door.
+Passwords are argon2id hashes. Tokens and cookies are 256 random bits, of which only the SHA-256 is stored, so a stolen
+database contains no usable secret.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from arena.errors import ArenaError
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
 
-TOKEN_PREFIX: Final = "arena_"  # noqa: S105 - how tokens begin
+TOKEN_PREFIX: Final = "arena_"  # noqa: S105 - a prefix, not a secret
 MIN_PASSWORD: Final = 10
-"""The fewest characters of a password."""
+"""Minimum length of a password."""
 MAX_PASSWORD: Final = 1000
 MIN_DIFFERENT: Final = 5
-"""The fewest different characters of a password."""
-_AROUND: Final = "0123456789!.?*#$_- "
-"""What people put around a word to make a password of it."""
+"""Minimum number of different characters in a password."""
+_DECORATION: Final = "0123456789!.?*#$_- "
+"""Characters that people add around a word to form a password."""
 
 ROLES: Final = ("author", "organiser", "admin")
 SCOPES: Final = ("read", "submit", "organise", "admin", "worker")
@@ -39,35 +39,35 @@ _NAME = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?", re.ASCII)
 
 
 class CredentialError(ArenaError, ValueError):
-    """A name, password, role or scope that cannot be used; the message says what can."""
+    """An invalid name, password, role or scope; the message gives the valid ones."""
 
 
 def scopes_of(role: str) -> frozenset[str]:
-    """All that a role may do. Raises CredentialError for an unknown role."""
+    """Return all scopes of a role. Raises CredentialError for an unknown role."""
     if role not in _ALLOWED:
-        raise CredentialError(f"no role {role!r}; there are {', '.join(ROLES)}")
+        raise CredentialError(f"unknown role {role!r}; choose from {', '.join(ROLES)}")
     return _ALLOWED[role]
 
 
 def read_scopes(text: str) -> tuple[str, ...]:
-    """Scopes from a list separated by blanks or commas, in their own order. Raises CredentialError."""
+    """Parse scopes separated by blanks or commas; return them in canonical order. Raises CredentialError."""
     words = set(text.replace(",", " ").split())
     if unknown := sorted(words - set(SCOPES)):
-        raise CredentialError(f"no scope {unknown[0]!r}; there are {', '.join(SCOPES)}")
+        raise CredentialError(f"unknown scope {unknown[0]!r}; choose from {', '.join(SCOPES)}")
     if not words:
-        raise CredentialError(f"no scope at all; there are {', '.join(SCOPES)}")
+        raise CredentialError(f"missing scope; choose from {', '.join(SCOPES)}")
     return tuple(scope for scope in SCOPES if scope in words)
 
 
 def is_name(text: str) -> bool:
-    """Whether a user or a bot can be called that."""
+    """Return whether the text is a valid name for a user or a bot."""
     return _NAME.fullmatch(text) is not None
 
 
 def read_name(text: str, noun: str) -> str:
-    """The name of a user or a bot, as it stands in addresses. Raises CredentialError with the rule."""
+    """Return the name of a user or bot unchanged if it is valid. Raises CredentialError with the rule."""
     if not is_name(text):
-        raise CredentialError(f"{noun} name {text[:60]!r} cannot be one; write {NAME_RULE}")
+        raise CredentialError(f"invalid {noun} name {text[:60]!r}; write {NAME_RULE}")
     return text
 
 
@@ -79,26 +79,26 @@ def _hasher() -> PasswordHasher:
 
 
 def check_password(password: str, name: str = "") -> None:
-    """Refuse a password of the user `name` that somebody would guess. Raises CredentialError saying what is wrong."""
+    """Reject a password of the user `name` that is easy to guess. Raises CredentialError with the reason."""
     if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
-        raise CredentialError(f"a password has {MIN_PASSWORD} to {MAX_PASSWORD} characters")
+        raise CredentialError(f"a password must have {MIN_PASSWORD} to {MAX_PASSWORD} characters")
     if not password.isprintable():
-        raise CredentialError("a password has no NUL, tabs, line breaks or other characters that cannot be seen")
+        raise CredentialError("a password must not contain NUL, tabs, line breaks or other invisible characters")
     plain = password.lower()
-    if name and name.lower() in plain and not plain.replace(name.lower(), "").strip(_AROUND):
-        raise CredentialError("a password is more than the user's name; take another one")
-    if len(set(plain)) < MIN_DIFFERENT or _bare(plain) in _commonest():
-        raise CredentialError("this password is among the first that are guessed; take another one")
+    if name and name.lower() in plain and not plain.replace(name.lower(), "").strip(_DECORATION):
+        raise CredentialError("this password is little more than the user's name; choose another one")
+    if len(set(plain)) < MIN_DIFFERENT or _strip_decoration(plain) in _common_passwords():
+        raise CredentialError("this password is easy to guess; choose another one")
 
 
-def _bare(plain: str) -> str:
-    """A password without what is put around a word."""
-    return plain.strip(_AROUND) or plain
+def _strip_decoration(plain: str) -> str:
+    """Strip the characters that people add around a word."""
+    return plain.strip(_DECORATION) or plain
 
 
 @cache
-def _commonest() -> frozenset[str]:
-    """Words and rows of keys that are the first to be guessed, alone or with digits around them."""
+def _common_passwords() -> frozenset[str]:
+    """Return the words and key rows that attackers guess first, alone or with digits around them."""
     words = """
         password passwort passw0rd p@ssword p@ssw0rd passwordpassword changeme letmein welcome administrator admin
         root qwerty qwertyui qwertyuio qwertyuiop qwertz qwertzuiop azerty azertyuiop asdfghjkl asdfghjklqw zxcvbnm
@@ -112,42 +112,45 @@ def _commonest() -> frozenset[str]:
 
 
 def hash_password(password: str, name: str = "") -> str:
-    """The argon2id hash of a password of the user `name`; takes a good part of a second. Raises as `check_password`."""
+    """Return the argon2id hash of a password of the user `name`; takes a good part of a second.
+
+    Raises the errors of `check_password`.
+    """
     check_password(password, name)
     return _hasher().hash(password)
 
 
 @cache
-def _decoy() -> str:
+def _decoy_hash() -> str:
     return _hasher().hash(secrets.token_urlsafe())
 
 
 def verify_password(stored: str | None, password: str) -> bool:
-    """Whether a password is the one; as slow for a user without one, so that time tells nothing."""
+    """Return whether the password is right. Takes as long for an unknown user, so that the time reveals nothing."""
     from argon2.exceptions import Argon2Error, InvalidHashError
 
     try:
-        _hasher().verify(stored or _decoy(), password[:MAX_PASSWORD])
+        _hasher().verify(stored or _decoy_hash(), password[:MAX_PASSWORD])
     except (Argon2Error, InvalidHashError):
         return False
     return stored is not None and len(password) <= MAX_PASSWORD
 
 
 def new_password() -> str:
-    """A random password a person can type."""
+    """Generate a random password that is easy to type."""
     return "-".join(secrets.token_hex(3) for _ in range(4))
 
 
 def new_secret(prefix: str = "") -> str:
-    """256 random bits as text."""
+    """Generate 256 random bits as text."""
     return prefix + secrets.token_urlsafe(32)
 
 
 def new_token() -> str:
-    """A fresh API token: `arena_` and 43 characters."""
+    """Generate an API token: `arena_` and 43 characters."""
     return new_secret(TOKEN_PREFIX)
 
 
 def digest_of(secret: str) -> str:
-    """What is stored of a token or a cookie."""
+    """Return the SHA-256 of a token or cookie, as it is stored."""
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()

@@ -1,4 +1,4 @@
-"""Opens the database: SQLite in WAL mode, or PostgreSQL; its two kinds of transactions. Refuses to know any table."""
+"""Database connections: SQLite in WAL mode or PostgreSQL, with reading and writing transactions."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from arena.store.base.health import Health
 T = TypeVar("T")
 
 BATCH = 500
-"""Rows per statement, within the parameter limits of every database."""
+"""Rows per statement, within the parameter limits of both databases."""
 BUSY_MS = 5000
-"""How long a writer of SQLite waits for another one, and a reader of PostgreSQL for a free connection."""
+"""Time for which a SQLite writer waits for another one, and a PostgreSQL reader for a free connection."""
 
-_ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 25_000}
-"""So that a server whose machine or network is gone without a word is missed within half a minute, not hours."""
+_KEEP_ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 25_000}
+"""TCP keep-alive settings: a lost server is noticed within half a minute, not hours."""
 _WRITING = "arena_writing"
 
 
 def open_engine(url: str, *, pool_size: int = 10) -> Engine:
-    """An engine for a database URL: `sqlite:///FILE` or `postgresql+psycopg://…`. Raises BadValueError."""
+    """Create an engine for `sqlite:///FILE` or `postgresql+psycopg://…`. Raises BadValueError."""
     try:
         target = make_url(url)
     except ArgumentError:
-        raise BadValueError(f"not a database URL: {url!r}; write sqlite:///FILE or postgresql+psycopg://…") from None
+        raise BadValueError(f"invalid database URL {url!r}; write sqlite:///FILE or postgresql+psycopg://…") from None
     if target.drivername == "postgresql":
         target = target.set(drivername="postgresql+psycopg")
     options: dict[str, Any] = {
@@ -49,13 +49,13 @@ def open_engine(url: str, *, pool_size: int = 10) -> Engine:
     }
     if target.get_backend_name() == "postgresql":
         waits = f"-c lock_timeout={2 * BUSY_MS} -c idle_in_transaction_session_timeout=300000"
-        options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5, "options": waits, **_ALIVE}}
+        options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5, "options": waits, **_KEEP_ALIVE}}
     elif target.get_backend_name() != "sqlite":
-        raise BadValueError(f"not a database of the arena: {target.drivername}; use sqlite or postgresql+psycopg")
+        raise BadValueError(f"unsupported database {target.drivername!r}; use sqlite or postgresql+psycopg")
     elif target.database in (None, "", ":memory:"):
-        raise BadValueError("the arena's SQLite database is a file: sqlite:///FILE")
+        raise BadValueError("the SQLite database must be a file; write sqlite:///FILE")
     else:
-        with suppress(OSError):  # whoever connects is told
+        with suppress(OSError):  # connecting will raise the error
             make_file(Path(target.database))
     try:
         engine = create_engine(target, **options)
@@ -74,8 +74,8 @@ def open_engine(url: str, *, pool_size: int = 10) -> Engine:
 def _configure_sqlite(engine: Engine) -> None:
     @event.listens_for(engine, "connect")
     def connect(connection: sqlite3.Connection, _: Any) -> None:
-        # The driver must not begin transactions by itself: a reader that turns writer fails at once when another
-        # one has written meanwhile, whatever the busy timeout.
+        # The driver must not begin transactions by itself: a reader that becomes a writer fails at once if another
+        # process has written meanwhile, regardless of the busy timeout.
         connection.isolation_level = None
         try:
             for pragma in (f"busy_timeout={BUSY_MS}", "synchronous=NORMAL", "foreign_keys=ON"):
@@ -92,7 +92,7 @@ def _configure_sqlite(engine: Engine) -> None:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch a new file to its write-ahead log. SQLite does not apply the busy timeout to that: we wait ourselves."""
+    """Switch a new file to WAL mode. SQLite does not apply the busy timeout to that, so this function retries."""
     deadline = time.monotonic() + BUSY_MS / 1000
     while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         try:
@@ -104,24 +104,24 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 
 
 def batched(rows: Iterable[T]) -> Iterator[list[T]]:
-    """Rows in portions that fit one statement of every database."""
+    """Yield rows in batches that fit one statement of both databases."""
     source = iter(rows)
     while part := list(islice(source, BATCH)):
         yield part
 
 
 def table_of(model: type[SQLModel]) -> Table:
-    """The table of a model, for statements that go by no objects."""
+    """Return the table of a model, for statements that bypass the ORM."""
     return SQLModel.metadata.tables[str(model.__tablename__)]
 
 
 class Sessions:
-    """Sessions of one engine: `reading()` sees one state of the database, `writing()` commits all or nothing."""
+    """Sessions of one engine: `reading()` sees one snapshot of the database, `writing()` is one transaction."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.health = Health(engine)
-        # One snapshot per reading session: SQLite gives that anyway, PostgreSQL at this level.
+        # One snapshot per reading session: SQLite's default; PostgreSQL needs this isolation level.
         self.reader = engine
         if engine.dialect.name == "postgresql":
             self.reader = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
@@ -129,22 +129,22 @@ class Sessions:
         self._fence: ContextVar[Callable[[Session], None] | None] = ContextVar("fence", default=None)
         self._commits = count(1)
         self.written = 0
-        """Another number after every commit of this process."""
+        """A number that differs after every commit of this process."""
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """A session that writes nothing. Raises StoreUnavailableError."""
-        with self._noted(), Session(self.reader, expire_on_commit=False, autoflush=False) as session:
+        """Open a read-only session. Raises StoreUnavailableError."""
+        with self._translated(), Session(self.reader, expire_on_commit=False, autoflush=False) as session:
             yield session
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
-        """A session whose transaction is committed at the end of the block, or not at all when it raises.
+        """Open a session that commits at the end of the block, or rolls back if the block raises.
 
-        Raises DamagedDatabaseError for a database that is known to be damaged, StoreUnavailableError.
+        Raises DamagedDatabaseError if the database is known to be damaged, StoreUnavailableError.
         """
         self.health.require_sound()
-        with self._noted(), Session(self.writer, expire_on_commit=False) as session:
+        with self._translated(), Session(self.writer, expire_on_commit=False) as session:
             if fence := self._fence.get():
                 fence(session)
             yield session
@@ -152,8 +152,8 @@ class Sessions:
             self.written = next(self._commits)
 
     @contextmanager
-    def _noted(self) -> Iterator[None]:
-        """Errors of the driver as those of the store; damage is remembered."""
+    def _translated(self) -> Iterator[None]:
+        """Translate the driver's errors to those of the store, and remember damage."""
         try:
             with translated():
                 yield
@@ -163,7 +163,7 @@ class Sessions:
 
     @contextmanager
     def fenced(self, require: Callable[[Session], None]) -> Iterator[None]:
-        """For the length of a `with`, every transaction this thread writes begins with `require`, which may raise."""
+        """Start every writing transaction of this thread with `require`, which may raise, until the block ends."""
         token = self._fence.set(require)
         try:
             yield
@@ -172,5 +172,5 @@ class Sessions:
 
 
 def fetch(session: Session, query: Select[*tuple[Any, ...]]) -> Sequence[Any]:
-    """All rows of a query of columns, as tuples."""
+    """Return all rows of a query of columns, as tuples."""
     return session.execute(query).all()

@@ -1,17 +1,12 @@
-"""What can go wrong in the store, as others see it. Refuses to know HTTP and exit codes.
+"""Errors of the store.
 
-StoreError
-├── StoreUnavailableError   locked, full, unreachable: try again later
-│   ├── StorageError        the disk is full, or cannot be written
-│   ├── DamagedDatabaseError    its file is damaged: a backup is to be restored
-│   └── LeaseLostError      somebody else coordinates: what was to be written was not
-├── SchemaError             the database has another schema than the program
-│   └── EmptyDatabaseError      it has no tables, or nothing in them
-├── NotFoundError           there is no such thing
-├── ConflictError           it is not in a state for that
-│   └── TakenError          a name is somebody's, a place is filled: another one helps
-├── QuotaError              more than the user may have
-└── BadValueError           a value or a cursor that cannot be used
+StoreError ├── StoreUnavailableError   locked, full, unreachable: try again later │   ├── StorageError        the disk
+is full or read-only │   ├── DamagedDatabaseError    the file is damaged: restore a backup │   └── LeaseLostError
+another coordinator has the lease: nothing was written ├── SchemaError             the database has another schema than
+the program │   └── EmptyDatabaseError      it has no tables or no rows ├── NotFoundError           the object does not
+exist ├── ConflictError           the object's state does not allow it │   └── TakenError          a name or place is
+taken: choose another one ├── QuotaError              the user's limit is exceeded └── BadValueError           an
+invalid value or cursor
 """
 
 from __future__ import annotations
@@ -26,7 +21,7 @@ from arena.store.base.credentials import NAME_RULE, is_name
 
 
 class DamagedDatabaseError(StoreUnavailableError):
-    """The database is damaged. It may be read as far as that goes, and is written no more."""
+    """The database is damaged. Reading is allowed as far as it works; writing is not."""
 
     def __init__(self, problem: str) -> None:
         self.problem = problem
@@ -35,24 +30,24 @@ class DamagedDatabaseError(StoreUnavailableError):
 
 
 class LeaseLostError(StoreUnavailableError):
-    """Somebody else has the lease under which this was to be written. Nothing was changed."""
+    """Another coordinator has the lease that this write requires. Nothing was changed."""
 
 
 class SchemaError(StoreError):
-    """The schema of the database is not the program's; the message names the command that helps."""
+    """The database does not have the program's schema; the message names the command that helps."""
 
     kind = "unavailable"
-    own_exit = Exit.USAGE  # the database is there: the command was given the wrong one, or comes too early
+    own_exit = Exit.USAGE  # the database exists: the user named the wrong one, or must upgrade it first
 
 
 class EmptyDatabaseError(SchemaError):
-    """The database has no tables, or no rows: there is nothing to read or to check."""
+    """The database has no tables or no rows: there is nothing to read or to check."""
 
     own_exit = Exit.NOT_FOUND
 
 
 class NotFoundError(StoreError, LookupError):
-    """There is no such thing. `noun` and `name` say what was looked for; near ones of `known` are named."""
+    """The object does not exist. `noun` and `name` describe it; similar names of `known` are suggested."""
 
     kind = "not-found"
 
@@ -62,12 +57,12 @@ class NotFoundError(StoreError, LookupError):
         message = f"no {noun} {name!r}" if isinstance(name, str) else f"no {noun} {name}"
         hint = did_you_mean(found)
         if not hint and noun in ("bot", "user") and not is_name(str(name)):
-            hint = f"nothing can be called that: write {NAME_RULE}"
+            hint = f"invalid name: write {NAME_RULE}"
         super().__init__(message, hint=hint, near=found)
 
 
 class ConflictError(StoreError):
-    """Not possible in the present state. `state` is that state, where there is one."""
+    """The present state does not allow it; `state` is that state if there is one."""
 
     kind = "conflict"
 
@@ -77,19 +72,19 @@ class ConflictError(StoreError):
 
 
 class TakenError(ConflictError):
-    """What is asked for is somebody's already, or filled: a name, a database."""
+    """The requested name or place is taken, or the database is not empty."""
 
-    own_exit = Exit.USAGE  # the words of the command line are to be others
+    own_exit = Exit.USAGE  # the user must give another name on the command line
 
 
 class QuotaError(StoreError):
-    """More than this user may have; the message names the limit."""
+    """The user's limit is exceeded; the message names it."""
 
     kind = "forbidden"
 
 
 class BadValueError(StoreError, ValueError):
-    """A value the store cannot take, or a cursor it did not give out."""
+    """An invalid value or cursor."""
 
 
 __all__ = [
@@ -111,22 +106,22 @@ __all__ = [
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn what the database driver raises into the errors above; faults of the program pass unchanged."""
+    """Translate errors of the database driver into those above; programming errors pass unchanged."""
     try:
         yield
     except (exc.DataError, OverflowError, UnicodeEncodeError) as error:
-        raise BadValueError(f"a value the database cannot hold: {_reason(error)}") from error
+        raise BadValueError(f"the database cannot store this value: {_reason(error)}") from error
     except exc.DBAPIError as error:
         found = _translation(error)
         if found is None:
             raise
         raise found from error
     except exc.TimeoutError as error:
-        raise StoreUnavailableError("all connections to the database are in use; try again soon") from error
+        raise StoreUnavailableError("all connections to the database are in use; retry soon") from error
 
 
 def _translation(error: exc.DBAPIError) -> StoreError | None:
-    """What an error of the driver is to others; None for a fault of the program."""
+    """Return the store's error for an error of the driver; None for a programming error."""
     found: StoreError | None = None
     is_outage = isinstance(error, (exc.OperationalError, exc.InterfaceError, exc.InternalError))
     is_wrong = isinstance(error, exc.ProgrammingError)
@@ -137,14 +132,14 @@ def _translation(error: exc.DBAPIError) -> StoreError | None:
     elif (is_outage or is_wrong) and _is_missing_table(error):
         found = SchemaError(f"{_reason(error)}; run `arena db upgrade`")
     elif is_wrong and "NUL" in str(error.orig):
-        found = BadValueError("a text with a NUL character, which the database cannot hold")
+        found = BadValueError("the database cannot store a text with a NUL character")
     elif is_outage or error.connection_invalidated:
         found = StoreUnavailableError(f"the database cannot be used now: {_reason(error)}")
     return found
 
 
 def _storage_problem(error: BaseException) -> str:
-    """What a driver says of the disk; empty where it says nothing of it."""
+    """Describe a problem with the disk; return an empty string for other errors."""
     name = getattr(error, "sqlite_errorname", "") or type(error).__name__
     if name in ("SQLITE_FULL", "DiskFull"):
         return "the disk of the server is full: the database cannot grow"
@@ -156,13 +151,13 @@ def _storage_problem(error: BaseException) -> str:
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether a driver says that the database itself is damaged."""
+    """Return whether the driver reports that the database itself is damaged."""
     name = getattr(error, "sqlite_errorname", "") or type(error).__name__
     return name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or name in ("DataCorrupted", "IndexCorrupted")
 
 
 def _reason(error: Exception) -> str:
-    """The driver's own words, on one line."""
+    """Return the driver's message on one line."""
     cause = getattr(error, "orig", None) or error
     return " ".join(str(cause).split())
 

@@ -1,7 +1,7 @@
-"""The tables of the arena: one schema for SQLite and PostgreSQL. Refuses to know any query (see `arena.store`).
+"""The tables of the arena: one schema for SQLite and PostgreSQL.
 
-Times are UTC. JSON columns hold plain data; what lists and filters need stands in columns of its own. Every foreign key
-and every column a page filters or sorts by has an index.
+Times are UTC. JSON columns contain plain data; lists and filters have columns of their own. Every foreign key and every
+column by which a page filters or sorts has an index.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ SQLModel.metadata = MetaData(
 
 
 class Utc(TypeDecorator[datetime]):
-    """A time with zone, stored as UTC; SQLite forgets zones, so they are put back on reading."""
+    """A time with zone, stored as UTC. SQLite drops zones, so they are restored on reading."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Any) -> datetime | None:
-        """To UTC. Raises ValueError for a naive time."""
+        """Convert to UTC. Raises ValueError for a naive time."""
         if value is not None and value.tzinfo is None:
             raise ValueError(f"a time without a zone: {value}")
         return value.astimezone(UTC) if value else None
 
     def process_result_value(self, value: datetime | None, dialect: Any) -> datetime | None:
-        """With its zone."""
+        """Restore the zone."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
 def now() -> datetime:
-    """The present time in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
@@ -60,15 +60,15 @@ def _json(default: Any) -> Any:
     return Field(default_factory=default, sa_column=Column(JSON, nullable=False))
 
 
-# -- people ------------------------------------------------------------------------------------------------------------
+# -- users -------------------------------------------------------------------------------------------------------------
 
 
 MAX_ABOUT, MAX_LINK = 1000, 200
-"""How much users may say of themselves, and how long the address of their own page may be."""
+"""Maximum lengths of a user's profile text and of the address of their own page."""
 
 
 class User(SQLModel, table=True):
-    """Somebody with an account. `role`: `author`, `organiser`, `admin`; without a password hash no log-in by form."""
+    """A user account. `role` is `author`, `organiser` or `admin`. A password hash is needed for the log-in form."""
 
     __tablename__ = "users"
     id: int | None = Field(default=None, primary_key=True)
@@ -77,15 +77,15 @@ class User(SQLModel, table=True):
     password_hash: str | None = None
     is_active: bool = True
     about: str = Field(default="", max_length=MAX_ABOUT)
-    """What they say of themselves, and an address of theirs: shown to everybody."""
+    """Public profile text; `link` is a public address."""
     link: str = Field(default="", max_length=MAX_LINK)
     created_at: datetime = _created()
 
 
 class Token(SQLModel, table=True):
-    """An API token: only the SHA-256 of its secret is kept. `scopes` is a blank-separated list.
+    """An API token: only the SHA-256 of its secret is stored. `scopes` is a blank-separated list.
 
-    `parent_id` is the token it was made with: it dies with it.
+    `parent_id` is the token it was made with, which also ends this one.
     """
 
     __tablename__ = "tokens"
@@ -102,12 +102,12 @@ class Token(SQLModel, table=True):
 
     @property
     def has_expired(self) -> bool:
-        """Whether its time is over."""
+        """True once its expiry has passed."""
         return self.expires is not None and self.expires <= now()
 
 
 class Login(SQLModel, table=True):
-    """A browser session: the SHA-256 of its cookie, and the token its forms must carry."""
+    """A browser session: the SHA-256 of its cookie, and the CSRF token that its forms must send."""
 
     __tablename__ = "logins"
     digest: str = Field(primary_key=True, max_length=64)
@@ -117,8 +117,8 @@ class Login(SQLModel, table=True):
     expires: datetime = _time(index=True)
 
 
-class Guess(SQLModel, table=True):
-    """Wrong log-ins lately, and portions of requests, under the SHA-256 of what they are counted by."""
+class LoginAttempt(SQLModel, table=True):
+    """Counter of recent wrong log-ins or requests, keyed by a SHA-256."""
 
     __tablename__ = "guesses"
     key: str = Field(primary_key=True, max_length=64)
@@ -126,8 +126,8 @@ class Guess(SQLModel, table=True):
     updated_at: datetime = _time()
 
 
-class KnownPlace(SQLModel, table=True):
-    """A browser or an address, by its SHA-256, from which a user has logged in."""
+class TrustedDevice(SQLModel, table=True):
+    """A trusted device: SHA-256 of a browser cookie or an IP address from which a user has logged in."""
 
     __tablename__ = "known_places"
     user_id: int = Field(primary_key=True, foreign_key="users.id")
@@ -138,8 +138,8 @@ class KnownPlace(SQLModel, table=True):
 # -- bots --------------------------------------------------------------------------------------------------------------
 
 
-class Bot(SQLModel, table=True):
-    """A bot: a name with an owner, whatever versions it has."""
+class BotIdentity(SQLModel, table=True):
+    """A bot: a name with an owner, independent of its versions."""
 
     __tablename__ = "bots"
     id: int | None = Field(default=None, primary_key=True)
@@ -148,15 +148,15 @@ class Bot(SQLModel, table=True):
     description: str = ""
     is_retired: bool = False
     plays_people: bool = Field(default=False)
-    """Whether its owner lets people play against it."""
+    """True if its owner lets people play against it."""
     created_at: datetime = _created()
 
 
 class Version(SQLModel, table=True):
-    """One immutable upload of a bot. `name` is what records call it: `bot v3`.
+    """One immutable upload of a bot. `name` is its name in records: `bot v3`.
 
     `bundle` is the SHA-256 of the stored bundle, empty for a bot that is a command of this installation (the samples).
-    `state` is `uploaded`, `checking`, `active`, `failed` or `retired`; only active ones are entered in tournaments.
+    `state` is `uploaded`, `checking`, `active`, `failed` or `retired`; only active versions enter tournaments.
     """
 
     __tablename__ = "versions"
@@ -176,15 +176,15 @@ class Version(SQLModel, table=True):
     log: str = Field(default="", sa_column=Column(Text, nullable=False))
     problem: str = ""
     place: str = Field(default="", max_length=16)
-    """Where it runs: empty in the sandbox of the arena, `remote` on its author's machine."""
+    """Where it runs: empty for the arena's sandbox, `remote` for its author's machine."""
     follows_id: int | None = Field(default=None, foreign_key="versions.id", index=True)
-    """The version whose ratings this one starts from (its mu, with a wide sigma)."""
+    """The version from whose ratings this one starts (its mu, with a wide sigma)."""
     created_at: datetime = _created()
     checked: datetime | None = _time(nullable=True)
 
 
-class Presence(SQLModel, table=True):
-    """A remote version that was connected at `seen`, and perhaps is: news, not truth. `latency_ms`: there and back."""
+class RemotePresence(SQLModel, table=True):
+    """The last reported connection of a remote version at `seen`; it may be outdated. `latency_ms` is a round trip."""
 
     __tablename__ = "presences"
     version_id: int = Field(primary_key=True, foreign_key="versions.id", sa_column_kwargs={"autoincrement": False})
@@ -197,7 +197,7 @@ class Presence(SQLModel, table=True):
 
 
 class VersionFamily(SQLModel, table=True):
-    """A family a version plays, with the variants its check found it eligible for."""
+    """A family that a version plays, with the variants that its check found it can play."""
 
     __tablename__ = "version_families"
     version_id: int = Field(primary_key=True, foreign_key="versions.id")
@@ -211,7 +211,7 @@ class VersionFamily(SQLModel, table=True):
 class Schedule(SQLModel, table=True):
     """A recurring tournament: a cron expression in a time zone, and the template of what it creates.
 
-    `catch_up` says what follows downtime: `skip` (nothing), `once` (one run for all missed ones) or `all`.
+    `catch_up` is the reaction to fire times missed during downtime: `skip` (none), `once` (one run for all) or `all`.
     """
 
     __tablename__ = "schedules"
@@ -231,7 +231,7 @@ class Tournament(SQLModel, table=True):
     """A tournament. `settings` is the whole document it was created from.
 
     `state`: `scheduled`, `running`, `paused`, `draining` (running games finish, then paused), `finished`, `cancelled`;
-    `open` where people begin games as they come.
+    `open` for the games that people start at any time.
     """
 
     __tablename__ = "tournaments"
@@ -256,11 +256,11 @@ class Tournament(SQLModel, table=True):
     started_at: datetime | None = _time(nullable=True)
     finished_at: datetime | None = _time(nullable=True, index=True)
     planned_games: int = 0
-    """Games that are over or still to be played: all but the cancelled ones."""
+    """Number of games that are over or still to be played: all but the cancelled ones."""
     finished_games: int = 0
-    """Games that are over: those with a result and those given up."""
+    """Number of games that are over: those with a result and those given up."""
     findings: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
-    """What the results of a finished one say beyond strengths; empty where there are too few, None before."""
+    """Statistical findings after the end; empty with too few results, None before the end."""
     schedule_id: int | None = Field(default=None, foreign_key="schedules.id", index=True)
     fire_time: datetime | None = _time(nullable=True)
     created_by: int = Field(foreign_key="users.id", index=True)
@@ -268,14 +268,14 @@ class Tournament(SQLModel, table=True):
 
     @property
     def priority(self) -> int:
-        """Of its games, before those of tournaments with a lower one; stored among the settings."""
+        """Priority of its games over those of other tournaments; stored in the settings."""
         return int(self.settings.get("priority", 0))
 
 
 class Entry(SQLModel, table=True):
-    """A version entered in a tournament; `seat` is its number in the tables. `eligibility` says why it may play.
+    """A version entered in a tournament; `seat` is its number in the tables. `eligibility` is why it may play.
 
-    `suspended` says why it plays no more, where the coordinator has withdrawn it.
+    `suspended` is the reason if the coordinator has withdrawn it.
     """
 
     __tablename__ = "entries"
@@ -293,13 +293,13 @@ class Entry(SQLModel, table=True):
 
 
 class Game(SQLModel, table=True):
-    """One planned game, and its result once there is one.
+    """A planned game, and its result once there is one.
 
-    `id` is the content hash of its spec. `sequence` numbers the games of a tournament in planned order; `commit_number`
-    numbers all results in the order of their commits (ratings are folded in it). `state`: `planned`, `queued`,
-    `running`, `finished`, `void` (given up) or `cancelled`. `attempt` counts the times it was handed out,
-    `lease_owner` names the coordinator that has it or brought its result, `worker` the one of a cluster that played it.
-    `is_rated` is the tournament's word at the time of planning.
+    `id` is the content hash of its spec. `sequence` numbers the games of a tournament in planned order. `commit_number`
+    numbers all results in commit order, in which ratings are folded. `state`: `planned`, `queued`, `running`,
+    `finished`, `void` (given up) or `cancelled`. `attempt` counts how often it was dispatched. `lease_owner` is the
+    coordinator that has it or committed its result, `worker` the cluster worker that played it. `is_rated` is copied
+    from the tournament when the game is planned.
     """
 
     __tablename__ = "games"
@@ -347,7 +347,7 @@ class Game(SQLModel, table=True):
 
 
 class Record(SQLModel, table=True):
-    """The whole `GameRecord` of a finished game as compressed JSON, apart from `games` so that lists stay light."""
+    """The whole `GameRecord` of a finished game as compressed JSON, separate from `games` to keep lists fast."""
 
     __tablename__ = "records"
     game_id: str = Field(primary_key=True, foreign_key="games.id", max_length=32)
@@ -355,10 +355,10 @@ class Record(SQLModel, table=True):
 
 
 class PersonGame(SQLModel, table=True):
-    """A game of a person, who has an account (`user_id`) or the cookie with the digest `guest`.
+    """A game of a person, who has an account (`user_id`) or a cookie with the digest `guest`.
 
-    `plies` is how it went so far, each as `[move, ply]`: such a game goes on after whatever happens to its referee.
-    `asked` is what the person decided and the referee has not taken yet.
+    `plies` are the moves so far, each as `[move, ply]`, so that the game can resume after a crash of the referee.
+    `asked` is the person's action that the referee has not processed yet.
     """
 
     __tablename__ = "people_games"
@@ -373,7 +373,7 @@ class PersonGame(SQLModel, table=True):
 
 
 class Void(SQLModel, table=True):
-    """An attempt at a game that came to nothing through no fault of a bot; it was played again or given up."""
+    """A void attempt at a game: it failed through no fault of a bot and was replayed or given up."""
 
     __tablename__ = "voids"
     id: int | None = Field(default=None, primary_key=True)
@@ -385,10 +385,10 @@ class Void(SQLModel, table=True):
     voided_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
 
 
-class Rating(SQLModel, table=True):
-    """One version's rating in one pool, after the game with commit number `last`.
+class VersionRating(SQLModel, table=True):
+    """One version's rating in one pool after the game with commit number `last`.
 
-    `opposition` is the sum of the opponents' mu before each game: divided by `games`, the average opponent.
+    `opposition` is the sum of the opponents' mu before each game; divided by `games` it is the average opponent.
     """
 
     __tablename__ = "ratings"
@@ -408,7 +408,7 @@ class Rating(SQLModel, table=True):
 
 
 class RatingChange(SQLModel, table=True):
-    """What one game did to one rating: the line of a rating plot."""
+    """The effect of one game on one rating: a point of a rating plot."""
 
     __tablename__ = "rating_changes"
     __table_args__ = (Index("ix_rating_changes_version_pool_commit_number", "version_id", "pool", "commit_number"),)
@@ -423,9 +423,9 @@ class RatingChange(SQLModel, table=True):
 
 
 class Rebuild(SQLModel, table=True):
-    """A rebuild of all ratings that is under way or was killed; up to the commit number `last` it is done.
+    """A running or interrupted rebuild of all ratings; results up to the commit number `last` are done.
 
-    `without`: the SHA-256 of the games it leaves out, empty for none.
+    `without` is the SHA-256 of the ids of excluded games, empty for none.
     """
 
     __tablename__ = "rebuilds"
@@ -435,7 +435,7 @@ class Rebuild(SQLModel, table=True):
 
 
 class RebuiltChange(SQLModel, table=True):
-    """A rating change as a rebuild wants it, other than it is stored; without numbers where there should be none."""
+    """A rating change that a rebuild corrects. Its numbers are NULL if the stored change must be deleted."""
 
     __tablename__ = "rebuilt_changes"
     rebuild_id: str = Field(primary_key=True, max_length=32)
@@ -453,8 +453,11 @@ class RebuiltChange(SQLModel, table=True):
 
 
 class ArchiveName(SQLModel, table=True):
-    """A word that games of the archive share: a `player`, a `variant` (`loa standard`), a `termination`, a `source`, a
-    `pool` of ratings. `folded` is the name without the case of letters, for searches by a part of it."""
+    """A name shared by archived games.
+
+    `kind` is `player`, `variant` (`loa standard`), `termination`, `source` or `pool` (of ratings). `folded` is the
+    case-folded name, for searches by part of it.
+    """
 
     __tablename__ = "archive_names"
     __table_args__ = (UniqueConstraint("kind", "name"),)
@@ -468,18 +471,18 @@ _SEARCHED = ("variant_id", "first_id", "second_id", "termination_id", "source_id
 
 
 def _covering(*first: str) -> Index:
-    """Order games by these columns; the other searched columns follow, so that filters read the index alone."""
+    """Create an index on these columns; the other searched columns follow, so that filters read only the index."""
     rest = [name for name in _SEARCHED if name not in first]
     return Index(f"ix_archive_games_{first[0]}", *first, *rest)
 
 
 class ArchiveGame(SQLModel, table=True):
-    """What the archive knows of a game, imported or played here: numbered for good from 1.
+    """The searchable properties of an archived game, imported or played here, with a permanent serial from 1.
 
-    `game_id` is the id of a game played here, else the digest of the content; `label` the number in its collection, if
-    it has one. Columns that end in `_id` refer to `archive_names`; the pool of an imported game is empty. `winner` is 0
-    for nobody, 1 first, 2 second, 3 draw; `day` 20260731, with zeros for what is not known. The row of a result that
-    was undone is deleted, and its number is not used again.
+    `game_id` is the id of a game played here, else the digest of its content. `label` is its number in its collection,
+    if any. Columns that end in `_id` refer to `archive_names`; the pool of an imported game is empty. `winner` is 0
+    unknown, 1 first, 2 second, 3 draw. `day` is 20260731, with zeros for unknown parts. The row of an undone result is
+    deleted, and its serial is not reused.
     """
 
     __tablename__ = "archive_games"
@@ -506,7 +509,7 @@ class ArchiveGame(SQLModel, table=True):
 
 
 class ArchiveText(SQLModel, table=True):
-    """An imported game as it came: compressed JSON of an `ArchivedGame`. Games played here have their record."""
+    """An imported game: compressed JSON of an `ArchivedGame`. Games played here have a record instead."""
 
     __tablename__ = "archive_texts"
     serial: int = Field(primary_key=True, foreign_key="archive_games.serial", sa_column_kwargs={"autoincrement": False})
@@ -514,8 +517,8 @@ class ArchiveText(SQLModel, table=True):
 
 
 class ArchivePart(SQLModel, table=True):
-    """The positions of the games with serials `first` to `last`, in 2**`bits` buckets; see
-    `arena.store.archive.positions`.
+    """Positions of the games with serials `first` to `last`, in 2**`bits` buckets (see
+    `arena.store.archive.positions`).
     """
 
     __tablename__ = "archive_parts"
@@ -527,7 +530,7 @@ class ArchivePart(SQLModel, table=True):
 
 
 class ArchivePosition(SQLModel, table=True):
-    """A bucket of a part: its entries in the order of their keys, compressed."""
+    """A bucket of a part: its entries sorted by key, compressed."""
 
     __tablename__ = "archive_positions"
     part_id: int = Field(primary_key=True, foreign_key="archive_parts.id")
@@ -539,10 +542,9 @@ class ArchivePosition(SQLModel, table=True):
 
 
 class Analysis(SQLModel, table=True):
-    """A game as an engine saw it: figures to look for, and all of it as compressed JSON
-    (`arena.analysis.game_analysis`).
+    """An engine's analysis of a game: figures to search by, and all of it as JSON (`arena.analysis.game_analysis`).
 
-    `game_id` is that of a game played here or of an imported one. `accuracy` is that of the side with the lower one.
+    `game_id` refers to a game played here or an imported one. `accuracy` is that of the less accurate side.
     """
 
     __tablename__ = "analyses"
@@ -564,9 +566,10 @@ class Analysis(SQLModel, table=True):
 
 
 class QueuedAnalysis(SQLModel, table=True):
-    """Somebody wants a game analysed (`game_id`), or a position (`question`: its game so far), which gets an `answer`.
+    """A request to analyse a game (`game_id`) or a position (`question`: the game so far), which gets an `answer`.
 
-    That of a game is gone when it is done; one that failed keeps its `problem`, so that nobody tries it again unasked.
+    The request for a game is deleted when it is done. A failed one keeps its `problem`, so that it is not retried
+    automatically.
     """
 
     __tablename__ = "analysis_requests"
@@ -581,8 +584,8 @@ class QueuedAnalysis(SQLModel, table=True):
     requested_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
 
 
-class FittedWinModel(SQLModel, table=True):
-    """How scores become chances in a family from some day on: the scale of a curve, and what it was made of."""
+class StoredWinModel(SQLModel, table=True):
+    """A win-probability model of a family, valid from `created_at` on: its scale and the data it was fitted to."""
 
     __tablename__ = "win_models"
     id: int | None = Field(default=None, primary_key=True)
@@ -594,11 +597,11 @@ class FittedWinModel(SQLModel, table=True):
     created_at: datetime = _created()
 
 
-# -- how the arena is run ----------------------------------------------------------------------------------------------
+# -- operations --------------------------------------------------------------------------------------------------------
 
 
 class Counter(SQLModel, table=True):
-    """Numbers that only grow: `commit` is the last commit number given out, taken inside the committing transaction."""
+    """Counters. `commit` is the last assigned commit number, taken inside the committing transaction."""
 
     __tablename__ = "counters"
     name: str = Field(primary_key=True, max_length=32)
@@ -606,7 +609,7 @@ class Counter(SQLModel, table=True):
 
 
 class Lease(SQLModel, table=True):
-    """Who may act alone (`referee`): taken and renewed with a deadline, free again when that has passed."""
+    """A lease, such as `referee`: at most one owner acts until it expires."""
 
     __tablename__ = "leases"
     name: str = Field(primary_key=True, max_length=32)
@@ -615,7 +618,7 @@ class Lease(SQLModel, table=True):
 
 
 class Audit(SQLModel, table=True):
-    """Who did what to what, for ever."""
+    """An entry of the audit log."""
 
     __tablename__ = "audit"
     id: int | None = Field(default=None, primary_key=True)
@@ -626,8 +629,8 @@ class Audit(SQLModel, table=True):
     detail: dict[str, Any] = _json(dict)
 
 
-class Answer(SQLModel, table=True):
-    """What was answered to a request with an `Idempotency-Key`, given again when the request is repeated."""
+class IdempotentResponse(SQLModel, table=True):
+    """The response to a request with an `Idempotency-Key`, returned again when the request is repeated."""
 
     __tablename__ = "answers"
     user_id: int = Field(primary_key=True, foreign_key="users.id")

@@ -1,6 +1,6 @@
-"""Pages of long lists by cursor: what a page is, and the opaque text of where the next one begins.
+"""Pages of long lists with opaque cursors.
 
-A cursor holds the sorting values of the last row, so that rows added meanwhile neither repeat nor hide others.
+A cursor contains the sort keys of the last row, so rows added meanwhile neither repeat nor hide others.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ MAX_LIMIT = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Page(Generic[T]):
-    """Some rows of a list, and the cursor of the next ones (None: there are no more)."""
+class CursorPage(Generic[T]):
+    """Some rows of a list, and the cursor of the next page (None on the last one)."""
 
     items: list[T]
     next: str | None = None
 
-    def map(self, change: Callable[[T], R]) -> Page[R]:
-        """The same page with other items."""
-        return Page([change(item) for item in self.items], self.next)
+    def map(self, change: Callable[[T], R]) -> CursorPage[R]:
+        """Return the same page with converted items."""
+        return CursorPage([change(item) for item in self.items], self.next)
 
 
 def write_cursor(*keys: Any) -> str:
-    """The cursor behind a row with these sorting values (numbers, texts, times)."""
+    """Encode the cursor after a row with these sort keys (numbers, texts, times)."""
     plain = [key.isoformat() if isinstance(key, datetime) else key for key in keys]
     return base64.urlsafe_b64encode(json.dumps(plain, separators=(",", ":")).encode()).rstrip(b"=").decode()
 
 
 def read_cursor(text: str | None, *types: type) -> tuple[Any, ...] | None:
-    """The sorting values of a cursor; None for none. Raises BadValueError unless they are of these types."""
+    """Decode the sort keys of a cursor; return None without a cursor. Raises BadValueError for other types."""
     if text is None:
         return None
     try:
@@ -50,7 +50,7 @@ def read_cursor(text: str | None, *types: type) -> tuple[Any, ...] | None:
             raise ValueError("not what a cursor holds")
         return tuple(_read(key, kind) for key, kind in zip(keys, types, strict=True))
     except (binascii.Error, ValueError, TypeError, OverflowError, RecursionError):
-        raise BadValueError(f"not a cursor: {text[:80]!r}; take the one of the last answer") from None
+        raise BadValueError(f"invalid cursor {text[:80]!r}; use the one of the last response") from None
 
 
 def _read(key: Any, kind: type[Any]) -> Any:
@@ -67,11 +67,11 @@ def _read(key: Any, kind: type[Any]) -> Any:
 
 
 def bounded(limit: int) -> int:
-    """A limit within 1 and MAX_LIMIT."""
+    """Limit a page size to 1…MAX_LIMIT."""
     return max(1, min(limit, MAX_LIMIT))
 
 
-def cut(rows: Sequence[T], limit: int, key: Callable[[T], tuple[Any, ...]]) -> Page[T]:
-    """A page from `limit` + 1 rows asked for: the last one only says that there are more."""
+def cut(rows: Sequence[T], limit: int, key: Callable[[T], tuple[Any, ...]]) -> CursorPage[T]:
+    """Build a page from up to `limit` + 1 rows: the extra row only shows that there are more."""
     items = list(rows[:limit])
-    return Page(items, write_cursor(*key(items[-1])) if len(rows) > limit and items else None)
+    return CursorPage(items, write_cursor(*key(items[-1])) if len(rows) > limit and items else None)

@@ -1,7 +1,7 @@
-"""The schema of the database: bringing it up to date, comparing it with the models, refusing a foreign one.
+"""The database schema: upgrade it, compare it with the models, reject another program's.
 
-The revisions are in `arena.migrations`; they run in this process, in one transaction. Alembic is imported by those who
-change or compare a schema: every start looks whether it is the right one, and needs no more than a query for that.
+The revisions are in `arena.migrations`; they run in this process, in one transaction. Alembic is imported only for
+changing or comparing a schema, because the check at every start needs just one query.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from arena.store.base.errors import EmptyDatabaseError, SchemaError, translated
 if TYPE_CHECKING:
     from alembic.config import Config
 
-_FOLDER = Path(models.__file__).parents[2] / "migrations"
+_FOLDER = Path(models.__file__).parents[1] / "migrations"
 FIRST = 1001
-"""The number of the first revision. Those of programs before 1.0 were 0001 to 0012, and lead nowhere."""
+"""Number of the first revision. Those before 1.0 were 0001 to 0012 and cannot be upgraded."""
 _LOCK = 0x6172656E61
-"""The advisory lock of PostgreSQL that upgrades take: they wait for one another."""
+"""PostgreSQL advisory lock that serialises upgrades."""
 
 
 def is_fresh(engine: Engine) -> bool:
-    """Whether there is no table yet."""
+    """Return whether the database has no tables."""
     with translated(), engine.connect() as connection:
         return not inspect(connection).get_table_names()
 
 
 def upgrade(engine: Engine) -> tuple[str | None, str]:
-    """Bring the database to the program's schema; the revisions before (None = new) and after.
+    """Upgrade the database to the program's schema; return the revisions before (None = new) and after.
 
-    Whoever coordinated by the schema before has its lease no more: it writes nothing into the new one, and ends.
-    Raises SchemaError for a database that is not this program's to bring up.
+    All leases are deleted, so a coordinator of the older program cannot write into the new schema and exits. Raises
+    SchemaError for a database that this program cannot upgrade.
     """
     with alone(engine) as connection:
         before = _revision(connection)
@@ -53,7 +53,7 @@ def upgrade(engine: Engine) -> tuple[str | None, str]:
 
 
 def downgrade(engine: Engine, revision: str) -> None:
-    """Go back to an older revision, or to `base`: no table at all."""
+    """Restore an older revision, or `base`, which has no tables."""
     from alembic import command
 
     with alone(engine) as connection:
@@ -61,7 +61,7 @@ def downgrade(engine: Engine, revision: str) -> None:
 
 
 def revision(engine: Engine) -> str | None:
-    """The revision of the database, None for one without tables."""
+    """Return the revision of the database, None without tables."""
     with translated(), engine.connect() as connection:
         return _revision(connection)
 
@@ -76,29 +76,29 @@ def require(engine: Engine) -> None:
     if present is None:
         raise EmptyDatabaseError(
             "the database is empty: it has no tables; run `arena init`, or `arena db upgrade`",
-            hint="or look at --data and --database",
+            hint="or correct --data or --database",
         )
     raise SchemaError(f"the database has schema {present}, the program needs {head()}; run `arena db upgrade`")
 
 
 def differences(engine: Engine) -> list[str]:
-    """What in the database is not as the models say, in words."""
+    """Describe the differences between the database and the models."""
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
     with translated(), engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
-        return [_words(difference) for difference in compare_metadata(context, SQLModel.metadata)]
+        return [_describe(difference) for difference in compare_metadata(context, SQLModel.metadata)]
 
 
 @cache
 def revisions() -> tuple[str, ...]:
-    """All revisions the program knows, the oldest first: their files are numbered."""
+    """Return all known revisions, the oldest first, from their file names."""
     return tuple(sorted(path.stem.removeprefix("rev_") for path in (_FOLDER / "versions").glob("rev_*.py")))
 
 
 def head() -> str:
-    """The newest revision the program knows."""
+    """Return the newest known revision."""
     return revisions()[-1]
 
 
@@ -110,29 +110,29 @@ def _revision(connection: Connection) -> str | None:
 
 
 def _require_known(present: str | None, connection: Connection) -> None:
-    """Raise SchemaError, saying what to do, for a schema that no revision of this program made."""
+    """Raise SchemaError, with advice, for a schema that no revision of this program made."""
     if present in revisions():
         return
     if present is None:
         if taken := sorted(set(inspect(connection).get_table_names()) & set(SQLModel.metadata.tables)):
             raise SchemaError(
-                f"the database has a table {taken[0]} but no arena's schema: it is another program's; "
+                f"the database has a table {taken[0]} but not the arena's schema: it belongs to another program; "
                 "name an empty or a new database with --database"
             )
     elif present.isdecimal() and int(present) < FIRST:
         raise SchemaError(
-            f"the database has schema {present}, of a program before 1.0, which cannot be brought up; "
-            "start a new arena: `arena init --data NEW`, and read the old one with the program that made it"
+            f"the database has schema {present} of a program before 1.0, which cannot be upgraded; "
+            "start a new arena with `arena init --data NEW`, and read the old one with the program that made it"
         )
     else:
         raise SchemaError(
-            f"the database has schema {present}, which is newer than this program, or another program's; "
+            f"the database has schema {present}, which is newer than this program or belongs to another one; "
             "upgrade the program, or name the right database with --database"
         )
 
 
 def config(connection: Connection) -> Config:
-    """What Alembic's commands take, for this connection."""
+    """Return the Alembic configuration for this connection."""
     from alembic.config import Config
 
     found = Config()
@@ -144,15 +144,15 @@ def config(connection: Connection) -> Config:
 
 @contextmanager
 def alone(engine: Engine) -> Iterator[Connection]:
-    """A connection in one transaction, while nobody else changes the schema."""
+    """Open a connection in one transaction that excludes other schema changes."""
     with translated(), Sessions(engine).writer.begin() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
         yield connection
 
 
-def _words(difference: Any) -> str:
+def _describe(difference: Any) -> str:
     if isinstance(difference, list):  # changes of one column
-        return "; ".join(_words(each) for each in difference)
+        return "; ".join(_describe(each) for each in difference)
     kind, *rest = difference
     return f"{kind} {' '.join(str(getattr(each, 'name', each)) for each in rest if each is not None)}"

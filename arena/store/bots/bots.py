@@ -1,4 +1,4 @@
-"""Bots: names with an owner, whatever versions they have."""
+"""Bots: names with an owner, independent of their versions."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from sqlmodel import col
 from arena.store.base.credentials import CredentialError, read_name
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.errors import BadValueError, NotFoundError, TakenError
-from arena.store.base.models import Bot, User, Version, VersionFamily
-from arena.store.base.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
+from arena.store.base.models import BotIdentity, User, Version, VersionFamily
+from arena.store.base.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor
 from arena.store.bots.usage import Usage, usage_of
 from arena.store.bots.versions import families_of
 
-_IS_BOT = col(Bot.name).not_like("@%")
-"""People have a row as well (see `arena.store.tournaments.human_games`)."""
+_IS_BOT = col(BotIdentity.name).not_like("@%")
+"""Excludes people, who also have rows in `bots` (see `arena.store.tournaments.human_games`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class BotLine:
-    """A bot in a list: its owner, the families its active versions play, its newest version."""
+    """A bot in a list: its owner, the families of its active versions, its newest version."""
 
     id: int
     name: str
@@ -45,39 +45,39 @@ class Bots:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def add(self, name: str, owner_id: int, description: str = "") -> Bot:
-        """A new bot without versions. Raises BadValueError for the name, TakenError when it is taken."""
+    def add(self, name: str, owner_id: int, description: str = "") -> BotIdentity:
+        """Add a bot without versions. Raises BadValueError for an invalid name, TakenError for a taken one."""
         try:
-            bot = Bot(name=read_name(name, "bot"), owner_id=owner_id, description=description[:1000])
+            bot = BotIdentity(name=read_name(name, "bot"), owner_id=owner_id, description=description[:1000])
         except CredentialError as error:
             raise BadValueError(str(error)) from None
         try:
             with self._sessions.writing() as session:
                 session.add(bot)
         except IntegrityError:
-            raise TakenError(f"there is a bot {name!r} already; take another name") from None
+            raise TakenError(f"the bot name {name!r} is taken; choose another name") from None
         return bot
 
-    def get(self, bot_id: int) -> Bot:
-        """A bot by number. Raises NotFoundError."""
+    def get(self, bot_id: int) -> BotIdentity:
+        """Return a bot by id. Raises NotFoundError."""
         with self._sessions.reading() as session:
-            bot = session.get(Bot, bot_id)
+            bot = session.get(BotIdentity, bot_id)
         if bot is None:
             raise NotFoundError("bot", bot_id)
         return bot
 
-    def find(self, name: str) -> Bot:
-        """A bot by name. Raises NotFoundError."""
+    def find(self, name: str) -> BotIdentity:
+        """Return a bot by name. Raises NotFoundError."""
         with self._sessions.reading() as session:
-            bot = session.scalar(select(Bot).where(col(Bot.name) == name))
+            bot = session.scalar(select(BotIdentity).where(col(BotIdentity.name) == name))
         if bot is None:
             raise NotFoundError("bot", name)
         return bot
 
     def names(self) -> list[str]:
-        """The names of all bots, sorted; to suggest near ones."""
+        """Return the names of all bots, sorted, to suggest similar ones."""
         with self._sessions.reading() as session:
-            return list(session.scalars(select(col(Bot.name)).where(_IS_BOT).order_by(col(Bot.name))))
+            return list(session.scalars(select(col(BotIdentity.name)).where(_IS_BOT).order_by(col(BotIdentity.name))))
 
     def page(
         self,
@@ -87,28 +87,32 @@ class Bots:
         with_retired: bool = False,
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
-    ) -> Page[BotLine]:
-        """Bots by name: all, of one owner, or those with an active version in a family."""
+    ) -> CursorPage[BotLine]:
+        """Return bots ordered by name: all, those of one owner, or those with an active version in a family."""
         limit = bounded(limit)
-        query = select(Bot, col(User.name)).join(User, col(User.id) == col(Bot.owner_id)).order_by(col(Bot.name))
+        query = (
+            select(BotIdentity, col(User.name))
+            .join(User, col(User.id) == col(BotIdentity.owner_id))
+            .order_by(col(BotIdentity.name))
+        )
         query = query.where(_IS_BOT)
         if owner_id is not None:
-            query = query.where(col(Bot.owner_id) == owner_id)
+            query = query.where(col(BotIdentity.owner_id) == owner_id)
         if not with_retired:
-            query = query.where(col(Bot.is_retired).is_(False))
+            query = query.where(col(BotIdentity.is_retired).is_(False))
         if family is not None:
             plays = (
                 select(col(Version.id))
                 .join(VersionFamily, col(VersionFamily.version_id) == col(Version.id))
                 .where(
-                    col(Version.bot_id) == col(Bot.id),
+                    col(Version.bot_id) == col(BotIdentity.id),
                     col(Version.state) == "active",
                     col(VersionFamily.family) == family,
                 )
             )
             query = query.where(plays.exists())
         if keys := read_cursor(after, str):
-            query = query.where(col(Bot.name) > keys[0])
+            query = query.where(col(BotIdentity.name) > keys[0])
         with self._sessions.reading() as session:
             rows = fetch(session, query.limit(limit + 1))
             versions = _by_bot(session, [bot.id for bot, _ in rows])
@@ -116,14 +120,16 @@ class Bots:
         return cut(lines, limit, lambda line: (line.name,))
 
     def describe(self, bot_id: int, description: str) -> None:
-        """Change what is said of a bot."""
+        """Set the description of a bot."""
         with self._sessions.writing() as session:
-            session.execute(update(Bot).where(col(Bot.id) == bot_id).values(description=description[:1000]))
+            session.execute(
+                update(BotIdentity).where(col(BotIdentity.id) == bot_id).values(description=description[:1000])
+            )
 
     def retire(self, bot_id: int) -> None:
-        """No version of the bot is entered any more; its games and ratings stay."""
+        """Retire a bot and its active versions; its games and ratings stay."""
         with self._sessions.writing() as session:
-            session.execute(update(Bot).where(col(Bot.id) == bot_id).values(is_retired=True))
+            session.execute(update(BotIdentity).where(col(BotIdentity.id) == bot_id).values(is_retired=True))
             session.execute(
                 update(Version)
                 .where(col(Version.bot_id) == bot_id, col(Version.state) == "active")
@@ -131,7 +137,7 @@ class Bots:
             )
 
     def usage(self, owner_id: int) -> Usage:
-        """What a user has in store."""
+        """Return the numbers of a user's bots and versions, and their size."""
         with self._sessions.reading() as session:
             return usage_of(session, owner_id)
 
@@ -139,7 +145,7 @@ class Bots:
 def _by_bot(
     session: Session, bot_ids: Sequence[int | None]
 ) -> dict[int | None, list[tuple[int, str, tuple[str, ...]]]]:
-    """(number, state, families) of every version of these bots."""
+    """Return (number, state, families) of every version of these bots."""
     found: dict[int | None, list[tuple[int, str, tuple[str, ...]]]] = {}
     if bot_ids:
         query = select(col(Version.id), col(Version.bot_id), col(Version.number), col(Version.state))
@@ -150,7 +156,7 @@ def _by_bot(
     return found
 
 
-def _line(bot: Bot, owner: str, versions: Sequence[tuple[int, str, tuple[str, ...]]]) -> BotLine:
+def _line(bot: BotIdentity, owner: str, versions: Sequence[tuple[int, str, tuple[str, ...]]]) -> BotLine:
     assert bot.id is not None
     newest, state, _ = max(versions, default=(0, "", ()))
     played = {family for _, how, families in versions if how == "active" for family in families}

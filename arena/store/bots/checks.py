@@ -1,4 +1,4 @@
-"""The way of a version from `uploaded` through `checking` to `active` or `failed`."""
+"""Checks of uploaded versions: from `uploaded` through `checking` to `active` or `failed`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from arena.store.base.errors import ConflictError, NotFoundError
 from arena.store.base.models import Version, VersionFamily, now
 
 
-class Checks:
-    """Who is to be checked, and with what verdict."""
+class VersionChecks:
+    """Pending checks and their verdicts."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def claim(self) -> Version | None:
-        """Take the oldest uploaded version for checking; None when there is none."""
+        """Claim the oldest uploaded version for checking; return None without one."""
         with self._sessions.writing() as session:
             oldest = select(Version).where(col(Version.state) == "uploaded").order_by(col(Version.id)).limit(1)
             version = session.scalar(oldest.with_for_update(skip_locked=True))
@@ -29,7 +29,7 @@ class Checks:
         return version
 
     def give_back(self) -> int:
-        """What was being checked under a dead process waits again; returns how many versions."""
+        """Return the versions whose check died with its process to the queue; return how many."""
         with self._sessions.writing() as session:
             found = session.execute(update(Version).where(col(Version.state) == "checking").values(state="uploaded"))
             return int(found.rowcount)  # type: ignore[attr-defined]
@@ -44,7 +44,7 @@ class Checks:
         log: str = "",
         problem: str = "",
     ) -> Version:
-        """End a check: active when there is no problem, else failed. Raises ConflictError unless it was checking.
+        """Store a verdict: active without a problem, else failed. Raises ConflictError if no check is running.
 
         The families of the version become those of `variants`.
         """
@@ -53,7 +53,7 @@ class Checks:
             if version is None:
                 raise NotFoundError("version", version_id)
             if version.state != "checking":
-                raise ConflictError(f"{version.name} is {version.state}, not checking", version.state)
+                raise ConflictError(f"{version.name} is {version.state}: no check is running", version.state)
             version.state = "failed" if problem else "active"
             version.report, version.log, version.problem = dict(report), log, problem
             version.capabilities, version.checked = dict(capabilities), now()

@@ -1,4 +1,4 @@
-"""Which remote bots are connected, as the process where they are says every few seconds."""
+"""Connection state of remote bots, reported periodically by the process they are connected to."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from arena.store.base.engine import Sessions
-from arena.store.base.models import Presence, now
+from arena.store.base.models import RemotePresence, now
 
-SAID_S = 15.0
-"""How often it is said who is there."""
-_STALE = timedelta(seconds=3 * SAID_S)
-"""Who was not seen for longer is not there: whoever said so is gone."""
+REPORT_INTERVAL_S = 15.0
+"""Interval of the reports."""
+_STALE = timedelta(seconds=3 * REPORT_INTERVAL_S)
+"""Age after which a report is ignored: the reporting process is gone."""
 
 
-class Said(Protocol):
-    """What is said of a version that is connected."""
+class PresenceReport(Protocol):
+    """The reported state of a connected version."""
 
     @property
     def games(self) -> int: ...
@@ -34,9 +34,9 @@ class Said(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PresenceLine:
-    """A remote version: when it was seen, how many games it plays of how many, what a message takes there and back.
+    """Connection state of a remote version: last report, games played and allowed at once, round-trip latency.
 
-    `is_open`: others may challenge it.
+    `is_open` means that other users may challenge it.
     """
 
     is_connected: bool
@@ -48,18 +48,18 @@ class PresenceLine:
 
 
 class Presences:
-    """By version."""
+    """Connection states by version."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def say(self, present: Mapping[int, Said]) -> None:
-        """These versions are connected, and no others."""
+    def report(self, present: Mapping[int, PresenceReport]) -> None:
+        """Report that exactly these versions are connected."""
         at = now()
         with self._sessions.writing() as session:
-            known = {row.version_id: row for row in session.scalars(select(Presence))}
+            known = {row.version_id: row for row in session.scalars(select(RemotePresence))}
             for version_id, one in present.items():
-                row = known.pop(version_id, None) or Presence(version_id=version_id, seen=at)
+                row = known.pop(version_id, None) or RemotePresence(version_id=version_id, seen=at)
                 row.is_connected, row.seen, row.games, row.most_games = True, at, one.games, one.most_games
                 row.latency_ms, row.is_open = one.latency_ms, one.is_open
                 session.add(row)
@@ -68,10 +68,10 @@ class Presences:
                     row.is_connected, row.games = False, 0
 
     def of(self, version_ids: Sequence[int]) -> dict[int, PresenceLine]:
-        """Of these versions; those that never were connected are left out."""
+        """Return the states of these versions; versions that never connected are omitted."""
         at = now()
         with self._sessions.reading() as session:
-            rows = list(session.scalars(select(Presence).where(col(Presence.version_id).in_(version_ids))))
+            rows = list(session.scalars(select(RemotePresence).where(col(RemotePresence.version_id).in_(version_ids))))
         return {
             row.version_id: PresenceLine(
                 row.is_connected and at - row.seen < _STALE,

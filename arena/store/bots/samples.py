@@ -1,4 +1,4 @@
-"""The sample bots: commands of this installation, owned by a user of the arena's own."""
+"""Sample bots: commands of this installation, owned by the arena's own user."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from arena.store.base.engine import Sessions
-from arena.store.base.models import Bot, User, Version
+from arena.store.base.models import BotIdentity, User, Version
 from arena.store.bots.bots import Bots
 from arena.store.bots.versions import Versions
 
@@ -18,10 +18,10 @@ OWNER = "arena"
 LEVELS: Mapping[str, Mapping[str, str]] = {
     f"champion-{strength}": {"Strength": str(strength)} for strength in (25, 50, 75)
 }
-"""Weaker champions by name, with their options: for people, and so that there are neighbours at every strength."""
+"""Options of weaker champions by name, which give people and bots opponents of every strength."""
 
 REVISIONS: Mapping[str, int] = {"bots.samples.mcts": 2, "bots.samples.champion": 2}
-"""By module: raised when a sample comes to play otherwise, which is another version then. Those not named are at 1."""
+"""Revisions by module: raise one when a sample plays differently, which creates a new version. The default is 1."""
 
 
 class Samples:
@@ -32,23 +32,26 @@ class Samples:
         self._bots, self._versions = Bots(sessions), Versions(sessions)
 
     def owner_id(self) -> int | None:
-        """The user that owns the sample bots; None before there are any."""
+        """Return the id of the user that owns the sample bots; None before they exist."""
         with self._sessions.reading() as session:
             return session.scalar(select(col(User.id)).where(col(User.name) == OWNER))
 
     def ensure(self, samples: Mapping[str, str], variants: Mapping[str, Sequence[str]]) -> dict[str, Version]:
-        """The sample bots as active bots of the arena's own user: name -> module in, name -> newest version out.
+        """Create or update the active versions of the sample bots, given as name -> module; return name -> version.
 
         They run as a command of this installation: `python` stands for its interpreter, `{family}` for the family.
-        `variants` are those of each family. Those named in `LEVELS` get their options.
+        `variants` are those of each family. Samples in `LEVELS` get their options.
         """
         owner_id = self.owner_id() or self._add_owner()
         with self._sessions.reading() as session:
-            bots = {bot.name: bot for bot in session.scalars(select(Bot).where(col(Bot.name).in_(list(samples))))}
+            bots = {
+                bot.name: bot
+                for bot in session.scalars(select(BotIdentity).where(col(BotIdentity.name).in_(list(samples))))
+            }
         found = {}
         for name, module in samples.items():
             bot = bots.get(name) or self._bots.add(name, owner_id, "A sample bot of the arena.")
-            if bot.owner_id == owner_id:  # else somebody took the name first: theirs it is
+            if bot.owner_id == owner_id:  # otherwise a user took the name first and keeps it
                 found[name] = self._ensure_version(bot, module, variants)
         return found
 
@@ -59,9 +62,8 @@ class Samples:
         assert owner.id is not None
         return owner.id
 
-    def _ensure_version(self, bot: Bot, module: str, variants: Mapping[str, Sequence[str]]) -> Version:
-        """The newest active version, if it runs that module so in just these families, and played as it does now; else
-        a new one."""
+    def _ensure_version(self, bot: BotIdentity, module: str, variants: Mapping[str, Sequence[str]]) -> Version:
+        """Return the newest active version if it has this module, these families and the revision; else add one."""
         bot_id, options, revision = bot.id or 0, dict(LEVELS.get(bot.name, {})), REVISIONS.get(module, 1)
         command = ["python", "-m", module, "--family", "{family}"]
         line = next((line for line in self._versions.of_bot(bot_id) if line.state == "active"), None)

@@ -1,4 +1,4 @@
-"""Versions of bots: added, found, listed, retired."""
+"""Versions of bots: add, find, list and retire them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sqlmodel import col
 
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.errors import ConflictError, NotFoundError
-from arena.store.base.models import Bot, User, Version, VersionFamily
+from arena.store.base.models import BotIdentity, User, Version, VersionFamily
 from arena.store.bots.usage import usage_of
 
 STATES = ("uploaded", "checking", "active", "failed", "retired")
@@ -22,7 +22,7 @@ STATES = ("uploaded", "checking", "active", "failed", "retired")
 
 @dataclass(frozen=True, slots=True)
 class VersionLine:
-    """A version in a list, with its bot and its families (family -> variants it was found fit for)."""
+    """A version in a list, with its bot and its families (family -> variants it can play)."""
 
     id: int
     bot_id: int
@@ -43,7 +43,7 @@ class VersionLine:
 _LINE = (
     col(Version.id),
     col(Version.bot_id),
-    col(Bot.name),
+    col(BotIdentity.name),
     col(User.name),
     col(Version.number),
     col(Version.name),
@@ -81,14 +81,14 @@ class Versions:
         max_versions: int | None = None,
         max_bytes: int | None = None,
     ) -> Version:
-        """The next version of a bot; its ratings start from the newest earlier one that was active.
+        """Add the next version of a bot; its ratings start from the newest earlier one that was active.
 
-        `max_versions` and `max_bytes` bound what the owner has with it. Raises NotFoundError, and
-        ConflictError when somebody adds one at the same moment or the bot is retired.
+        `max_versions` and `max_bytes` limit the owner's usage including it. Raises NotFoundError, QuotaError, and
+        ConflictError if another version is added at the same moment or the bot is retired.
         """
         try:
             with self._sessions.writing() as session:
-                bot = session.get(Bot, bot_id)
+                bot = session.get(BotIdentity, bot_id)
                 if bot is None:
                     raise NotFoundError("bot", bot_id)
                 if bot.is_retired:
@@ -128,7 +128,7 @@ class Versions:
         return version
 
     def announce(self, version_id: int, variants: Mapping[str, Sequence[str]], capabilities: Mapping[str, Any]) -> None:
-        """What a bot that runs on its author's machine can play now, as it says. Raises NotFoundError."""
+        """Store what a remote bot announces that it can play. Raises NotFoundError."""
         with self._sessions.writing() as session:
             version = session.get(Version, version_id)
             if version is None:
@@ -138,7 +138,7 @@ class Versions:
                 row.variants = list(variants.get(row.family, row.variants))
 
     def get(self, version_id: int) -> Version:
-        """A version by number. Raises NotFoundError."""
+        """Return a version by id. Raises NotFoundError."""
         with self._sessions.reading() as session:
             version = session.get(Version, version_id)
         if version is None:
@@ -146,8 +146,12 @@ class Versions:
         return version
 
     def find(self, bot: str, number: int | None = None) -> Version:
-        """A version by its bot's name: that number, or the newest active one. Raises NotFoundError."""
-        query = select(Version).join(Bot, col(Bot.id) == col(Version.bot_id)).where(col(Bot.name) == bot)
+        """Return a version by its bot's name and its number, by default the newest active one. Raises NotFoundError."""
+        query = (
+            select(Version)
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .where(col(BotIdentity.name) == bot)
+        )
         if number is None:
             query = query.where(col(Version.state) == "active").order_by(col(Version.number).desc()).limit(1)
         else:
@@ -159,43 +163,43 @@ class Versions:
         return version
 
     def of_bot(self, bot_id: int) -> list[VersionLine]:
-        """All versions of a bot, newest first."""
+        """Return all versions of a bot, newest first."""
         return self._lines(col(Version.bot_id) == bot_id, order=(col(Version.number).desc(),))
 
     def lines(self, version_ids: Sequence[int]) -> dict[int, VersionLine]:
-        """These versions by number; unknown ones are left out."""
+        """Return the list entries of these versions by id; unknown ones are omitted."""
         if not version_ids:
             return {}
         return {line.id: line for line in self._lines(col(Version.id).in_(set(version_ids)))}
 
     def by_ids(self, version_ids: Sequence[int]) -> dict[int, Version]:
-        """These versions whole, by number; unknown ones are left out."""
+        """Return these whole versions by id; unknown ones are omitted."""
         with self._sessions.reading() as session:
             found = session.scalars(select(Version).where(col(Version.id).in_(set(version_ids))))
             return {version.id: version for version in found if version.id is not None}
 
     def active(self, family: str) -> list[VersionLine]:
-        """Every active version that plays a family, newest of each bot first, bots by name."""
+        """Return every active version that plays a family, bots by name, newest version first."""
         plays = select(col(VersionFamily.version_id)).where(col(VersionFamily.family) == family)
         return self._lines(
             col(Version.state) == "active",
             col(Version.id).in_(plays),
-            order=(col(Bot.name), col(Version.number).desc()),
+            order=(col(BotIdentity.name), col(Version.number).desc()),
         )
 
     def remote(self) -> set[str]:
-        """The names of all active versions that run on their authors' machines."""
+        """Return the names of all active remote versions."""
         query = select(col(Version.name)).where(col(Version.place) == "remote", col(Version.state) == "active")
         with self._sessions.reading() as session:
             return set(session.scalars(query))
 
     def bundles(self) -> set[str]:
-        """The bundles of all versions, whatever their state: what `BundleStore.sweep` must keep."""
+        """Return the bundles of all versions in any state, which `BundleStore.sweep` must keep."""
         with self._sessions.reading() as session:
             return set(session.scalars(select(col(Version.bundle)).where(col(Version.bundle) != "").distinct()))
 
     def ancestors(self) -> dict[str, tuple[str, ...]]:
-        """Of every version that follows another one: the names of those before it, nearest first."""
+        """Return the names of the predecessors, nearest first, of every version that has any."""
         query = select(col(Version.id), col(Version.name), col(Version.follows_id)).order_by(col(Version.id))
         with self._sessions.reading() as session:
             rows = fetch(session, query)
@@ -212,12 +216,12 @@ class Versions:
         return found
 
     def families(self, version_id: int) -> dict[str, tuple[str, ...]]:
-        """The families of a version with the variants it was found fit for."""
+        """Return the families of a version with the variants it can play."""
         with self._sessions.reading() as session:
             return families_of(session, [version_id]).get(version_id, {})
 
     def fit_from(self, version_ids: Sequence[int]) -> dict[int, dict[str, int]]:
-        """From how many milliseconds a move each version is fit, by family, as far as its check found that out."""
+        """Return the shortest time per move in milliseconds that each version keeps, by family, as far as measured."""
         query = select(col(Version.id), col(Version.capabilities)).where(col(Version.id).in_(version_ids))
         with self._sessions.reading() as session:
             rows = fetch(session, query) if version_ids else ()
@@ -231,7 +235,7 @@ class Versions:
         }
 
     def retire(self, version_id: int) -> Version:
-        """A version that is entered no more; its games and ratings stay. Raises ConflictError while it is checked."""
+        """Retire a version; its games and ratings stay. Raises ConflictError while it is being checked."""
         with self._sessions.writing() as session:
             version = session.get(Version, version_id, with_for_update=True)
             if version is None:
@@ -245,8 +249,8 @@ class Versions:
         query = (
             select(*_LINE)
             .select_from(Version)
-            .join(Bot, col(Bot.id) == col(Version.bot_id))
-            .join(User, col(User.id) == col(Bot.owner_id))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .join(User, col(User.id) == col(BotIdentity.owner_id))
             .where(*conditions)
             .order_by(*order)
         )
@@ -257,7 +261,7 @@ class Versions:
 
 
 def families_of(session: Session, version_ids: Sequence[int]) -> dict[int, dict[str, tuple[str, ...]]]:
-    """The families of these versions, each with the variants it was found fit for."""
+    """Return the families of these versions, each with the variants it can play."""
     found: dict[int, dict[str, tuple[str, ...]]] = {}
     if version_ids:
         query = select(VersionFamily).where(col(VersionFamily.version_id).in_(version_ids))

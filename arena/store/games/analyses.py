@@ -1,7 +1,6 @@
-"""Analyses of games: kept with the figures they are looked for by, and what is still to be analysed.
+"""Stored analyses of games, with the figures used for searching, and the queue of analyses to make.
 
-What somebody asked for goes first; what nobody did is taken from the latest results, so many a day. Refuses to know
-what an analysis says and who makes it.
+Requested analyses come first. Otherwise the latest results are analysed, up to a daily limit.
 """
 
 from __future__ import annotations
@@ -18,22 +17,21 @@ from sqlmodel import col
 
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.errors import NotFoundError, QuotaError
-from arena.store.base.models import Analysis, FittedWinModel, Game, QueuedAnalysis, now
+from arena.store.base.models import Analysis, Game, QueuedAnalysis, StoredWinModel, now
 
-LATEST = 1_000
-"""So many of the latest results may be analysed without anybody asking."""
-MOST_WAITING = 1_000
-"""No more is asked for while so much waits."""
+MAX_LATEST = 1_000
+"""Number of latest results that may be analysed without a request."""
+MAX_WAITING = 1_000
+"""Maximum number of waiting requests."""
 BY_ANALYSIS = ("blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points")
-"""What lists of games are sorted by beside their own columns; games that were not analysed are left out then."""
-MOST_OF_USER = 10
-"""Nor by one user while so much of theirs waits."""
+"""Figures by which lists of games can be sorted in addition to their own columns; unanalysed games are then omitted."""
+MAX_WAITING_PER_USER = 10
+"""Maximum number of waiting requests per user."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysisFigures:
-    """What lists show of an analysis. `accuracy` is that of the side with the lower one, `has_blown_win`: somebody who
-    stood as good as won did not win."""
+    """Figures of an analysis for lists. `accuracy` is that of the less accurate side."""
 
     game_id: str
     family: str
@@ -53,7 +51,7 @@ class AnalysisFigures:
 
 @dataclass(frozen=True, slots=True)
 class AnalysisTask:
-    """Something to be analysed: a game, or a position by the `question`. Without `request` nobody asked for it."""
+    """A game to analyse, or a position given by `question`. `request` is None for a game without a request."""
 
     request: int | None
     game_id: str | None
@@ -63,7 +61,7 @@ class AnalysisTask:
 
 @dataclass(frozen=True, slots=True)
 class AnalysisFilter:
-    """What is looked for by; None = anything. `accuracy` bounds are those of the side with the lower one."""
+    """Filter for analysed games; None matches anything. `accuracy` bounds apply to the less accurate side."""
 
     min_blunders: int | None = None
     max_blunders: int | None = None
@@ -77,16 +75,16 @@ class AnalysisFilter:
 
     @property
     def conditions(self) -> list[ColumnElement[bool]]:
-        """Their SQL, about `analyses`."""
+        """The filter as SQL conditions on `analyses`."""
         found: list[ColumnElement[bool]] = []
-        for least, most, name in (
+        for minimum, maximum, name in (
             (self.min_blunders, self.max_blunders, "blunders"),
             (self.min_accuracy, self.max_accuracy, "accuracy"),
             (self.min_turning_points, None, "turning_points"),
         ):
             column = col(getattr(Analysis, name))
-            found += [column >= least] if least is not None else []
-            found += [column <= most] if most is not None else []
+            found += [column >= minimum] if minimum is not None else []
+            found += [column <= maximum] if maximum is not None else []
         if self.has_blown_win is not None:
             found.append(col(Analysis.has_blown_win) == self.has_blown_win)
         return found
@@ -96,13 +94,13 @@ _FIGURES = tuple(col(getattr(Analysis, name)) for name in AnalysisFigures.__data
 
 
 class Analyses:
-    """What was analysed, and what is to be."""
+    """Stored analyses and requests for further ones."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def put(self, figures: AnalysisFigures, data: Mapping[str, Any]) -> None:
-        """Keep the analysis of a game in place of a former one; whoever asked for it asks no more."""
+        """Store the analysis of a game, replacing a former one, and delete its request."""
         packed = zstandard.ZstdCompressor(level=6).compress(json.dumps(data, separators=(",", ":")).encode())
         known = {name: getattr(figures, name) for name in AnalysisFigures.__dataclass_fields__}
         with self._sessions.writing() as session:
@@ -110,33 +108,33 @@ class Analyses:
             session.execute(delete(QueuedAnalysis).where(col(QueuedAnalysis.game_id) == figures.game_id))
 
     def get(self, game_id: str) -> dict[str, Any] | None:
-        """The whole analysis of a game, if there is one."""
+        """Return the whole analysis of a game, or None."""
         with self._sessions.reading() as session:
             data = session.scalar(select(col(Analysis.data)).where(col(Analysis.game_id) == game_id))
         return None if data is None else _unpacked(data)
 
     def figures(self, ids: Sequence[str]) -> dict[str, AnalysisFigures]:
-        """The figures of those games that were analysed."""
+        """Return the figures of those games that were analysed."""
         with self._sessions.reading() as session:
             rows = fetch(session, select(*_FIGURES).where(col(Analysis.game_id).in_(ids)))
         return {row[0]: AnalysisFigures(*row) for row in rows}
 
     def scores(self, family: str) -> Iterator[dict[str, Any]]:
-        """All analyses of a family, whole, in no order."""
+        """Yield all analyses of a family, whole, in no particular order."""
         with self._sessions.reading() as session:
             ids = list(session.scalars(select(col(Analysis.game_id)).where(col(Analysis.family) == family)))
         for game_id in ids:
             if data := self.get(game_id):
                 yield data
 
-    # -- what is to be analysed ----------------------------------------------------------------------------------------
+    # -- requests ------------------------------------------------------------------------------------------------------
 
     def ask(
         self, user_id: int | None, nodes: int, *, game_id: str | None = None, question: Mapping[str, Any] | None = None
     ) -> int:
-        """Put a game or a position on the queue; its number there, the former one for a game that waits already.
+        """Queue a game or a position and return the request's id. A game that waits already keeps its request.
 
-        Raises QuotaError where too much waits.
+        Raises QuotaError if too many requests wait.
         """
         with self._sessions.writing() as session:
             if game_id is not None:
@@ -145,9 +143,9 @@ class Analyses:
                     session.execute(update(QueuedAnalysis).where(col(QueuedAnalysis.id) == there).values(problem=""))
                     return there
             mine = _waiting().where(col(QueuedAnalysis.user_id) == user_id)
-            for waiting, most, whose in ((mine, MOST_OF_USER, "of yours "), (_waiting(), MOST_WAITING, "")):
+            for waiting, most, whose in ((mine, MAX_WAITING_PER_USER, "of yours "), (_waiting(), MAX_WAITING, "")):
                 if (session.scalar(waiting) or 0) >= most:
-                    raise QuotaError(f"{most} analyses {whose}wait already", hint="ask again when some are done")
+                    raise QuotaError(f"{most} analyses {whose}are already waiting", hint="retry when some are done")
             row = QueuedAnalysis(user_id=user_id, game_id=game_id, question=dict(question or {}), nodes=nodes)
             session.add(row)
             session.flush()
@@ -155,7 +153,7 @@ class Analyses:
             return row.id
 
     def request(self, number: int) -> QueuedAnalysis:
-        """One request for a position. Raises NotFoundError."""
+        """Return a request for a position. Raises NotFoundError."""
         with self._sessions.reading() as session:
             row = session.get(QueuedAnalysis, number)
             if row is None or row.game_id is not None:
@@ -164,7 +162,7 @@ class Analyses:
             return row
 
     def request_of(self, game_id: str) -> QueuedAnalysis | None:
-        """What somebody asked for about a game, while it waits or has failed."""
+        """Return the request for a game while it waits or has failed, else None."""
         with self._sessions.reading() as session:
             row = session.scalar(select(QueuedAnalysis).where(col(QueuedAnalysis.game_id) == game_id))
             if row is not None:
@@ -172,7 +170,7 @@ class Analyses:
             return row
 
     def next(self) -> AnalysisTask | None:
-        """What was asked for and waits: positions first, they are quick; then the oldest."""
+        """Return the next waiting request: positions first because they are quick, then the oldest."""
         query = (
             select(QueuedAnalysis)
             .where(*_WAITS)
@@ -184,14 +182,14 @@ class Analyses:
             return None if row is None else AnalysisTask(row.id, row.game_id, row.question, row.nodes)
 
     def next_unasked(self, nodes: int, since: datetime, most: int) -> AnalysisTask | None:
-        """The latest result nobody has analysed, unless `most` games were analysed since a moment."""
+        """Return the latest unanalysed result; None if `most` games were analysed since the given time."""
         done = select(func.count()).select_from(Analysis).where(col(Analysis.analysed_at) >= since)
         last = select(func.max(col(Game.commit_number))).scalar_subquery()
         query = (
             select(col(Game.id))
             .outerjoin(Analysis, col(Analysis.game_id) == col(Game.id))
             .outerjoin(QueuedAnalysis, col(QueuedAnalysis.game_id) == col(Game.id))
-            .where(col(Game.commit_number) > last - LATEST, col(Game.plies) > 0, col(Analysis.game_id).is_(None))
+            .where(col(Game.commit_number) > last - MAX_LATEST, col(Game.plies) > 0, col(Analysis.game_id).is_(None))
             .where(col(QueuedAnalysis.id).is_(None), col(Game.termination_class) != "void")
             .order_by(col(Game.commit_number).desc())
             .limit(1)
@@ -203,7 +201,7 @@ class Analyses:
         return None if found is None else AnalysisTask(None, found, {}, nodes)
 
     def answer(self, request: int, answer: Mapping[str, Any]) -> None:
-        """A position was analysed."""
+        """Store the answer to a request for a position."""
         with self._sessions.writing() as session:
             session.execute(
                 update(QueuedAnalysis)
@@ -212,7 +210,7 @@ class Analyses:
             )
 
     def fail(self, task: AnalysisTask, problem: str) -> None:
-        """Something cannot be analysed: it is tried again when somebody asks for it once more."""
+        """Store the failure of an analysis. It is retried only on a new request."""
         problem = problem[:300] or "it failed"
         with self._sessions.writing() as session:
             if task.request is None:
@@ -221,23 +219,23 @@ class Analyses:
                 mine = col(QueuedAnalysis.id) == task.request
                 session.execute(update(QueuedAnalysis).where(mine).values(problem=problem))
 
-    # -- win models ----------------------------------------------------------------------------------------------------
+    # -- win-probability models ----------------------------------------------------------------------------------------
 
-    def add_win_model(self, win_model: FittedWinModel) -> int:
-        """Chances follow from it from now on; its number."""
+    def add_win_model(self, win_model: StoredWinModel) -> int:
+        """Store a win-probability model, which applies from now on; return its id."""
         with self._sessions.writing() as session:
             session.add(win_model)
             session.flush()
             assert win_model.id is not None
             return win_model.id
 
-    def win_model(self, family: str) -> FittedWinModel | None:
-        """The latest curve that was fitted here for a family."""
+    def win_model(self, family: str) -> StoredWinModel | None:
+        """Return the latest win-probability model fitted here for a family."""
         with self._sessions.reading() as session:
             query = (
-                select(FittedWinModel)
-                .where(col(FittedWinModel.family) == family)
-                .order_by(col(FittedWinModel.id).desc())
+                select(StoredWinModel)
+                .where(col(StoredWinModel.family) == family)
+                .order_by(col(StoredWinModel.id).desc())
                 .limit(1)
             )
             row = session.scalar(query)
@@ -259,5 +257,5 @@ def _unpacked(data: bytes) -> dict[str, Any]:
 
 
 def today(at: datetime | None = None) -> datetime:
-    """When the present day began, in UTC."""
+    """Return the start of the current day in UTC."""
     return (at or now()).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -1,8 +1,8 @@
-"""The one transaction that makes results part of the arena: records, results, commit numbers, ratings, counters.
+"""The one transaction that commits results: records, results, commit numbers, ratings, counters.
 
-Exactly once by game id: the first result stands, a second one changes nothing. The row of the commit counter is locked
-first, so commits follow one another in the order of their numbers, and ratings are folded in it. Results that came in
-together go in together: most of what a result costs is the transaction and its statements.
+A game is committed exactly once, by its id: a second result changes nothing. The row of the commit counter is locked
+first, so results are committed in the order of their numbers, and ratings are folded in that order. Results that arrive
+together are committed together, because transaction and statements dominate the cost.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from arena.store.base.engine import table_of
 from arena.store.base.errors import ConflictError, NotFoundError, SchemaError
-from arena.store.base.models import Counter, Game, Rating, RatingChange, Record, Tournament, Version, now
+from arena.store.base.models import Counter, Game, RatingChange, Record, Tournament, Version, VersionRating, now
 from arena.store.ratings import fold
 from arena.store.ratings.rows import COUNTER, change_row, line_of, row_of
 from referee.game.record import GameRecord, read_record
@@ -27,10 +27,9 @@ from referee.rules.core import Kind
 
 _OVER = ("finished", "void", "cancelled")
 
-# As tables, and each statement made once: nobody holds what is written here as an object, and going by objects, or
-# making a statement anew, takes as long as the write itself.
+# Statements on tables, built once: ORM objects, or building a statement each time, cost as much as the write itself.
 _COUNTERS, _GAMES, _RATINGS, _RECORDS, _CHANGES, _TOURNAMENTS, _VERSIONS = (
-    table_of(model) for model in (Counter, Game, Rating, Record, RatingChange, Tournament, Version)
+    table_of(model) for model in (Counter, Game, VersionRating, Record, RatingChange, Tournament, Version)
 )
 _TAKE_NUMBERS = (
     update(_COUNTERS)
@@ -62,42 +61,42 @@ _NEW_RECORD, _NEW_CHANGES = insert(_RECORDS), insert(_CHANGES)
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A result that has just become part of the arena; `changes` is empty for games that move no rating."""
+    """A newly committed result; `changes` is empty for games that change no rating."""
 
     game_id: str
     tournament_id: int
     number: int
     pool: str
-    changes: tuple[fold.Change, ...]
+    changes: tuple[fold.FoldedChange, ...]
 
 
 def pack(record: GameRecord) -> bytes:
-    """A record as it is stored: its JSON, zstd-compressed. Who played it is nobody's business but the arena's."""
+    """Serialise a record for storage as zstd-compressed JSON. The worker's name is removed because it is internal."""
     return zstandard.ZstdCompressor(level=6).compress(replace(record, worker="").line().encode())
 
 
 def unpack(data: bytes) -> GameRecord:
-    """A record from its stored form."""
+    """Parse a stored record."""
     return read_record(unpack_line(data))
 
 
 def unpack_line(data: bytes) -> bytes:
-    """The JSON of a record from its stored form, unread."""
+    """Decompress the JSON of a stored record without parsing it."""
     return zstandard.ZstdDecompressor().decompress(data)
 
 
-class LiveTable:
-    """The ratings as they are in this session's transaction; what is `put` is written by `write`."""
+class LiveRatings:
+    """The ratings as seen by this session's transaction; `write` stores the changed ones."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._lines: dict[tuple[str, int], fold.FoldedRating | None] = {}
         self._known: set[tuple[str, int]] = set()
-        """Those that have a row."""
+        """Ratings that have a row."""
         self._changed: dict[tuple[str, int], fold.FoldedRating] = {}
 
     def line(self, pool: str, version_id: int) -> fold.FoldedRating | None:
-        """See `fold.RatingTable`."""
+        """Return the current rating (see `fold.RatingTable`)."""
         place = (pool, version_id)
         if place not in self._lines:
             row = self._session.execute(_RATING, {"of_pool": pool, "of_version": version_id}).one_or_none()
@@ -107,15 +106,15 @@ class LiveTable:
         return self._lines[place]
 
     def follows(self, version_id: int) -> int | None:
-        """See `fold.RatingTable`."""
+        """Return the predecessor of a version (see `fold.RatingTable`)."""
         return self._session.scalar(_FOLLOWS, {"version": version_id})
 
     def put(self, pool: str, version_id: int, line: fold.FoldedRating) -> None:
-        """See `fold.RatingTable`."""
+        """Set a rating (see `fold.RatingTable`)."""
         self._lines[pool, version_id] = self._changed[pool, version_id] = line
 
     def write(self) -> None:
-        """Write the lines that have changed."""
+        """Write the changed ratings."""
         rows = {place: row_of(*place, line) for place, line in self._changed.items()}
         if new := [row for place, row in rows.items() if place not in self._known]:
             self._session.execute(_NEW_LINE, new)
@@ -128,21 +127,21 @@ class LiveTable:
 
 
 def commit(session: Session, records: Sequence[GameRecord], lease_owner: str = "") -> list[Committed | None]:
-    """Make records of finished games part of the arena, in this order, inside the session's transaction.
+    """Commit records of finished games in this order, inside the session's transaction.
 
-    None for each whose game is over already. Raises NotFoundError for a game nobody planned, ConflictError for a record
-    of other bots, ValueError for a void one: nothing of the whole transaction may be kept then.
+    Returns None for each game that is already over. Raises NotFoundError for an unplanned game, ConflictError for a
+    record of other bots, ValueError for a void one: roll the whole transaction back then.
     """
     for record in records:
         if record.kind is Kind.VOID:
             raise ValueError(f"game {record.id} is void: it has no result to commit")
     last = session.scalar(_TAKE_NUMBERS, {"count": len(records)})
     if last is None:
-        raise SchemaError("the commit counter is missing; run `arena db upgrade`")
+        raise SchemaError("missing commit counter; run `arena db upgrade`")
     taken = _planned(session, records)
     if len(taken) < len(records):
-        session.execute(_TAKE_NUMBERS, {"count": len(taken) - len(records)})  # gives numbers back
-    table = LiveTable(session)
+        session.execute(_TAKE_NUMBERS, {"count": len(taken) - len(records)})  # a negative count: returns numbers
+    table = LiveRatings(session)
     found: dict[str, Committed] = {}
     finished: list[dict[str, Any]] = []
     changed: list[dict[str, Any]] = []
@@ -174,7 +173,7 @@ def commit(session: Session, records: Sequence[GameRecord], lease_owner: str = "
 
 
 def _planned(session: Session, records: Sequence[GameRecord]) -> list[tuple[GameRecord, Row[Any]]]:
-    """The records whose games are not over, each with what the plan says; of two records of a game the first."""
+    """Return the records whose games are not over, each with its plan; of two records of a game the first."""
     plans = {row.id: row for row in session.execute(_PLANS, {"games": [record.id for record in records]})}
     found: dict[str, tuple[GameRecord, Row[Any]]] = {}
     for record in records:
@@ -193,7 +192,7 @@ def _planned(session: Session, records: Sequence[GameRecord]) -> list[tuple[Game
 
 
 def _finished(record: GameRecord, number: int, lease_owner: str) -> dict[str, Any]:
-    """The columns of a game that change with its result."""
+    """Return the columns of a game that change with its result."""
     return {
         "game": record.id,
         "state": "finished",
@@ -211,12 +210,12 @@ def _finished(record: GameRecord, number: int, lease_owner: str) -> dict[str, An
 
 
 def count_over(session: Session, tournament_id: int, count: int = 1) -> None:
-    """So many more games of the tournament are over."""
+    """Add to the number of finished games of a tournament."""
     session.execute(_COUNT_OVER, {"tournament": tournament_id, "count": count})
 
 
 def _instant(text: str) -> datetime:
-    """A time of a record; now, for one that cannot be read."""
+    """Parse a time of a record; return the current time if it is unreadable."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Which results are meant: the filters that lists and exports of games share."""
+"""Filters shared by lists and exports of results."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from arena.store.games.analyses import AnalysisFilter
 
 
 class GameFilter(TypedDict, total=False):
-    """What narrows a list of results; None narrows nothing. `since` and `until` are about the end of a game.
+    """A filter of results; None matches anything. `since` and `until` apply to the end of a game.
 
-    `analysed` is what the analysis of a game must say. `versions` are the players meant, on either side; `without` are
-    terminations left out, `worker` the one of a cluster that played. All but `without` and `worker` have an index; what
-    is given with another is applied on the way.
+    `analysed` filters by the analysis. `versions` are players on either side, `without` excluded terminations, `worker`
+    the cluster worker that played. All but `without` and `worker` have an index; when filters are combined, one index
+    is used and the others are applied to its rows.
     """
 
     tournament_id: int | None
@@ -36,7 +36,7 @@ class GameFilter(TypedDict, total=False):
 
 
 def conditions(games: GameFilter) -> list[Any]:
-    """Their SQL, all but `versions`: results only."""
+    """Return the filter as SQL conditions on results, all but `versions`."""
     found: list[Any] = [col(Game.commit_number).is_not(None)]
     for name in ("tournament_id", "family", "variant", "pool", "termination_class", "winner", "worker"):
         if (value := games.get(name)) is not None:

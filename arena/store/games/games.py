@@ -1,6 +1,6 @@
-"""Games as readers see them: one with what was planned and played, and lists of them.
+"""Read access to games: single games with plan and record, and lists.
 
-Lists come without specs and records, which are read one by one.
+Lists omit specs and records, which are read one by one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sqlmodel import col
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.errors import BadValueError, NotFoundError
 from arena.store.base.models import Analysis, Game, Record
-from arena.store.base.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
+from arena.store.base.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor
 from arena.store.games.analyses import BY_ANALYSIS
 from arena.store.games.commit import unpack
 from arena.store.games.game_filter import GameFilter, conditions
@@ -26,7 +26,7 @@ from referee.game.spec import GameSpec, spec_from_json
 
 @dataclass(frozen=True, slots=True)
 class GameLine:
-    """A game in a list; what it has no value for yet is None. `commit_number` orders results."""
+    """A game in a list; missing values are None. `commit_number` orders results."""
 
     id: str
     tournament_id: int
@@ -59,13 +59,13 @@ LINE = tuple(col(getattr(Game, name)) for name in GameLine.__dataclass_fields__)
 
 
 class Games:
-    """Games whatever their state."""
+    """Games in any state."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def get(self, game_id: str) -> GameLine:
-        """One game. Raises NotFoundError."""
+        """Return one game. Raises NotFoundError."""
         with self._sessions.reading() as session:
             row = session.execute(select(*LINE).where(col(Game.id) == game_id)).one_or_none()
         if row is None:
@@ -73,7 +73,7 @@ class Games:
         return GameLine(*row)
 
     def spec(self, game_id: str) -> GameSpec:
-        """What was planned. Raises NotFoundError."""
+        """Return the plan of a game. Raises NotFoundError."""
         with self._sessions.reading() as session:
             spec = session.scalar(select(col(Game.spec)).where(col(Game.id) == game_id))
         if spec is None:
@@ -81,7 +81,7 @@ class Games:
         return spec_from_json(spec)
 
     def record(self, game_id: str) -> GameRecord:
-        """What was played. Raises NotFoundError for games without a result."""
+        """Return the record of a game. Raises NotFoundError for games without a result."""
         with self._sessions.reading() as session:
             data = session.scalar(select(col(Record.data)).where(col(Record.game_id) == game_id))
         if data is None:
@@ -90,8 +90,8 @@ class Games:
 
     def of_tournament(
         self, tournament_id: int, *, state: str | None = None, limit: int = DEFAULT_LIMIT, after: str | None = None
-    ) -> Page[GameLine]:
-        """The games of a tournament in planned order, all or those in one state."""
+    ) -> CursorPage[GameLine]:
+        """Return the games of a tournament in planned order, all or those in one state."""
         limit = bounded(limit)
         query = select(*LINE).where(col(Game.tournament_id) == tournament_id).order_by(col(Game.sequence))
         if state is not None:
@@ -114,7 +114,7 @@ class Games:
         offset: int = 0,
         limit: int = DEFAULT_LIMIT,
     ) -> tuple[list[GameLine], int]:
-        """Part of a tournament's plan by the filters, sorted by a column of `GameLine`; and how many there are."""
+        """Return part of a tournament's filtered games, sorted by a column of `GameLine`, and the total number."""
         conditions = [col(Game.tournament_id) == tournament_id]
         if state is not None:
             conditions.append(col(Game.state) == state)
@@ -123,7 +123,7 @@ class Games:
         if version_id is not None:
             conditions.append((col(Game.first_id) == version_id) | (col(Game.second_id) == version_id))
         if sort not in GameLine.__dataclass_fields__:
-            raise BadValueError(f"no column {sort!r}")
+            raise BadValueError(f"invalid sort key {sort!r}")
         key = col(getattr(Game, sort))
         order = [key.desc().nulls_last() if is_falling else key.asc().nulls_last(), col(Game.sequence)]
         query = select(*LINE).where(*conditions).order_by(*order).offset(offset).limit(bounded(limit))
@@ -132,7 +132,7 @@ class Games:
             return [GameLine(*row) for row in fetch(session, query)], count
 
     def openings(self, ids: Sequence[str]) -> dict[str, str]:
-        """How these games begin where they do not from their variant's start: a position, opening moves, or both."""
+        """Return position and opening moves of those games that do not begin at their variant's start."""
         query = select(col(Game.id), col(Game.spec)).where(col(Game.id).in_(ids))
         with self._sessions.reading() as session:
             rows = fetch(session, query)
@@ -145,10 +145,10 @@ class Games:
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
         **filters: Unpack[GameFilter],
-    ) -> Page[GameLine]:
-        """Games with a result, latest first; `against` keeps the games of `versions` against these.
+    ) -> CursorPage[GameLine]:
+        """Return games with a result, latest first; `against` restricts the games of `versions` to these opponents.
 
-        Those of some days are in the order of their ends, others in that of their results.
+        Games filtered by time are ordered by their end, others by their commit number.
         """
         limit = bounded(limit)
         narrow = conditions(filters)
@@ -181,10 +181,10 @@ class Games:
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
         **filters: Unpack[GameFilter],
-    ) -> Page[GameLine]:
-        """Games that were analysed, by one of `BY_ANALYSIS`, of equal ones the latest first. Raises BadValueError."""
+    ) -> CursorPage[GameLine]:
+        """Return analysed games sorted by one of `BY_ANALYSIS`, equal ones latest first. Raises BadValueError."""
         if figure not in BY_ANALYSIS:
-            raise BadValueError(f"games cannot be sorted by {figure!r}; by {', '.join(BY_ANALYSIS)}")
+            raise BadValueError(f"invalid sort key {figure!r}; choose from {', '.join(BY_ANALYSIS)}")
         limit, narrow = bounded(limit), conditions(filters)
         if (versions := filters.get("versions")) is not None:
             narrow.append(col(Game.first_id).in_(versions) | col(Game.second_id).in_(versions))
@@ -202,16 +202,16 @@ class Games:
         with self._sessions.reading() as session:
             rows = [tuple(row) for row in fetch(session, query)]
         found = cut(rows, limit, lambda row: (float(row[0]), GameLine(*row[1:]).commit_number))
-        return Page([GameLine(*row[1:]) for row in found.items], found.next)
+        return CursorPage([GameLine(*row[1:]) for row in found.items], found.next)
 
     def in_state(self, state: str, limit: int = DEFAULT_LIMIT) -> list[GameLine]:
-        """Some games of all tournaments in one state, such as those being played now."""
+        """Return some games of all tournaments in one state, such as those being played now."""
         query = select(*LINE).where(col(Game.state) == state).limit(bounded(limit))
         with self._sessions.reading() as session:
             return [GameLine(*row) for row in fetch(session, query)]
 
     def counts(self, tournament_id: int) -> dict[str, int]:
-        """How many games of a tournament are in each state."""
+        """Return the number of games of a tournament in each state."""
         query = select(col(Game.state), func.count()).where(col(Game.tournament_id) == tournament_id)
         with self._sessions.reading() as session:
             return dict(fetch(session, query.group_by(col(Game.state))))
@@ -220,7 +220,7 @@ class Games:
 def _of_versions(
     versions: Sequence[int], against: Sequence[int] | None, conditions: Sequence[Any], limit: int
 ) -> Select[Any]:
-    """The latest games of some versions: one short walk along an index per version and side, then the best of them."""
+    """Select the latest games of some versions: one short index walk per version and side, then the latest overall."""
     walks = []
     for mine, theirs in ((Game.first_id, Game.second_id), (Game.second_id, Game.first_id)):
         for version in dict.fromkeys(versions):

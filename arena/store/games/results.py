@@ -1,6 +1,6 @@
-"""Results: committed once, read in the order of their commits, counted.
+"""Results: commit them once, read them in commit order, count them.
 
-Lists come without records, which are read as a stream.
+Lists omit records, which are read as a stream.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from arena.store.games.commit import Committed, commit, unpack, unpack_line
 from arena.store.games.game_filter import GameFilter, conditions
 from arena.store.games.games import LINE, GameLine
 from arena.store.games.undo import undo, undone
-from arena.store.tournaments.queue import OUTLINE, Outline
+from arena.store.tournaments.queue import OUTLINE, GameOutline
 from referee.game.record import GameRecord
 from referee.game.spec import GameSpec, spec_from_json
 from referee.rules.core import Kind, Termination
 
 _BATCH = 500
-"""Rows per statement, within the parameter limits of every database."""
+"""Rows per statement, within the parameter limits of both databases."""
 
 
-class Result(NamedTuple):  # of ten thousand games a dataclass takes four times as long to make
-    """What standings and crosstables need of a finished game."""
+class FinishedGame(NamedTuple):  # a dataclass takes four times as long to create, which matters for 10,000 games
+    """The fields of a finished game that standings and crosstables need."""
 
     sequence: int
     round: int
@@ -57,7 +57,7 @@ _HALVES = (0.5, 0.5)
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many games of two versions in a family ended in one way."""
+    """Number of games of two versions in a family that ended in one way."""
 
     first_id: int
     second_id: int
@@ -70,13 +70,13 @@ class Tally:
     count: int
 
 
-_COLUMNS = tuple("termination_class" if name == "kind" else name for name in Result._fields)
-"""The columns of a `Result`, whose `kind` has the name that game records give it."""
+_COLUMNS = tuple("termination_class" if name == "kind" else name for name in FinishedGame._fields)
+"""Columns of a `FinishedGame`, whose `kind` is named as in game records."""
 _RESULT = tuple(table_of(Game).c[name] for name in _COLUMNS)
-_STATE = Outline._fields.index("state")
-_BOTH = (*OUTLINE, *(one for one in _RESULT if one.name not in Outline._fields))
+_STATE = GameOutline._fields.index("state")
+_BOTH = (*OUTLINE, *(one for one in _RESULT if one.name not in GameOutline._fields))
 _AS_RESULT = itemgetter(*([one.name for one in _BOTH].index(name) for name in _COLUMNS))
-"""A row of `_BOTH` as one of `_RESULT`."""
+"""Converts a row of `_BOTH` to one of `_RESULT`."""
 
 
 class Results:
@@ -85,33 +85,36 @@ class Results:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
         self._sides: dict[str, tuple[int, int, dict[tuple[str, str], int]]] = {}
-        """By pool: what `sides` has counted, up to which commit, and how many results had been undone by then."""
+        """Cache of `sides` by pool: last commit number, number of undone results by then, counts."""
 
     def commit(self, record: GameRecord, lease_owner: str = "") -> Committed | None:
-        """Record a result exactly once, in one transaction with its ratings; None when the game is over already.
+        """Commit a result exactly once, in one transaction with its ratings; return None if the game is already over.
 
-        Raises NotFoundError for a game nobody planned, ConflictError for a record of other bots.
+        Raises NotFoundError for an unplanned game, ConflictError for a record of other bots.
         """
         return self.commit_all([record], lease_owner)[0]
 
     def commit_all(self, records: Sequence[GameRecord], lease_owner: str = "") -> list[Committed | None]:
-        """The same for several, in this order, in one transaction: all of them, or none where it raises."""
+        """Commit several results in this order, in one transaction: all of them, or none if it raises."""
         with self._sessions.writing() as session:
             return commit(session, records, lease_owner)
 
     def undo(self, wrong: Mapping[str, str], lease_owner: str = "") -> list[str]:
-        """Void results that are wrong, by game id and with the reason, and fold all ratings anew: see `undo`."""
+        """Void wrong results, given as game id and reason, and rebuild all ratings (see `undo`)."""
         return undo(self._sessions, wrong, lease_owner)
 
     def undone(self) -> int:
-        """How many results were ever undone; whoever adds results up begins anew when it has grown."""
+        """Return how many results were ever undone; recompute cached sums when this has grown."""
         with self._sessions.reading() as session:
             return undone(session)
 
     def of(
         self, *, tournament_id: int | None = None, pool: str | None = None, limit: int | None = None
-    ) -> list[Result]:
-        """Finished games without their moves: of a tournament in planned order, or the latest of a pool in order."""
+    ) -> list[FinishedGame]:
+        """Return finished games without moves: a tournament's in planned order, or the latest of a pool.
+
+        Those of a pool are in commit order.
+        """
         query = select(*_RESULT)
         if tournament_id is not None:
             mine = (col(Game.tournament_id) == tournament_id, col(Game.state) == "finished")
@@ -124,17 +127,17 @@ class Results:
         found = _results(rows)
         return found if tournament_id is not None else found[::-1]
 
-    def with_outlines(self, tournament_id: int) -> tuple[list[Outline], list[Result]]:
-        """Every game of a tournament in planned order, whatever its state, and the results among them: read at once."""
+    def with_outlines(self, tournament_id: int) -> tuple[list[GameOutline], list[FinishedGame]]:
+        """Return every game of a tournament in planned order, and the results among them, from one query."""
         mine = col(Game.tournament_id) == tournament_id
         query = select(*_BOTH).where(mine).order_by(col(Game.sequence))
         with self._sessions.reading() as session:
             rows = fetch(session, query)
-        outlines = [Outline(*row[: len(OUTLINE)]) for row in rows]
+        outlines = [GameOutline(*row[: len(OUTLINE)]) for row in rows]
         return outlines, _results([_AS_RESULT(row) for row in rows if row[_STATE] == "finished"])
 
     def last_records(self, tournament_id: int, version_id: int, count: int) -> list[GameRecord]:
-        """The latest records of a version in a tournament, in the order of their commits."""
+        """Return the latest records of a version in a tournament, in commit order."""
         mine = (col(Game.first_id) == version_id) | (col(Game.second_id) == version_id)
         query = (
             select(col(Record.data))
@@ -147,7 +150,7 @@ class Results:
             return [unpack(row[0]) for row in fetch(session, query)][::-1]
 
     def tally(self, versions: Sequence[int], against: Sequence[int] | None = None) -> list[Tally]:
-        """The results of versions (against others) counted by opponent, side and ending. Void games are left out."""
+        """Count the results of versions (against others) by opponent, side and termination, without void games."""
         keys = [col(getattr(Game, name)) for name in Tally.__dataclass_fields__ if name != "count"]
         parts = []
         for mine, theirs in ((Game.first_id, Game.second_id), (Game.second_id, Game.first_id)):
@@ -160,12 +163,12 @@ class Results:
                 query = query.where(col(theirs).in_(against))
             parts.append(query.group_by(*keys))
         with self._sessions.reading() as session:
-            # As a set: games between two of the versions come in both parts.
+            # A set, because games between two of the versions occur in both parts.
             return sorted({Tally(*row) for part in parts for row in fetch(session, part)}, key=astuple)
 
     def sides(self, pool: str) -> dict[tuple[str, str], int]:
-        """How often each side won the games of a pool that count: (variant, `first`/`second`/`draw`) -> games."""
-        # Results come in at the end of the line: those counted before are not counted again, unless some were undone.
+        """Count the rated results of a pool by side: (variant, `first`/`second`/`draw`) -> games."""
+        # New results have higher commit numbers, so only they are counted, unless results were undone meanwhile.
         last, then, before = self._sides.get(pool, (0, 0, {}))
         undone = self.undone()
         if then != undone:
@@ -185,7 +188,7 @@ class Results:
         return dict(found)
 
     def by_options(self, tournament_id: int) -> list[tuple[str, dict[str, Any], str, int]]:
-        """How the games of a tournament ended by the rules they were played by: (variant, options, winner, games)."""
+        """Count the results of a tournament by rules: (variant, options, winner, games)."""
         options = cast(col(Game.spec)["options"], String)
         query = (
             select(col(Game.variant), options, col(Game.winner), func.count())
@@ -197,7 +200,7 @@ class Results:
             return [(row[0], json.loads(row[1]), row[2], row[3]) for row in fetch(session, query)]
 
     def committed(self, tournament_id: int, after: int, limit: int) -> list[GameLine]:
-        """The results of a tournament behind a commit number, in the order of their commits."""
+        """Return the results of a tournament after a commit number, in commit order."""
         query = (
             select(*LINE)
             .where(col(Game.tournament_id) == tournament_id, col(Game.commit_number) > after)
@@ -208,33 +211,33 @@ class Results:
             return [GameLine(*row) for row in session.execute(query).all()]
 
     def last_commit_of(self, tournament_id: int) -> int:
-        """The highest commit number of a tournament, 0 without results."""
+        """Return the highest commit number of a tournament, 0 without results."""
         query = select(func.max(col(Game.commit_number))).where(col(Game.tournament_id) == tournament_id)
         with self._sessions.reading() as session:
             return session.scalar(query) or 0
 
     def last_commit(self) -> int:
-        """The highest commit number, 0 without results; a cheap mark of whether lists of results have changed."""
+        """Return the highest commit number, 0 without results. It shows cheaply whether results have changed."""
         with self._sessions.reading() as session:
             return last_commit(session)
 
     def records(self, *, after: int = 0, **filters: Unpack[GameFilter]) -> Iterator[tuple[int, bytes]]:
-        """(commit number, record as JSON) of results, all or those the filters leave, in commit order behind `after`.
+        """Yield (commit number, record as JSON) of the filtered results in commit order after `after`.
 
-        A stream: no transaction is open while the caller works on what it was given.
+        No transaction is open while the caller processes an item.
         """
         for number, data in self._walk((col(Game.commit_number), col(Record.data)), after, filters):
             yield number, unpack_line(data)
 
     def with_records(self, *, after: int = 0) -> Iterator[tuple[GameLine, bytes]]:
-        """The same of all results, with what the list says of each."""
+        """Yield (list entry, record as JSON) of all results in commit order after `after`."""
         for *line, data in self._walk((*LINE, col(Record.data)), after, {}):
             yield GameLine(*line), unpack_line(data)
 
     def with_plans(
         self, *, after: int = 0, **filters: Unpack[GameFilter]
     ) -> Iterator[tuple[int, str, bytes, GameSpec]]:
-        """(commit number, id, record as JSON, what was planned) of the same."""
+        """Yield (commit number, id, record as JSON, plan) of the filtered results in commit order after `after`."""
         columns = (col(Game.commit_number), col(Game.id), col(Record.data), col(Game.spec))
         for number, game_id, data, spec in self._walk(columns, after, filters):
             yield number, game_id, unpack_line(data), spec_from_json(spec)
@@ -259,12 +262,12 @@ class Results:
             after = rows[-1][-1]
 
 
-def _results(rows: Sequence[Sequence[Any]]) -> list[Result]:
-    """Results from rows of `_RESULT`."""
-    ways = {way: (Kind(way[0]), Termination(way[1])) for way in {row[-2:] for row in rows}}  # few, of many games
-    return [Result._make((*row[:-2], *ways[row[-2:]])) for row in rows]
+def _results(rows: Sequence[Sequence[Any]]) -> list[FinishedGame]:
+    """Convert rows of `_RESULT` to results."""
+    ways = {way: (Kind(way[0]), Termination(way[1])) for way in {row[-2:] for row in rows}}  # few distinct ones
+    return [FinishedGame._make((*row[:-2], *ways[row[-2:]])) for row in rows]
 
 
 def last_commit(session: Session) -> int:
-    """The highest commit number, 0 without results."""
+    """Return the highest commit number, 0 without results."""
     return session.scalar(select(func.max(col(Game.commit_number)))) or 0

@@ -1,6 +1,6 @@
-"""Results that turned out to be wrong are none any more: their games wait again, and ratings follow from the others.
+"""Undo of wrong results: void them, requeue their games, rebuild the ratings, in one transaction.
 
-One transaction for all of it. What the tournament has planned because of such a result stays planned.
+Games that the tournament has planned because of such a result stay planned.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from arena.store.ratings.rebuild import rebuild
 from referee.rules.core import Termination
 
 COUNTER = "undone"
-"""How many results were undone: whoever has added up results begins anew when it has grown."""
+"""Name of the counter of undone results; recompute cached sums when it has grown."""
 
 
 def undo(sessions: Sessions, wrong: Mapping[str, str], lease_owner: str = "") -> list[str]:
-    """Void the results of these games, each with what is wrong with it; those that had one.
+    """Void the results of these games, given with the reasons; return the ids of those that had one.
 
-    Their games are played again, also in a tournament that is finished; where it is cancelled, never.
+    The games are played again, also in a finished tournament, but not in a cancelled one.
     """
     done: list[str] = []
 
-    def take_out(session: Session) -> None:
+    def void_all(session: Session) -> None:
         for game_id, problem in wrong.items():
-            if _take_out(session, game_id, problem, lease_owner):
+            if _void(session, game_id, problem, lease_owner):
                 done.append(game_id)
         _count(session, len(done))
 
     if wrong:
-        rebuild(sessions, wrong.keys(), take_out)
+        rebuild(sessions, wrong.keys(), void_all)
     return done
 
 
 def undone(session: Session) -> int:
-    """How many results were ever undone."""
+    """Return how many results were ever undone."""
     return session.scalar(select(col(Counter.value)).where(col(Counter.name) == COUNTER)) or 0
 
 
-def _take_out(session: Session, game_id: str, problem: str, lease_owner: str) -> bool:
+def _void(session: Session, game_id: str, problem: str, lease_owner: str) -> bool:
     game = session.get(Game, game_id, with_for_update=True)
     if game is None or game.commit_number is None:
         return False

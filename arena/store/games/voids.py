@@ -1,4 +1,4 @@
-"""Attempts at games that came to nothing through no fault of a bot."""
+"""Void attempts at games: they failed through no fault of a bot."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlmodel import col
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.errors import NotFoundError
 from arena.store.base.models import Game, Record, Void, now
-from arena.store.base.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
+from arena.store.base.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor
 from arena.store.games.commit import count_over, pack
 from referee.game.record import GameRecord
 from referee.rules.core import Kind
@@ -19,7 +19,7 @@ from referee.rules.core import Kind
 
 @dataclass(frozen=True, slots=True)
 class VoidLine:
-    """An attempt that came to nothing, with the game's names."""
+    """A void attempt, with the names of its game."""
 
     id: int
     game_id: str
@@ -35,15 +35,15 @@ class VoidLine:
 
 
 class Voids:
-    """Void attempts; their games wait again or were given up."""
+    """Void attempts; their games were returned to the plan or given up."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def add(self, record: GameRecord, lease_owner: str = "", *, give_up: bool = False) -> bool:
-        """Note an attempt that came to nothing: the game waits again, or is given up for good.
+        """Store a void attempt and return its game to the plan, or give the game up for good.
 
-        False when the game is over already. Raises NotFoundError.
+        Returns False if the game is already over. Raises NotFoundError.
         """
         with self._sessions.writing() as session:
             game = session.get(Game, record.id, with_for_update=True)
@@ -72,8 +72,8 @@ class Voids:
                 count_over(session, game.tournament_id)
         return True
 
-    def page(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[VoidLine]:
-        """Attempts that came to nothing, latest first."""
+    def page(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> CursorPage[VoidLine]:
+        """Return void attempts, latest first."""
         limit = bounded(limit)
         query = (
             select(
@@ -100,7 +100,7 @@ class Voids:
         return cut(lines, limit, lambda line: (line.id,))
 
     def of(self, game_id: str) -> list[Void]:
-        """The attempts at one game that came to nothing, in order."""
+        """Return the void attempts at one game, in order."""
         query = select(Void).where(col(Void.game_id) == game_id).order_by(col(Void.id))
         with self._sessions.reading() as session:
             return list(session.scalars(query))

@@ -1,4 +1,4 @@
-"""Answers to requests with an idempotency key, given again when the request is repeated."""
+"""Responses to requests with an idempotency key, returned again when a request is repeated."""
 
 from __future__ import annotations
 
@@ -11,40 +11,46 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
 from arena.store.base.engine import Sessions
-from arena.store.base.models import Answer, now
+from arena.store.base.models import IdempotentResponse, now
 
-ANSWERS_KEPT = timedelta(hours=24)
-"""How long the answer to a request with an idempotency key is given again."""
+RESPONSES_RETENTION = timedelta(hours=24)
+"""Retention of a response to a request with an idempotency key."""
 
 
-class Answers:
-    """By user and key."""
+class IdempotentResponses:
+    """Stored responses by user and idempotency key."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def begin(self, user_id: int, key: str, route: str, digest: str) -> Answer | None:
-        """Reserve an idempotency key; what is stored under it already, if anything.
+    def begin(self, user_id: int, key: str, route: str, digest: str) -> IdempotentResponse | None:
+        """Reserve an idempotency key; return the response already stored under it, or None.
 
-        `status` 0 means that the first request is still at work. The caller compares `route` and `digest`.
+        `status` 0 means that the first request is still in progress. The caller compares `route` and `digest`.
         """
         with self._sessions.writing() as session:
-            session.execute(delete(Answer).where(col(Answer.created_at) < now() - ANSWERS_KEPT))
+            session.execute(
+                delete(IdempotentResponse).where(col(IdempotentResponse.created_at) < now() - RESPONSES_RETENTION)
+            )
         try:
             with self._sessions.writing() as session:
-                session.add(Answer(user_id=user_id, key=key, route=route, digest=digest, status=0))
+                session.add(IdempotentResponse(user_id=user_id, key=key, route=route, digest=digest, status=0))
         except IntegrityError:
             with self._sessions.reading() as session:
-                return session.get(Answer, (user_id, key))
+                return session.get(IdempotentResponse, (user_id, key))
         return None
 
     def end(self, user_id: int, key: str, status: int, body: Mapping[str, Any]) -> None:
-        """Keep what was answered."""
+        """Store the response."""
         with self._sessions.writing() as session:
-            mine = (col(Answer.user_id) == user_id, col(Answer.key) == key)
-            session.execute(update(Answer).where(*mine).values(status=status, body=dict(body)))
+            mine = (col(IdempotentResponse.user_id) == user_id, col(IdempotentResponse.key) == key)
+            session.execute(update(IdempotentResponse).where(*mine).values(status=status, body=dict(body)))
 
     def drop(self, user_id: int, key: str) -> None:
-        """Forget a key whose request came to nothing: it may be sent again."""
+        """Delete the key of a failed request, which may then be sent again."""
         with self._sessions.writing() as session:
-            session.execute(delete(Answer).where(col(Answer.user_id) == user_id, col(Answer.key) == key))
+            session.execute(
+                delete(IdempotentResponse).where(
+                    col(IdempotentResponse.user_id) == user_id, col(IdempotentResponse.key) == key
+                )
+            )

@@ -1,7 +1,7 @@
-"""The whole database as text, and back: a backup, and the way from SQLite to PostgreSQL.
+"""Dumps of the whole database as text, and loading them: for backups and for moving from SQLite to PostgreSQL.
 
-A dump is NDJSON, compressed where the file's name ends in `.zst`: a first line with the schema's revision, then one
-line per row, tables in an order in which every row finds what it refers to; a last line with their number.
+A dump is NDJSON, compressed if the file name ends in `.zst`. The first line gives the schema revision, then follows one
+line per row, in an order in which all references exist. The last line gives the number of rows.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from arena.store.base import schema
 from arena.store.base.engine import Sessions, batched, open_engine
 from arena.store.base.errors import BadValueError, TakenError
 from arena.store.base.models import Utc
-from arena.store.operations.sqlite_backup import remove, settle
+from arena.store.operations.sqlite_backup import remove, replace_durably
 from referee.bot.input_file import refuse_special
 
-_FORM = "arena-dump-1"
-_LIVE = ("logins", "leases", "answers", "guesses", "rebuilds", "rebuilt_changes")
-"""What is worth nothing tomorrow."""
+_FORMAT = "arena-dump-1"
+_SHORT_LIVED = ("logins", "leases", "answers", "guesses", "rebuilds", "rebuilt_changes")
+"""Tables with short-lived data, which dumps omit."""
 
 
 def dump(engine: Engine, path: Path) -> int:
-    """Write all rows, as they are at one moment, into a new file; how many. Raises FileExistsError."""
+    """Write all rows of one snapshot into a new file; return how many. Raises FileExistsError."""
     count = 0
     with Sessions(engine).reading() as session, _writer(path) as file:
         connection = session.connection()
-        file.write(_line({"form": _FORM, "schema": schema.revision(engine)}))
+        file.write(_line({"form": _FORMAT, "schema": schema.revision(engine)}))
         for table in _tables():
             keys = list(table.primary_key.columns)
             rows = connection.execution_options(yield_per=500).execute(select(table).order_by(*keys))
@@ -52,28 +52,28 @@ def dump(engine: Engine, path: Path) -> int:
 
 
 def require_dump(path: Path) -> None:
-    """Raise BadValueError unless a file begins like a dump that can be loaded, OSError when it cannot be read."""
+    """Raise BadValueError unless the file starts like a loadable dump, OSError if it cannot be read."""
     with _reader(path) as lines:
         _read_head(path, next(lines, {}))
 
 
 def load_new(file: Path, path: Path) -> int:
-    """Make the SQLite database `file` from a dump; how many rows. Nothing is left there unless all of it was loaded.
+    """Create the SQLite database `file` from a dump; return the number of rows. On failure no file is left.
 
-    Raises what `load` raises, and OSError.
+    Raises the errors of `load`, and OSError.
     """
     is_new_folder = not file.parent.exists()
     make_folder(file.parent, is_passage=True)
     fresh = file.with_name(f"{file.name}.new")
     try:
-        remove(fresh)  # of a load that was killed
+        remove(fresh)  # left by a killed load
         engine = open_engine(f"sqlite:///{fresh}")
         try:
             schema.upgrade(engine)
             count = load(engine, path)
         finally:
             engine.dispose()
-        settle(fresh, file)
+        replace_durably(fresh, file)
     except BaseException:
         remove(fresh)
         if is_new_folder:
@@ -84,9 +84,9 @@ def load_new(file: Path, path: Path) -> int:
 
 
 def load(engine: Engine, path: Path) -> int:
-    """Fill an empty database from a dump of its schema, all of it or nothing; how many rows.
+    """Fill an empty database from a dump of the same schema in one transaction; return the number of rows.
 
-    Raises BadValueError for what is no dump or was cut, TakenError for a database that is not empty.
+    Raises BadValueError for an invalid or truncated dump, TakenError if the database is not empty.
     """
     tables = {table.name: table for table in _tables()}
     with Sessions(engine).writing() as session, _reader(path) as lines:
@@ -97,14 +97,14 @@ def load(engine: Engine, path: Path) -> int:
         session.execute(tables["counters"].delete())
         count = _fill(session, tables, path, lines)
         if engine.dialect.name == "postgresql":
-            _go_on_counting(session, tables.values())
+            _advance_sequences(session, tables.values())
     return count
 
 
 def _read_head(path: Path, head: dict[str, Any]) -> None:
-    """Raise BadValueError unless this is the first line of a dump that can be loaded."""
-    if head.get("form") != _FORM:
-        raise BadValueError(f"{path} is not a dump of an arena")
+    """Raise BadValueError unless this is the first line of a loadable dump."""
+    if head.get("form") != _FORMAT:
+        raise BadValueError(f"{path} is not a dump of an arena", hint="name a file written by `arena db dump`")
     found = str(head.get("schema"))
     if found != schema.head():
         raise BadValueError(
@@ -113,7 +113,7 @@ def _read_head(path: Path, head: dict[str, Any]) -> None:
 
 
 def _fill(session: Session, tables: dict[str, Table], path: Path, lines: Iterator[dict[str, Any]]) -> int:
-    """Store all rows; how many. Raises BadValueError unless the last line gives just that number."""
+    """Insert all rows and return how many. Raises BadValueError unless the last line gives that number."""
     count = 0
     for name, rows in _groups(lines):
         if name is None:
@@ -121,15 +121,15 @@ def _fill(session: Session, tables: dict[str, Table], path: Path, lines: Iterato
                 return count
             break
         if name not in tables:
-            raise BadValueError(f"{path}: no table {name!r} is known")
+            raise BadValueError(f"{path}: unknown table {name!r}")
         for part in batched(rows):
             session.execute(insert(tables[name]), [_row(tables[name], row) for row in part])
         count += len(rows)
-    raise BadValueError(f"{path} was cut: it does not end as it should")
+    raise BadValueError(f"{path} is truncated: its last line is missing or wrong", hint="name another file")
 
 
-def _go_on_counting(session: Session, tables: Iterable[Table]) -> None:
-    """Have PostgreSQL give the next rows numbers behind those that came with theirs."""
+def _advance_sequences(session: Session, tables: Iterable[Table]) -> None:
+    """Set the PostgreSQL sequences to continue after the loaded ids."""
     for table in tables:
         if "id" in table.columns and table.columns["id"].autoincrement is not False and table.name != "games":
             line = f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), max(id)) FROM {table.name}"  # noqa: S608 - our own names
@@ -137,7 +137,7 @@ def _go_on_counting(session: Session, tables: Iterable[Table]) -> None:
 
 
 def _tables() -> list[Table]:
-    return [table for table in SQLModel.metadata.sorted_tables if table.name not in _LIVE]
+    return [table for table in SQLModel.metadata.sorted_tables if table.name not in _SHORT_LIVED]
 
 
 def _line(data: dict[str, Any]) -> bytes:
@@ -151,11 +151,11 @@ def _plain(value: Any) -> Any:
 
 
 def _row(table: Table, row: dict[str, Any]) -> dict[str, Any]:
-    """The values of a row as the table takes them."""
+    """Convert a row's JSON values to the types of the table."""
     found = {}
     for name, value in row.items():
         if name not in table.columns:
-            raise BadValueError(f"{table.name} has no column {name!r}")
+            raise BadValueError(f"unknown column {name!r} of table {table.name}")
         kind = table.columns[name].type
         if value is not None and isinstance(kind, LargeBinary):
             value = base64.b64decode(value)
@@ -166,7 +166,7 @@ def _row(table: Table, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _groups(lines: Iterator[dict[str, Any]]) -> Iterator[tuple[str | None, list[dict[str, Any]]]]:
-    """Rows of one table together, in portions; (None, [last line]) at the end."""
+    """Yield consecutive rows of one table in batches; (None, [last line]) at the end."""
     name: str | None = None
     rows: list[dict[str, Any]] = []
     for line in lines:
@@ -184,9 +184,9 @@ def _groups(lines: Iterator[dict[str, Any]]) -> Iterator[tuple[str | None, list[
 
 @contextmanager
 def _writer(path: Path) -> Iterator[IO[bytes]]:
-    """A new file, there only when it is whole."""
+    """Open a new file that appears under its name only when it is complete."""
     if path.exists():
-        raise FileExistsError(f"{path} is there already")
+        raise FileExistsError(f"{path} already exists")
     fresh = path.with_name(f"{path.name}.new")
     try:
         with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
@@ -218,5 +218,5 @@ def _read(path: Path, source: Any) -> Iterator[dict[str, Any]]:
                 raise ValueError("not an object")
             yield data
     except (ValueError, zstandard.ZstdError) as error:
-        reason = "it is not what `arena db dump` writes" if type(error) is not ValueError else str(error)
+        reason = "it was not written by `arena db dump`" if type(error) is not ValueError else str(error)
         raise BadValueError(f"{path} cannot be read: {reason}", hint="name another file") from None

@@ -1,9 +1,8 @@
-"""Leases: who may act alone.
+"""Leases with fencing: at most one owner acts.
 
-A lease is taken from its owner by comparing what stands in its row, never two machines' times of day: whoever wants it
-watches the row by a clock that only runs forward, and takes it when nobody has renewed it for long enough. What an
-owner writes is refused inside the transaction once somebody else has the lease (`fencing`): an owner that was stopped,
-cut off or suspended may believe what it likes.
+Machine clocks are never compared. A candidate watches the row by its own monotonic clock and takes the lease when it
+was not renewed for long enough. Writes of a former owner are rejected inside their transaction (`fencing`), even if
+that process was stopped, cut off or suspended and still believes to own the lease.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ from arena.store.base.models import Lease, now
 
 _LEASES = table_of(Lease)
 _OWNER = select(_LEASES.c.owner).where(_LEASES.c.name == bindparam("lease")).with_for_update(read=True)
-"""Locked, where there are such locks: nobody takes the lease between this look and the commit."""
+"""Reads the owner with a row lock if supported: the lease cannot be taken between this check and the commit."""
 _IDLE_MS = 10_000
-"""How long PostgreSQL keeps an owner's row locks while its process is stopped in the midst of a transaction."""
+"""Time after which PostgreSQL ends the transaction, and the row locks, of a stopped owner."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnedLease:
-    """A lease as it stands in the database; `left_s` until it has run out, by the clock of the database."""
+    """A lease as stored; `left_s` are the seconds until it expires, by the database's clock."""
 
     owner: str
     until: datetime
@@ -39,18 +38,18 @@ class OwnedLease:
 
     @property
     def is_alive(self) -> bool:
-        """Whether its owner has renewed it in time."""
+        """True until it expires."""
         return self.left_s > 0
 
 
 class Leases:
-    """By name."""
+    """Leases by name."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def take(self, name: str, owner: str, seconds: float, seen: OwnedLease | None = None) -> bool:
-        """Take a lease that nobody owns, or that stands as it was `seen`, for `seconds`; False when it does not."""
+        """Take a lease for `seconds` if it is free, this owner's, or unchanged since `seen`; else return False."""
         with self._sessions.writing() as session:
             _bound(session)
             until = _time(session) + timedelta(seconds=seconds)
@@ -66,11 +65,11 @@ class Leases:
             with self._sessions.writing() as session:
                 session.add(Lease(name=name, owner=owner, until=until))
         except IntegrityError:
-            return False  # somebody was faster
+            return False  # another process was faster
         return True
 
     def renew(self, name: str, owner: str, seconds: float) -> bool:
-        """Renew a lease for `seconds`; False when it is not this owner's any more: somebody may have acted since."""
+        """Renew a lease for `seconds`; return False if this owner has lost it: another one may have acted since."""
         with self._sessions.writing() as session:
             _bound(session)
             until = _time(session) + timedelta(seconds=seconds)
@@ -78,12 +77,12 @@ class Leases:
             return bool(session.execute(update(Lease).where(*mine).values(until=until)).rowcount)  # type: ignore[attr-defined]
 
     def release(self, name: str, owner: str) -> None:
-        """Give a lease up, if it is still owned."""
+        """Release a lease if it is still owned."""
         with self._sessions.writing() as session:
             session.execute(delete(Lease).where(col(Lease.name) == name, col(Lease.owner) == owner))
 
     def get(self, name: str) -> OwnedLease | None:
-        """Who owns or owned a lease, and until when."""
+        """Return the present or last owner of a lease, and its expiry."""
         with self._sessions.reading() as session:
             found = session.get(Lease, name)
             if found is None:
@@ -92,29 +91,29 @@ class Leases:
 
     @contextmanager
     def fencing(self, name: str, owner: str) -> Iterator[None]:
-        """For the length of a `with`, what this thread writes is written only while `owner` has the lease.
+        """Allow this thread's writes inside the block only while `owner` has the lease.
 
-        Raises LeaseLostError, from within, when somebody else has it: nothing of that transaction was written.
+        A write raises LeaseLostError, and its transaction is rolled back, if another owner has the lease.
         """
 
         def require(session: Session) -> None:
             _bound(session)
             found = session.scalar(_OWNER, {"lease": name})
             if found != owner:
-                raise LeaseLostError(f"the lease {name} is {found or 'nobody'}'s, not {owner}'s")
+                raise LeaseLostError(f"the lease {name!r} is owned by {found or 'no process'}, not by {owner}")
 
         with self._sessions.fenced(require):
             yield
 
 
 def _bound(session: Session) -> None:
-    """End this transaction when its process is stopped in it: its lock on the lease would keep a standby waiting."""
+    """Let PostgreSQL end this transaction if its process is stopped: its lock on the lease would block a standby."""
     if _is_postgresql(session):
         session.execute(text(f"SET LOCAL idle_in_transaction_session_timeout = {_IDLE_MS}"))
 
 
 def _time(session: Session) -> datetime:
-    """The time by the clock of the database: SQLite has none but that of its machine, which is ours."""
+    """Return the time by the database's clock; for SQLite, which has none, by this machine's."""
     if not _is_postgresql(session):
         return now()
     found: datetime = session.scalar(select(func.clock_timestamp()))  # type: ignore[assignment]

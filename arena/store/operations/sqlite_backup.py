@@ -1,7 +1,6 @@
-"""Backups of the embedded database: copies of its file, made while it is in use, and the way back.
+"""Backups of the SQLite database: copies of the file, made while it is in use, and their restoration.
 
-A backup is itself a database of SQLite, named after the time at which it was made. Refuses to know servers: they have
-means of their own.
+A backup is itself a SQLite database, named after the time of the copy. Database servers have their own backup tools.
 """
 
 from __future__ import annotations
@@ -24,33 +23,33 @@ from referee.bot.input_file import refuse_special
 _NAME = re.compile(r"arena-([0-9]{8}-[0-9]{6})\.sqlite3")
 _STAMP = "%Y%m%d-%H%M%S"
 _PARTS = ("", "-wal", "-shm")
-"""The files that are a database of SQLite in use."""
+"""Suffixes of the files that make up a SQLite database in use."""
 _OPEN = "SELECT id FROM games WHERE state IN ('planned', 'queued', 'running')"
 
 
 class SqliteBackups:
-    """The backups in a folder; those older than `days` days go when a new one is made, but never the newest."""
+    """The backups in a folder; each new one deletes those older than `days` days, but never the newest."""
 
     def __init__(self, folder: Path, days: int) -> None:
         self.folder, self.days = folder, days
 
     def all(self) -> list[Path]:
-        """Every backup, the oldest first."""
+        """Return every backup, the oldest first."""
         if not self.folder.is_dir():
             return []
         return sorted(path for path in self.folder.iterdir() if _NAME.fullmatch(path.name))
 
     def newest(self) -> Path:
-        """The latest one. Raises NotFoundError."""
+        """Return the latest backup. Raises NotFoundError."""
         found = self.all()
         if not found:
             raise NotFoundError("backup in", str(self.folder))
         return found[-1]
 
     def make(self, file: Path, at: datetime) -> Path:
-        """Copy the database as it is at one moment, check the copy, and let older ones go; the new one.
+        """Copy a snapshot of the database, check the copy, and delete old backups; return the new path.
 
-        Raises StoreUnavailableError, also where the database is damaged; OSError.
+        Raises StoreUnavailableError, also if the database is damaged; OSError.
         """
         make_folder(self.folder)
         path = self.folder / f"arena-{at.astimezone(UTC).strftime(_STAMP)}.sqlite3"
@@ -61,13 +60,13 @@ class SqliteBackups:
             _copy(file, fresh)
             if problem := problem_of(fresh):
                 raise StoreUnavailableError(f"the backup is not sound: {problem}")
-            settle(fresh, path)
+            replace_durably(fresh, path)
         finally:
             fresh.unlink(missing_ok=True)
-        self._let_go(at)
+        self._delete_old(at)
         return path
 
-    def _let_go(self, at: datetime) -> None:
+    def _delete_old(self, at: datetime) -> None:
         oldest = (at.astimezone(UTC) - timedelta(days=self.days)).strftime(_STAMP)
         for path in self.all()[:-1]:
             found = _NAME.fullmatch(path.name)
@@ -76,15 +75,15 @@ class SqliteBackups:
 
 
 def restore(file: Path, backup: Path, at: datetime) -> Path | None:
-    """Put a backup in the place of a database that nobody uses; where that was set aside, None when there was none.
+    """Replace an unused database by a backup; return the path of the replaced database, if any.
 
-    Raises BadValueError for a backup that is not sound, ConflictError while the database is in use, OSError.
+    Raises BadValueError for a damaged backup, ConflictError while the database is in use, OSError.
     """
     refuse_special(backup)
     if not backup.is_file():
         raise NotFoundError("backup", str(backup))
-    if problem := problem_of(backup) or ("" if _has_schema(backup) else "there is no arena in it"):
-        raise BadValueError(f"{backup} is no sound backup: {problem}", hint="name another file")
+    if problem := problem_of(backup) or ("" if _has_schema(backup) else "it contains no arena"):
+        raise BadValueError(f"{backup} is not a sound backup: {problem}", hint="name another file")
     make_folder(file.parent, is_passage=True)
     aside = None
     if file.exists():
@@ -102,25 +101,25 @@ def restore(file: Path, backup: Path, at: datetime) -> Path | None:
         found = file.with_name(f"{file.name}{part}")
         if aside and found.exists():
             found.rename(aside.with_name(f"{aside.name}{part}"))
-    settle(fresh, file)
+    replace_durably(fresh, file)
     mark_of(file).unlink(missing_ok=True)
     return aside
 
 
 def salvage(file: Path, aside: Path) -> Iterator[bytes]:
-    """The records, as JSON, that can still be read in a database set aside, of games open in the one restored."""
+    """Yield the readable records, as JSON, of the replaced database for games that are open in the restored one."""
     with contextlib.closing(sqlite3.connect(file)) as connection:
         games = [game for (game,) in connection.execute(_OPEN)]
     with contextlib.closing(sqlite3.connect(aside)) as connection:
         for game in games:
-            with contextlib.suppress(sqlite3.DatabaseError):  # this one is on the part that is damaged
+            with contextlib.suppress(sqlite3.DatabaseError):  # this record is in the damaged part
                 row = connection.execute("SELECT data FROM records WHERE game_id = ?", (game,)).fetchone()
                 if row is not None:
                     yield unpack_line(row[0])
 
 
 def _has_schema(file: Path) -> bool:
-    """Whether a sound file is a database of the arena: an empty file is sound to SQLite."""
+    """Return whether a sound file is a database of the arena: to SQLite an empty file is sound, too."""
     with contextlib.closing(sqlite3.connect(file)) as connection:
         query = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
         return connection.execute(query).fetchone() is not None
@@ -131,7 +130,7 @@ def _copy(file: Path, target: Path) -> None:
         with contextlib.closing(sqlite3.connect(file, timeout=30, isolation_level=None)) as connection:
             connection.execute("VACUUM INTO ?", (str(target),))
     except sqlite3.Error as error:
-        why = "the database is damaged" if is_damage(error) else "no backup can be made now"
+        why = "the database is damaged" if is_damage(error) else "cannot make a backup now"
         raise StoreUnavailableError(f"{why}: {error}") from error
 
 
@@ -143,18 +142,18 @@ def _require_unused(file: Path) -> None:
             connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.OperationalError as error:
             raise ConflictError(f"{file} is in use ({error}); stop the arena first") from None
-        except sqlite3.DatabaseError:  # too damaged to tell
+        except sqlite3.DatabaseError:  # too damaged to lock, hence not in use
             return
 
 
 def remove(file: Path) -> None:
-    """Remove a database that nobody uses, with the files beside it."""
+    """Delete an unused database with its additional files."""
     for part in _PARTS:
         file.with_name(f"{file.name}{part}").unlink(missing_ok=True)
 
 
-def settle(fresh: Path, path: Path) -> None:
-    """Give a file its name once the disk has it."""
+def replace_durably(fresh: Path, path: Path) -> None:
+    """Rename a file after flushing it to disk."""
     for place in (fresh, path.parent):
         number = os.open(place, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""The audit log: who did what to what, for ever."""
+"""The audit log: who did what to which subject. Entries are never deleted, except refused log-ins."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from sqlmodel import col
 
 from arena.store.base.engine import Sessions
 from arena.store.base.models import Audit
-from arena.store.base.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
+from arena.store.base.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor
 
 QUARANTINED, VERIFIED = "worker.shut-out", "worker.verified"
-"""What is between the two is not done yet, whoever coordinates."""
+"""Start and end of a worker's verification. A coordinator completes what its predecessor left unfinished."""
 THROTTLED = "worker.throttled"
-"""A worker that was shut out for being slow; its results stay."""
+"""Action for a worker that was quarantined for being slow; its results stay."""
 
 
 class AuditLog:
-    """Written with every use case that changes something."""
+    """The audit log; every use case that changes something writes to it."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def note(self, action: str, subject: str, user_id: int | None = None, **detail: Any) -> None:
-        """Write down who did what to what: `note("bot.retire", "bot:zeta", 3)`."""
+        """Append an entry, such as `note("bot.retire", "bot:zeta", 3)`."""
         with self._sessions.writing() as session:
             session.add(Audit(action=action[:40], subject=subject[:120], user_id=user_id, detail=detail))
 
@@ -36,8 +36,8 @@ class AuditLog:
         user_id: int | None = None,
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
-    ) -> Page[Audit]:
-        """What was done, latest first: all, to one subject, or by one user."""
+    ) -> CursorPage[Audit]:
+        """Return entries, latest first: all, those about one subject, or those by one user."""
         limit = bounded(limit)
         query = select(Audit).order_by(col(Audit.id).desc()).limit(limit + 1)
         if subject is not None:
@@ -50,14 +50,14 @@ class AuditLog:
             return cut(session.scalars(query).all(), limit, lambda line: (line.id,))
 
     def since(self, at: datetime, *actions: str) -> list[Audit]:
-        """The lines of these actions since then, latest first, a page of them at most."""
+        """Return the entries of these actions since then, latest first, at most one page."""
         query = select(Audit).where(col(Audit.logged_at) >= at, col(Audit.action).in_(actions))
         query = query.order_by(col(Audit.id).desc()).limit(DEFAULT_LIMIT)
         with self._sessions.reading() as session:
             return list(session.scalars(query))
 
     def unfinished(self, begun: str, ended: str) -> list[Audit]:
-        """The latest line of action `begun` of each subject that has none of action `ended` behind it."""
+        """Return the latest `begun` entry of each subject without a later `ended` entry."""
         query = select(Audit).where(col(Audit.action).in_((begun, ended))).order_by(col(Audit.id))
         latest: dict[str, Audit] = {}
         with self._sessions.reading() as session:

@@ -1,7 +1,6 @@
-"""What an author wants to hear of: checks of their versions, faults and suspensions of their bots, tournaments of
-theirs that ended.
+"""Notices for bot authors: checks of their versions, faults and suspensions of their bots, ended tournaments.
 
-Told from what is stored anyway; only when somebody has read it is noted.
+They are derived from other tables; only the time of reading is stored.
 """
 
 from __future__ import annotations
@@ -16,18 +15,18 @@ from sqlalchemy.orm import Mapped
 from sqlmodel import col
 
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.models import Audit, Bot, Entry, Game, Tournament, Version, now
+from arena.store.base.models import Audit, BotIdentity, Entry, Game, Tournament, Version, now
 from referee.rules.core import Kind, Termination
 
 LIMIT = 30
-"""Notices of each kind; older ones stand on the pages of bots and tournaments."""
+"""Maximum number of notices of each kind; the pages of bots and tournaments show older ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that happened. `name` is the version or tournament it is about, `key` what its address ends with.
+    """A notice. `name` is its version or tournament, `key` the last part of the page's address.
 
-    `what` says how it came out: a version's state, a termination, a tournament's state; `detail` why, if anybody knows.
+    `what` is a version's state, a termination or a tournament's state; `detail` the reason if known.
     """
 
     kind: Literal["check", "fault", "suspension", "tournament"]
@@ -39,33 +38,33 @@ class Notice:
 
 
 class Notices:
-    """The news of one author."""
+    """Notices by user."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def of(self, user_id: int, since: datetime | None = None) -> list[Notice]:
-        """The news of a user, latest first: all that is kept at hand, or what came after a moment."""
+        """Return the notices of a user, latest first: the latest of each kind, or those after a given time."""
         parts = (self._checks, self._faults, self._suspensions, self._ended)
         found = [one for part in parts for one in part(user_id, since)]
         return sorted(found, key=lambda one: one.at, reverse=True)
 
     def read_until(self, user_id: int) -> datetime | None:
-        """When a user last said that all was read."""
+        """Return the time at which a user last marked the notices as read."""
         query = select(func.max(col(Audit.logged_at))).where(col(Audit.subject) == _subject(user_id))
         with self._sessions.reading() as session:
             return session.scalar(query)
 
     def mark_read(self, user_id: int, at: datetime | None = None) -> None:
-        """All that happened until now is read."""
+        """Mark all present notices as read."""
         with self._sessions.writing() as session:
             session.add(Audit(logged_at=at or now(), action="account.read", subject=_subject(user_id), user_id=user_id))
 
     def _checks(self, user_id: int, since: datetime | None) -> list[Notice]:
         query = (
             select(col(Version.checked), col(Version.name), col(Version.id), col(Version.state), col(Version.problem))
-            .join(Bot, col(Bot.id) == col(Version.bot_id))
-            .where(col(Bot.owner_id) == user_id, col(Version.checked).is_not(None))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .where(col(BotIdentity.owner_id) == user_id, col(Version.checked).is_not(None))
             .order_by(col(Version.checked).desc())
             .limit(LIMIT)
         )
@@ -73,7 +72,7 @@ class Notices:
         return [Notice("check", at, name, str(key), state, problem) for at, name, key, state, problem in rows]
 
     def _faults(self, user_id: int, since: datetime | None) -> list[Notice]:
-        """Forfeits of the user's versions. Resignations are left out: a bot may give up; and those of a suspension."""
+        """Return forfeits of the user's versions, without resignations and suspensions, which are no faults."""
         mine = self._versions(user_id)
         if not mine:
             return []
@@ -110,8 +109,8 @@ class Notices:
         query = (
             select(col(Entry.withdrawn), col(Version.name), col(Entry.tournament_id), col(Entry.suspended))
             .join(Version, col(Version.id) == col(Entry.version_id))
-            .join(Bot, col(Bot.id) == col(Version.bot_id))
-            .where(col(Bot.owner_id) == user_id, col(Entry.suspended) != "", col(Entry.withdrawn).is_not(None))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .where(col(BotIdentity.owner_id) == user_id, col(Entry.suspended) != "", col(Entry.withdrawn).is_not(None))
             .order_by(col(Entry.withdrawn).desc())
             .limit(LIMIT)
         )
@@ -122,8 +121,8 @@ class Notices:
         entered = (
             select(col(Entry.tournament_id))
             .join(Version, col(Version.id) == col(Entry.version_id))
-            .join(Bot, col(Bot.id) == col(Version.bot_id))
-            .where(col(Bot.owner_id) == user_id)
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .where(col(BotIdentity.owner_id) == user_id)
         )
         query = (
             select(col(Tournament.finished_at), col(Tournament.name), col(Tournament.id), col(Tournament.state))
@@ -137,13 +136,15 @@ class Notices:
     def _rows(
         self, query: Select[*tuple[Any, ...]], at: Mapped[datetime | None], since: datetime | None
     ) -> Sequence[Any]:
-        """The rows of a query whose `at` is after `since`; all without."""
+        """Return the rows of a query whose `at` is after `since`, or all rows without it."""
         with self._sessions.reading() as session:
             return fetch(session, query if since is None else query.where(at > since))
 
     def _versions(self, user_id: int) -> Sequence[int]:
         query = (
-            select(col(Version.id)).join(Bot, col(Bot.id) == col(Version.bot_id)).where(col(Bot.owner_id) == user_id)
+            select(col(Version.id))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .where(col(BotIdentity.owner_id) == user_id)
         )
         with self._sessions.reading() as session:
             return [row[0] for row in fetch(session, query)]

@@ -1,4 +1,4 @@
-"""From where users have logged in: browsers and addresses, by their digests. Refuses to know what that is good for."""
+"""Trusted devices: hashed browser cookies and IP addresses of successful log-ins."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from sqlalchemy import delete, select
 from sqlmodel import col
 
 from arena.store.base.engine import Sessions
-from arena.store.base.models import KnownPlace, now
+from arena.store.base.models import TrustedDevice, now
 
-PLACES_KEPT = timedelta(days=180)
-"""A place from which nobody has logged in for so long is as good as unknown."""
+DEVICES_RETENTION = timedelta(days=180)
+"""Retention of a device without a log-in."""
 
 
-class KnownPlaces:
-    """By user."""
+class TrustedDevices:
+    """Trusted devices by user."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def known(self, user_id: int, digests: Collection[str]) -> set[str]:
-        """Which of these the user has logged in from."""
-        mine = (col(KnownPlace.user_id) == user_id, col(KnownPlace.digest).in_(digests))
+        """Return which of these digests the user has logged in from."""
+        mine = (col(TrustedDevice.user_id) == user_id, col(TrustedDevice.digest).in_(digests))
         with self._sessions.reading() as session:
-            return set(session.scalars(select(col(KnownPlace.digest)).where(*mine)))
+            return set(session.scalars(select(col(TrustedDevice.digest)).where(*mine)))
 
-    def is_anybodys(self, digest: str) -> bool:
-        """Whether any user has logged in from there."""
-        query = select(col(KnownPlace.digest)).where(col(KnownPlace.digest) == digest).limit(1)
+    def is_known_to_any_user(self, digest: str) -> bool:
+        """Return whether any user has logged in from this device."""
+        query = select(col(TrustedDevice.digest)).where(col(TrustedDevice.digest) == digest).limit(1)
         with self._sessions.reading() as session:
             return session.scalar(query) is not None
 
     def remember(self, user_id: int, digests: Collection[str], at: datetime | None = None) -> None:
-        """The user has logged in from these."""
+        """Store the digests of a successful log-in."""
         with self._sessions.writing() as session:
             for digest in sorted(digests):
-                session.merge(KnownPlace(user_id=user_id, digest=digest, seen=at or now()))
+                session.merge(TrustedDevice(user_id=user_id, digest=digest, seen=at or now()))
 
     def forget(self, user_id: int) -> None:
-        """The user has logged in from nowhere."""
+        """Delete all trusted devices of a user."""
         with self._sessions.writing() as session:
-            session.execute(delete(KnownPlace).where(col(KnownPlace.user_id) == user_id))
+            session.execute(delete(TrustedDevice).where(col(TrustedDevice.user_id) == user_id))

@@ -1,4 +1,4 @@
-"""What a game does to two ratings: the one fold, of live commits and of rebuilds alike. Knows no SQL."""
+"""The effect of one game on two ratings: one pure function, used by commits and by rebuilds alike."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from referee.rules.core import Kind
 
 @dataclass(frozen=True, slots=True)
 class FoldedGame:
-    """What the fold must know of a game. `commit_number` is its commit number."""
+    """The fields of a game that the fold uses. `commit_number` is its commit number."""
 
     game_id: str
     commit_number: int
@@ -26,13 +26,13 @@ class FoldedGame:
 
     @property
     def counts(self) -> bool:
-        """Whether it moves ratings: rated, not void, between two versions."""
+        """True if it changes ratings: rated, not void, between two versions."""
         return self.is_rated and self.termination_class != Kind.VOID.value and self.first_id != self.second_id
 
 
 @dataclass(frozen=True, slots=True)
 class FoldedRating:
-    """One version's rating in one pool, with what the arena keeps beside it (see `arena.store.base.models.Rating`)."""
+    """One version's rating in one pool with its additional columns (see `arena.store.base.models.VersionRating`)."""
 
     rating: trueskill.TrueSkillRating
     forfeits: int = 0
@@ -41,8 +41,8 @@ class FoldedRating:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One version's line before and after a game."""
+class FoldedChange:
+    """One version's rating before and after a game."""
 
     version_id: int
     before: FoldedRating
@@ -50,20 +50,20 @@ class Change:
 
 
 class RatingTable(Protocol):
-    """Where the fold finds the lines, and puts them."""
+    """The store of ratings that the fold reads and writes."""
 
     def line(self, pool: str, version_id: int) -> FoldedRating | None:
-        """The present line, None for a version new to the pool."""
+        """Return the current rating, None for a version new to the pool."""
 
     def follows(self, version_id: int) -> int | None:
-        """The version this one continues, if any."""
+        """Return the version that this one continues, if any."""
 
     def put(self, pool: str, version_id: int, line: FoldedRating) -> None:
-        """The line from now on."""
+        """Set the rating."""
 
 
-def fold(table: RatingTable, game: FoldedGame, update: trueskill.Update = trueskill.update) -> tuple[Change, ...]:
-    """Put both lines after a game into the table, first's before second's; nothing for one that does not count."""
+def fold(table: RatingTable, game: FoldedGame, update: trueskill.Update = trueskill.update) -> tuple[FoldedChange, ...]:
+    """Apply a game to both ratings, first's before second's. Return no changes for a game that does not count."""
     if not game.counts:
         return ()
     one, two = (_present_line(table, game.pool, version) for version in (game.first_id, game.second_id))
@@ -87,13 +87,13 @@ def _change(
     *,
     rating: trueskill.TrueSkillRating,
     has_forfeited: bool,
-) -> Change:
+) -> FoldedChange:
     after = FoldedRating(rating, mine.forfeits + has_forfeited, mine.opposition + theirs.rating.mu, game.commit_number)
-    return Change(version_id, mine, after)
+    return FoldedChange(version_id, mine, after)
 
 
 def _present_line(table: RatingTable, pool: str, version_id: int) -> FoldedRating:
-    """The present line; a new one starts from the mu of the version it follows, with a wide sigma."""
+    """Return the current rating; a new version starts from its predecessor's mu with a wide sigma."""
     if line := table.line(pool, version_id):
         return line
     seen = {version_id}

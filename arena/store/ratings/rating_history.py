@@ -1,6 +1,6 @@
-"""The pools as they were: ratings at a past moment, and results counted by pairing.
+"""History of the rating pools: leaderboards of past moments, and result counts by pairing.
 
-Both follow indexes of a pool's games in commit order: what they cost grows with the games of the pool, no faster.
+Both use indexes of a pool's games in commit order: the cost is at most linear in the games of the pool.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from arena.store.base.engine import Sessions, batched, fetch
-from arena.store.base.models import Bot, Game, RatingChange, Tournament, User, Version
+from arena.store.base.models import BotIdentity, Game, RatingChange, Tournament, User, Version
 from arena.store.ratings.rating_line import Ranking, RatingLine
 from referee.ratings.trueskill import TrueSkillRating
 from referee.rules.core import Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
-    """How many rated games of two versions in one tournament and variant ended alike."""
+class ResultCount:
+    """Number of rated games of two versions in one tournament and variant with the same result."""
 
     tournament_id: int
     variant: str
@@ -38,8 +38,11 @@ class Count:
 _POINTS = {"first": 1.0, "second": 0.0}
 
 
-def games_of(counts: Iterable[Count], names: Mapping[int, str] | None = None) -> Iterator[tuple[str, str, float]]:
-    """Every game counted: its two versions and the points of the first; with `names`, of those versions alone."""
+def games_of(counts: Iterable[ResultCount], names: Mapping[int, str] | None = None) -> Iterator[tuple[str, str, float]]:
+    """Yield each counted game as (first, second, points of the first).
+
+    With `names`, only games between those versions, with their names.
+    """
     for count in counts:
         if names is None:
             first, second = str(count.first_id), str(count.second_id)
@@ -51,8 +54,8 @@ def games_of(counts: Iterable[Count], names: Mapping[int, str] | None = None) ->
 
 
 @dataclass(slots=True)
-class Score:
-    """What a version did."""
+class VersionScore:
+    """Results of a version."""
 
     wins: int = 0
     draws: int = 0
@@ -61,13 +64,13 @@ class Score:
 
     @property
     def games(self) -> int:
-        """All of them."""
+        """Number of games."""
         return self.wins + self.draws + self.losses
 
 
-def scores_of(counts: list[Count]) -> dict[int, Score]:
-    """The counts by version."""
-    found: dict[int, Score] = defaultdict(Score)
+def scores_of(counts: list[ResultCount]) -> dict[int, VersionScore]:
+    """Sum the counts by version."""
+    found: dict[int, VersionScore] = defaultdict(VersionScore)
     for count in counts:
         first, second = found[count.first_id], found[count.second_id]
         if count.winner == "draw":
@@ -82,13 +85,13 @@ def scores_of(counts: list[Count]) -> dict[int, Score]:
 
 
 class RatingHistory:
-    """Leaderboards of earlier days."""
+    """Leaderboards of past moments."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def commit_at(self, pool: str, at: datetime) -> int:
-        """The last commit number of a pool whose game had ended at a moment, 0 when none had."""
+        """Return the last commit number in a pool of a game that had ended at a given time, or 0."""
         query = (
             select(col(Game.commit_number))
             .where(col(Game.pool) == pool, col(Game.commit_number).is_not(None), col(Game.finished_at) <= at)
@@ -99,14 +102,14 @@ class RatingHistory:
             return session.scalar(query) or 0
 
     def game_of(self, prefix: str) -> str:
-        """The id of the one game that begins so, empty when there is none or are several."""
+        """Return the id of the only game whose id has this prefix; empty if no game or several have it."""
         query = select(col(Game.id)).where(col(Game.id) >= prefix, col(Game.id) < prefix + "g").limit(2)
         with self._sessions.reading() as session:
             found = list(session.scalars(query))
         return found[0] if len(found) == 1 else ""
 
-    def begun_anew(self, tournament_id: int) -> int:
-        """How many games of a tournament were handed out more than once: after a restart, a pause or a void."""
+    def count_redispatched(self, tournament_id: int) -> int:
+        """Count the games of a tournament that were dispatched more than once: after a restart, a pause or a void."""
         query = (
             select(func.count())
             .select_from(Game)
@@ -115,8 +118,8 @@ class RatingHistory:
         with self._sessions.reading() as session:
             return session.scalar(query) or 0
 
-    def counts(self, pool: str, until: int | None = None) -> list[Count]:
-        """The results of a pool that count for its ratings, up to a commit number."""
+    def counts(self, pool: str, until: int | None = None) -> list[ResultCount]:
+        """Return the result counts of a pool that its ratings use, up to a commit number."""
         keys = tuple(col(getattr(Game, name)) for name in _COUNTED)
         conditions = [
             col(Game.pool) == pool,
@@ -130,13 +133,13 @@ class RatingHistory:
         with self._sessions.reading() as session:
             rows = fetch(session, query)
         return [
-            Count(tournament, variant, first, second, winner or "draw", kind == Kind.FORFEIT.value, games)
+            ResultCount(tournament, variant, first, second, winner or "draw", kind == Kind.FORFEIT.value, games)
             for tournament, variant, first, second, winner, kind, games in rows
             if first != second
         ]
 
     def settings(self, tournament_ids: set[int]) -> dict[int, Mapping[str, object]]:
-        """The settings documents of these tournaments."""
+        """Return the settings documents of these tournaments."""
         found: dict[int, Mapping[str, object]] = {}
         with self._sessions.reading() as session:
             for part in batched(sorted(tournament_ids)):
@@ -145,9 +148,9 @@ class RatingHistory:
         return found
 
     def leaderboard(self, pool: str, until: int, *, with_retired: bool = False) -> list[RatingLine]:
-        """The lines of a pool after a commit number, as `Ratings.leaderboard` gives them now.
+        """Return the lines of a pool after a commit number, in the form of `Ratings.leaderboard`.
 
-        Names, owners and states of versions are those of today.
+        Names, owners and states of versions are the current ones.
         """
         scores = scores_of(self.counts(pool, until))
         with self._sessions.reading() as session:
@@ -177,7 +180,7 @@ _COUNTED = ("tournament_id", "variant", "first_id", "second_id", "winner", "term
 
 
 def _ratings(session: Session, pool: str, until: int, versions: list[int]) -> dict[int, TrueSkillRating]:
-    """mu and sigma of these versions after a commit number: one seek in the index per version."""
+    """Return mu and sigma of these versions after a commit number, with one index seek per version."""
     found: dict[int, TrueSkillRating] = {}
     keys = (col(RatingChange.version_id), col(RatingChange.pool), col(RatingChange.commit_number))
     for part in batched(versions):
@@ -195,7 +198,7 @@ def _ratings(session: Session, pool: str, until: int, versions: list[int]) -> di
 
 
 def _opposition(session: Session, pool: str, until: int) -> dict[int, float]:
-    """The sum of the opponents' mu before each game, by version."""
+    """Return the sum of the opponents' mu before each game, by version."""
     mine, theirs = aliased(RatingChange), aliased(RatingChange)
     query = (
         select(col(mine.version_id), func.sum(col(theirs.mu_before)))
@@ -209,20 +212,20 @@ def _opposition(session: Session, pool: str, until: int) -> dict[int, float]:
 
 
 def _names(session: Session, versions: list[int]) -> dict[int, tuple[str, str, int, str, str]]:
-    """Display name, bot, number, owner and state of versions."""
+    """Return display name, bot, number, owner and state of versions."""
     found: dict[int, tuple[str, str, int, str, str]] = {}
     for part in batched(versions):
         query = (
             select(
                 col(Version.id),
                 col(Version.name),
-                col(Bot.name),
+                col(BotIdentity.name),
                 col(Version.number),
                 col(User.name),
                 col(Version.state),
             )
-            .join(Bot, col(Bot.id) == col(Version.bot_id))
-            .join(User, col(User.id) == col(Bot.owner_id))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .join(User, col(User.id) == col(BotIdentity.owner_id))
             .where(col(Version.id).in_(part))
         )
         for key, version, bot, number, owner, state in fetch(session, query):

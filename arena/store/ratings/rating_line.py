@@ -1,4 +1,4 @@
-"""One line of a leaderboard, of today or of the past."""
+"""One line of a leaderboard, current or past."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from referee.ratings.trueskill import TrueSkillRating
 class RatingLine:
     """One line of a leaderboard. `place` counts all lines, `rank` only those that are not provisional.
 
-    `opponents` is the average mu of the opponents, `beats_next` the probability to be stronger than the next line.
+    `opponents` is the average mu of the opponents, `beats_next` the probability of being stronger than the next line.
     """
 
     place: int
@@ -42,8 +42,8 @@ class RatingLine:
         return (self.wins + self.draws / 2) / self.games if self.games else 0.0
 
 
-class Strength(Protocol):
-    """What says how strong somebody is, as a normal distribution."""
+class StrengthEstimate(Protocol):
+    """A strength as a normal distribution."""
 
     @property
     def mu(self) -> float: ...
@@ -54,7 +54,7 @@ class Strength(Protocol):
 
 @dataclass(slots=True)
 class Ranking:
-    """Counts places and ranks while lines are made, best first; `place` and `rank` are those of the last line."""
+    """Counters of places and ranks while lines are built, best first; they hold the values of the last line."""
 
     place: int = 0
     rank: int = 0
@@ -66,11 +66,11 @@ class Ranking:
         *,
         forfeits: int,
         opposition: float,
-        follower: Strength | None,
+        follower: StrengthEstimate | None,
     ) -> RatingLine:
-        """The next line: of `version` (its number, name, bot, number of the bot's, owner and state).
+        """Build the next line. `version` is (id, name, bot, number, owner, state).
 
-        `opposition` is the sum of the opponents' mu, `follower` who comes next.
+        `opposition` is the sum of the opponents' mu, `follower` the rating of the next line.
         """
         self.place += 1
         self.rank += not rating.is_provisional
@@ -92,7 +92,7 @@ class Ranking:
         )
 
 
-def probability(one: Strength, two: Strength) -> float:
-    """The probability that the first is the stronger one, both estimates taken as independent and normal."""
+def probability(one: StrengthEstimate, two: StrengthEstimate) -> float:
+    """Return the probability that the first is the stronger one, for independent normal estimates."""
     spread = math.sqrt(one.sigma**2 + two.sigma**2)
     return 0.5 * (1 + math.erf((one.mu - two.mu) / (spread * math.sqrt(2))))

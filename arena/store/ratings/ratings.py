@@ -1,4 +1,4 @@
-"""Ratings as the commits left them: leaderboards, the line of one version, what a game changed."""
+"""Current ratings: leaderboards, the ratings of one version, the changes by a game."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from sqlalchemy import and_, func, select, tuple_, union_all
 from sqlmodel import col
 
 from arena.store.base.engine import Sessions, fetch, table_of
-from arena.store.base.models import Bot, Game, Rating, RatingChange, User, Version
-from arena.store.base.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor, write_cursor
+from arena.store.base.models import BotIdentity, Game, RatingChange, User, Version, VersionRating
+from arena.store.base.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor, write_cursor
 from arena.store.ratings import rebuild
 from arena.store.ratings.rating_line import Ranking, RatingLine
 from arena.store.ratings.rows import line_of
-from referee.ratings.trueskill import TrueSkillRating
+from referee.ratings.trueskill import TrueSkillRating as Strength
 from referee.rules.core import Kind
 
 
@@ -39,7 +39,7 @@ class PoolLine:
 
 @dataclass(frozen=True, slots=True)
 class ChangeLine:
-    """One point of a rating plot: the game and what it did. `points` is what the version scored."""
+    """One point of a rating plot: a game and its effect. `points` are those of the version."""
 
     commit_number: int
     game_id: str
@@ -53,35 +53,42 @@ class ChangeLine:
 
 
 class Ratings:
-    """The ratings as the commits left them."""
+    """Current ratings."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def pools(self) -> list[tuple[str, int]]:
-        """Every pool with rated games, and how many."""
-        query = select(col(Rating.pool), func.sum(col(Rating.games))).group_by(col(Rating.pool))
+        """Return every pool with rated games, and their number."""
+        query = select(col(VersionRating.pool), func.sum(col(VersionRating.games))).group_by(col(VersionRating.pool))
         with self._sessions.reading() as session:
             return sorted((pool, int(games) // 2) for pool, games in fetch(session, query))
 
     def size(self, pool: str) -> int:
-        """How many versions have a rating in a pool."""
-        query = select(func.count()).select_from(Rating).where(col(Rating.pool) == pool)
+        """Count the rated versions of a pool."""
+        query = select(func.count()).select_from(VersionRating).where(col(VersionRating.pool) == pool)
         with self._sessions.reading() as session:
             return int(session.execute(query).scalar_one())
 
     def leaderboard(
         self, pool: str, *, with_retired: bool = False, limit: int = DEFAULT_LIMIT, after: str | None = None
-    ) -> Page[RatingLine]:
-        """The lines of a pool, best first by mu - 3 sigma. Retired versions are left out unless asked for."""
+    ) -> CursorPage[RatingLine]:
+        """Return the lines of a pool, best first by mu - 3 sigma; without retired versions by default."""
         limit = bounded(limit)
-        keys = (col(Rating.conservative), col(Rating.version_id))
+        keys = (col(VersionRating.conservative), col(VersionRating.version_id))
         query = (
-            select(Rating, col(Version.name), col(Bot.name), col(Version.number), col(User.name), col(Version.state))
-            .join(Version, col(Version.id) == col(Rating.version_id))
-            .join(Bot, col(Bot.id) == col(Version.bot_id))
-            .join(User, col(User.id) == col(Bot.owner_id))
-            .where(col(Rating.pool) == pool)
+            select(
+                VersionRating,
+                col(Version.name),
+                col(BotIdentity.name),
+                col(Version.number),
+                col(User.name),
+                col(Version.state),
+            )
+            .join(Version, col(Version.id) == col(VersionRating.version_id))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .join(User, col(User.id) == col(BotIdentity.owner_id))
+            .where(col(VersionRating.pool) == pool)
             .order_by(*(key.desc() for key in keys))
             .limit(limit + 1)
         )
@@ -105,15 +112,17 @@ class Ratings:
             for (row, *version), follower in zip(rows[:limit], followers, strict=False)
         ]
         if len(rows) <= limit:
-            return Page(lines)
-        return Page(lines, write_cursor(lines[-1].conservative, lines[-1].version_id, ranking.place, ranking.rank))
+            return CursorPage(lines)
+        return CursorPage(
+            lines, write_cursor(lines[-1].conservative, lines[-1].version_id, ranking.place, ranking.rank)
+        )
 
     def of_versions(self, version_ids: Sequence[int]) -> list[PoolLine]:
-        """The ratings of some versions in all their pools, pools by name, newest version first."""
+        """Return the ratings of some versions in all their pools, by pool name, newest version first."""
         query = (
-            select(Rating, col(Version.name))
-            .join(Version, col(Version.id) == col(Rating.version_id))
-            .where(col(Rating.version_id).in_(set(version_ids)))
+            select(VersionRating, col(Version.name))
+            .join(Version, col(Version.id) == col(VersionRating.version_id))
+            .where(col(VersionRating.version_id).in_(set(version_ids)))
         )
         with self._sessions.reading() as session:
             rows = fetch(session, query)
@@ -136,16 +145,18 @@ class Ratings:
         ]
         return sorted(lines, key=lambda line: (line.pool, -line.version_id))
 
-    def strengths(self, pool: str, version_ids: Sequence[int]) -> dict[int, TrueSkillRating]:
-        """The ratings of these versions in a pool; versions without a game in it are left out."""
-        query = select(Rating).where(col(Rating.pool) == pool, col(Rating.version_id).in_(set(version_ids)))
+    def strengths(self, pool: str, version_ids: Sequence[int]) -> dict[int, Strength]:
+        """Return the ratings of these versions in a pool; versions without a game in it are omitted."""
+        query = select(VersionRating).where(
+            col(VersionRating.pool) == pool, col(VersionRating.version_id).in_(set(version_ids))
+        )
         with self._sessions.reading() as session:
             return {row.version_id: line_of(row).rating for row in session.scalars(query)}
 
     def changes(
         self, version_id: int, pool: str, *, limit: int = DEFAULT_LIMIT, after: str | None = None
-    ) -> Page[ChangeLine]:
-        """What every game did to one version's rating, in order."""
+    ) -> CursorPage[ChangeLine]:
+        """Return the effect of every game on one version's rating, in commit order."""
         limit = bounded(limit)
         query = (
             select(
@@ -185,13 +196,13 @@ class Ratings:
         return cut(lines, limit, lambda line: (line.commit_number,))
 
     def of_game(self, game_id: str) -> dict[int, RatingChange]:
-        """What a game did to the ratings of its versions; nothing for games that move none."""
+        """Return the rating changes of a game by version; empty for unrated games."""
         query = select(RatingChange).where(col(RatingChange.game_id) == game_id)
         with self._sessions.reading() as session:
             return {row.version_id: row for row in session.scalars(query)}
 
     def of_tournament(self, tournament_id: int) -> dict[int, tuple[float, float]]:
-        """mu - 3 sigma of every version before its first rated game of a tournament, and after its last one."""
+        """Return mu - 3 sigma of every version before its first and after its last rated game of a tournament."""
         counted = (
             col(Game.tournament_id) == tournament_id,
             col(Game.commit_number).is_not(None),
@@ -227,12 +238,10 @@ class Ratings:
                 for version_id, mu_before, sigma_before, mu, sigma in fetch(session, query)
             }
 
-    def check(self, tell: rebuild.Tell = rebuild.tell_nobody) -> list[str]:
-        """Fold every game again in commit order; what differs from the stored numbers, in words."""
-        return rebuild.check(self._sessions, tell)
+    def check(self, on_progress: rebuild.Progress = rebuild.ignore_progress) -> list[str]:
+        """Fold every game again in commit order; describe the differences from the stored ratings."""
+        return rebuild.check(self._sessions, on_progress)
 
-    def rebuild(self, tell: rebuild.Tell = rebuild.tell_nobody) -> int:
-        """Fold every game again and put right whatever differs; how many games counted. See
-        `arena.store.ratings.rebuild`.
-        """
-        return rebuild.rebuild(self._sessions, tell=tell)
+    def rebuild(self, on_progress: rebuild.Progress = rebuild.ignore_progress) -> int:
+        """Fold every game again, correct the stored ratings, and return the number of rated games (see `rebuild`)."""
+        return rebuild.rebuild(self._sessions, on_progress=on_progress)

@@ -1,8 +1,8 @@
-"""All ratings folded again from the games, in the order of their commits: what is stored must be just that.
+"""Rebuild of all ratings from the games in commit order; stored ratings must equal the result.
 
-A rebuild goes through the games in portions. It notes what is wrong beside the ratings (`rebuilt_changes`) and how far
-it came (`rebuilds`); after a kill, the next one continues there. A last transaction puts everything in place: until
-then everybody sees the old ratings, and results are committed as always.
+A rebuild folds the games in portions. It stores corrections (`rebuilt_changes`) and its progress (`rebuilds`), from
+which the next rebuild continues after a kill. One last transaction applies everything: until then readers see the old
+ratings, and results are committed as usual.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from sqlmodel import col
 
 from arena.store.base.engine import Sessions, batched, fetch, table_of
 from arena.store.base.errors import ConflictError
-from arena.store.base.models import Counter, Game, Rating, RatingChange, Rebuild, RebuiltChange, Version
+from arena.store.base.models import Counter, Game, RatingChange, Rebuild, RebuiltChange, Version, VersionRating
 from arena.store.ratings.fold import FoldedGame, FoldedRating, fold
 from arena.store.ratings.rows import COUNTER, change_row, line_of, row_of
 from referee.ratings import trueskill
 
 PORTION = 5_000
-"""Games folded from one note of how far a rebuild is to the next: about a second's work."""
+"""Number of games folded between two stores of the progress: about one second."""
 
 _GAMES, _CHANGES, _REBUILT = (table_of(model) for model in (Game, RatingChange, RebuiltChange))
 _CHANGE = tuple(_CHANGES.c)
@@ -43,21 +43,21 @@ _NO_RESULT = select(_GAMES.c.id).where(_GAMES.c.commit_number.is_(None))
 
 _Key = tuple[str, int]
 _Row = tuple[Any, ...]
-"""The columns of a rating change, in their order."""
+"""Columns of a rating change, in order."""
 _Difference = tuple[_Row | None, _Row | None]
-"""What is stored, and what should be."""
-Tell = Callable[[int, int], None]
-"""Is called with how many games are folded, and how many there are."""
+"""The stored and the expected row."""
+Progress = Callable[[int, int], None]
+"""Progress callback with the number of folded games and the total."""
 
 
-def tell_nobody(done: int, total: int) -> None:
-    """Nothing."""
+def ignore_progress(done: int, total: int) -> None:
+    """Ignore the progress."""
 
 
-class _Lines:
-    """The ratings after the games up to the commit number `last`, `without` some. A table of `fold`.
+class _FoldedRatings:
+    """The ratings after the games up to the commit number `last`, except `without`. Implements `fold.RatingTable`.
 
-    Up to the commit number `trusted`, changes are read instead of computed: as the rebuild with this id left them.
+    Up to the commit number `trusted`, changes are read instead of computed, as the rebuild with this id left them.
     """
 
     def __init__(
@@ -67,24 +67,24 @@ class _Lines:
         self._follows: dict[int, int] = dict(fetch(session, query))
         self.by_key: dict[_Key, FoldedRating] = {}
         self.last = self.seen = self.count = 0
-        """The last commit number, how many games there were so far, and how many of them moved ratings."""
+        """Last commit number, number of games so far, and number of those that changed ratings."""
         self.rebuild_id, self.noted = rebuild_id, trusted
         self._without, self._trusted = without, trusted
 
     def line(self, pool: str, version_id: int) -> FoldedRating | None:
-        """See `fold.RatingTable`."""
+        """Return the current rating (see `fold.RatingTable`)."""
         return self.by_key.get((pool, version_id))
 
     def follows(self, version_id: int) -> int | None:
-        """See `fold.RatingTable`."""
+        """Return the predecessor of a version (see `fold.RatingTable`)."""
         return self._follows.get(version_id)
 
     def put(self, pool: str, version_id: int, line: FoldedRating) -> None:
-        """See `fold.RatingTable`."""
+        """Set a rating (see `fold.RatingTable`)."""
         self.by_key[pool, version_id] = line
 
-    def read_on(self, session: Session) -> list[_Difference] | None:
-        """Fold the next portion; which of its changes are wrong, or None where there are no more games."""
+    def fold_next(self, session: Session) -> list[_Difference] | None:
+        """Fold the next portion and return the wrong changes, or None after the last game."""
         games = [FoldedGame(*row) for row in session.execute(_NEXT, {"after": self.last, "portion": PORTION})]
         if not games:
             return None
@@ -103,7 +103,7 @@ class _Lines:
         return [(old, new) for old, new in wrong if old != new]
 
     def _stored(self, session: Session, until: int) -> dict[str, dict[int, _Row]]:
-        """The changes of the next games, by game and version: as they stand, or as this rebuild left them."""
+        """Return the changes of the next games, by game and version: as stored, or as corrected by this rebuild."""
         which: dict[str, Any] = {"after": self.last, "until": until}
         found: dict[str, dict[int, _Row]] = defaultdict(dict)
         for row in session.execute(select(*_CHANGE).where(_CHANGES.c.game_id.in_(_PORTION)), which):
@@ -116,7 +116,7 @@ class _Lines:
 
 
 def _update(game: FoldedGame, stored: dict[int, _Row], is_trusted: bool) -> trueskill.Update:
-    """How ratings change by a game: by what is stored, if that is to be trusted and whole, else by TrueSkill."""
+    """Return the rating update of a game: the stored numbers if trusted and complete, else TrueSkill."""
     rows = [stored.get(version) for version in (game.first_id, game.second_id)]
     if not is_trusted or any(row is None or row[-1] is None for row in rows):
         return trueskill.update
@@ -127,19 +127,19 @@ def _update(game: FoldedGame, stored: dict[int, _Row], is_trusted: bool) -> true
     )
 
 
-def check(sessions: Sessions, tell: Tell = tell_nobody) -> list[str]:
-    """Fold every game again in commit order; what differs from the stored numbers, in words."""
+def check(sessions: Sessions, on_progress: Progress = ignore_progress) -> list[str]:
+    """Fold every game again in commit order; describe the differences from the stored ratings."""
     problems: list[str] = []
     with sessions.reading() as session:
-        lines, total = _Lines(session), _count(session)
-        while (wrong := lines.read_on(session)) is not None:
-            problems += [_in_words(*one) for one in wrong]
-            tell(lines.seen, total)
+        lines, total = _FoldedRatings(session), _count(session)
+        while (wrong := lines.fold_next(session)) is not None:
+            problems += [_describe(*one) for one in wrong]
+            on_progress(lines.seen, total)
         left = select(*_CHANGE).where(_CHANGES.c.game_id.in_(_NO_RESULT))
-        problems += [_in_words(tuple(row), None) for row in session.execute(left)]
+        problems += [_describe(tuple(row), None) for row in session.execute(left)]
         problems += [
             f"{pool}, version {version}: stored {old}, rebuilt {new}"
-            for (pool, version), old, new in _wrong_lines(session, lines)
+            for (pool, version), old, new in _wrong_ratings(session, lines)
         ]
     return problems
 
@@ -148,37 +148,37 @@ def rebuild(
     sessions: Sessions,
     without: Collection[str] = (),
     undo: Callable[[Session], None] = lambda session: None,
-    tell: Tell = tell_nobody,
+    on_progress: Progress = ignore_progress,
 ) -> int:
-    """Fold every game again and put right whatever differs; returns how many games counted.
+    """Fold every game again, correct the stored ratings, and return the number of rated games.
 
-    The results of games in `without` are left out, and changes before the first of them are not computed again; `undo`
-    takes them out of the database, in the last transaction. Raises ConflictError where another rebuild came first.
+    The results of games in `without` are excluded, and changes before the first of them are not recomputed. `undo`
+    removes them from the database in the last transaction. Raises ConflictError if another rebuild finished first.
     """
     with sessions.writing() as session:
         lines = _begin(session, frozenset(without))
         total = _count(session)
-        tell(_count(session, until=lines.noted), total)
+        on_progress(_count(session, until=lines.noted), total)
     while True:
         with sessions.reading() as session:
-            wrong = lines.read_on(session)
+            wrong = lines.fold_next(session)
         if wrong is None:
             break
         if lines.last > lines.noted:
             with sessions.writing() as session:
                 _note(session, lines, wrong)
-            tell(lines.seen, total)
+            on_progress(lines.seen, total)
     with sessions.writing() as session:
-        session.get(Counter, COUNTER, with_for_update=True)  # no commit in between
+        session.get(Counter, COUNTER, with_for_update=True)  # blocks commits until the end
         undo(session)
-        while (wrong := lines.read_on(session)) is not None:
+        while (wrong := lines.fold_next(session)) is not None:
             _note(session, lines, wrong)
         _finish(session, lines)
     return lines.count
 
 
-def _begin(session: Session, without: frozenset[str]) -> _Lines:
-    """Where the last rebuild without these games was left, or the beginning."""
+def _begin(session: Session, without: frozenset[str]) -> _FoldedRatings:
+    """Resume the last rebuild without these games, or start one."""
     digest = hashlib.sha256(" ".join(sorted(without)).encode()).hexdigest() if without else ""
     found = session.scalar(select(Rebuild).where(col(Rebuild.without) == digest).limit(1))
     if found is None:
@@ -189,21 +189,21 @@ def _begin(session: Session, without: frozenset[str]) -> _Lines:
         last = min((number for number in first if number is not None), default=1) - 1
         found = Rebuild(id=uuid.uuid4().hex, without=digest, last=last)
         session.add(found)
-    return _Lines(session, without, found.last, found.id)
+    return _FoldedRatings(session, without, found.last, found.id)
 
 
-def _note(session: Session, lines: _Lines, wrong: list[_Difference]) -> None:
-    """Note what is wrong, and how far the rebuild is."""
+def _note(session: Session, lines: _FoldedRatings, wrong: list[_Difference]) -> None:
+    """Store corrections and the progress of the rebuild."""
     mine = col(Rebuild.id) == lines.rebuild_id, col(Rebuild.last) == lines.noted
     if not session.execute(update(Rebuild).where(*mine).values(last=lines.last)).rowcount:  # type: ignore[attr-defined]
-        raise ConflictError("another rebuild of the ratings has come first; wait for its end, then run this again")
+        raise ConflictError("another rebuild of the ratings is running; wait for its end, then retry")
     lines.noted = lines.last
     for part in batched(wrong):
         session.execute(insert(_REBUILT), [{"rebuild_id": lines.rebuild_id, **_columns(*one)} for one in part])
 
 
 def _columns(old: _Row | None, new: _Row | None) -> dict[str, Any]:
-    """A change as it should be; without numbers where there should be none."""
+    """Return the columns of a corrected change; without numbers if it must be deleted."""
     names = [one.name for one in _CHANGE]
     if new is not None:
         return dict(zip(names, new, strict=True))
@@ -211,8 +211,8 @@ def _columns(old: _Row | None, new: _Row | None) -> dict[str, Any]:
     return dict(zip(names, [*old[:4], None, None, None, None], strict=True))
 
 
-def _finish(session: Session, lines: _Lines) -> None:
-    """Put everything in place; other rebuilds that are under way have been for nothing."""
+def _finish(session: Session, lines: _FoldedRatings) -> None:
+    """Apply all corrections and delete the notes of every rebuild: others in progress then fail."""
     _note(session, lines, [])
     mine = _REBUILT.c.rebuild_id == lines.rebuild_id
     keys = select(_REBUILT.c.game_id, _REBUILT.c.version_id).where(mine)
@@ -220,28 +220,32 @@ def _finish(session: Session, lines: _Lines) -> None:
     session.execute(delete(_CHANGES).where(_CHANGES.c.game_id.in_(_NO_RESULT)))
     right = select(*(_REBUILT.c[one.name] for one in _CHANGE)).where(mine, _REBUILT.c.mu.is_not(None))
     session.execute(insert(_CHANGES).from_select(_CHANGE, right))
-    for (pool, version), _, line in list(_wrong_lines(session, lines)):
-        session.execute(delete(Rating).where(col(Rating.pool) == pool, col(Rating.version_id) == version))
+    for (pool, version), _, line in list(_wrong_ratings(session, lines)):
+        session.execute(
+            delete(VersionRating).where(col(VersionRating.pool) == pool, col(VersionRating.version_id) == version)
+        )
         if line is not None:
-            session.execute(insert(Rating).values(row_of(pool, version, line)))
+            session.execute(insert(VersionRating).values(row_of(pool, version, line)))
     session.execute(delete(_REBUILT))
     session.execute(delete(Rebuild))
 
 
 def _count(session: Session, until: int | None = None) -> int:
-    """How many results there are, up to a commit number."""
+    """Count the results, up to a commit number."""
     mine = _GAMES.c.commit_number.is_not(None) if until is None else _GAMES.c.commit_number <= until
     return session.scalar(select(func.count()).select_from(_GAMES).where(mine)) or 0
 
 
-def _in_words(old: _Row | None, new: _Row | None) -> str:
+def _describe(old: _Row | None, new: _Row | None) -> str:
     game, version, *_ = old or new or ()
     return f"game {game}, version {version}: stored {old}, rebuilt {new}"
 
 
-def _wrong_lines(session: Session, lines: _Lines) -> Iterator[tuple[_Key, FoldedRating | None, FoldedRating | None]]:
-    """Every rating that is not as it should be: key, old, new."""
-    stored = {(row.pool, row.version_id): line_of(row) for row in session.scalars(select(Rating))}
+def _wrong_ratings(
+    session: Session, lines: _FoldedRatings
+) -> Iterator[tuple[_Key, FoldedRating | None, FoldedRating | None]]:
+    """Yield every wrong rating: key, stored value, expected value."""
+    stored = {(row.pool, row.version_id): line_of(row) for row in session.scalars(select(VersionRating))}
     for key in sorted(stored.keys() | lines.by_key.keys()):
         if stored.get(key) != lines.by_key.get(key):
             yield key, stored.get(key), lines.by_key.get(key)

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from arena.store.base.models import Rating
+from arena.store.base.models import VersionRating
 from arena.store.ratings import fold
 from referee.ratings import trueskill
 
@@ -14,14 +14,14 @@ COUNTER = "commit"
 """Name of the counter that numbers commits."""
 
 
-def line_of(row: Rating | Row[Any]) -> fold.FoldedRating:
-    """A stored rating as the fold knows it."""
+def line_of(row: VersionRating | Row[Any]) -> fold.FoldedRating:
+    """Convert a stored rating to the type of the fold."""
     rating = trueskill.TrueSkillRating(row.mu, row.sigma, row.games, row.wins, row.draws, row.losses)
     return fold.FoldedRating(rating, row.forfeits, row.opposition, row.last)
 
 
 def row_of(pool: str, version_id: int, line: fold.FoldedRating) -> dict[str, Any]:
-    """The columns of a rating."""
+    """Return the columns of a rating."""
     rating = line.rating
     return {
         "pool": pool,
@@ -39,8 +39,8 @@ def row_of(pool: str, version_id: int, line: fold.FoldedRating) -> dict[str, Any
     }
 
 
-def change_row(game: fold.FoldedGame, change: fold.Change) -> dict[str, Any]:
-    """The columns of a rating change."""
+def change_row(game: fold.FoldedGame, change: fold.FoldedChange) -> dict[str, Any]:
+    """Return the columns of a rating change."""
     return {
         "game_id": game.game_id,
         "version_id": change.version_id,

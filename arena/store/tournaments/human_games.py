@@ -1,8 +1,7 @@
-"""Games of people: who plays which, how far it is, and what was decided that the referee has not taken yet.
+"""Games of people: players, progress, and actions that the referee has not processed yet.
 
-A person is a bot of its own kind to lists of games, ratings and records: an identity with one version that nobody runs,
-called `@name`; those without an account are one together, `guest`. Their games stand in a tournament a family that is
-always open.
+In lists of games, ratings and records, a person is a special bot with one version, called `@name`. All people without
+an account share one, called `guest`. Their games belong to a tournament per family that is always open.
 """
 
 from __future__ import annotations
@@ -17,24 +16,24 @@ from sqlmodel import col
 
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.errors import ConflictError, NotFoundError
-from arena.store.base.models import Bot, Game, PersonGame, Tournament, User, Version, VersionFamily, now
+from arena.store.base.models import BotIdentity, Game, PersonGame, Tournament, User, Version, VersionFamily, now
 from arena.store.bots.samples import OWNER
 from arena.store.tournaments.queue import row_of_game
 from referee.game.spec import GameSpec, PlannedGame, spec_from_json
 from referee.rules.core import SIDES
 
 GUEST = "guest"
-"""What records call somebody without an account."""
+"""Name in records for people without an account."""
 DRAW = "draw"
-"""Stands behind a ply with which a draw was offered."""
-MOST_TAKEN_BACK = 100
-"""So many moves are taken back in a game."""
+"""Mark after a ply with which a draw was offered."""
+MAX_TAKEN_BACK = 100
+"""Maximum number of moves taken back in a game."""
 _OPEN = ("planned", "queued", "running")
 
 
 @dataclass(frozen=True, slots=True)
 class PersonLine:
-    """A game of a person as it stands."""
+    """Current state of a game of a person."""
 
     game_id: str
     state: str
@@ -55,18 +54,18 @@ _LINE = (
 
 
 def is_draw_offered(plies: Sequence[Any], side: str) -> bool:
-    """Whether a bot has offered a draw with the last ply to the person on a side, who has moved before."""
+    """Return whether the bot offered a draw with the last ply to the person on this side, who has moved before."""
     return len(plies) > 1 and len(plies) % 2 == SIDES.index(side) and plies[-1][2:] == [DRAW]
 
 
 class People:
-    """The games of people."""
+    """Games of people."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def version(self, user_id: int | None) -> Version:
-        """The version that stands for somebody with an account, or for all without one."""
+        """Return the version that represents a user, or all people without an account. It is created if missing."""
         with self._sessions.writing() as session:
             query = select(User).where(col(User.id) == user_id if user_id else col(User.name) == OWNER)
             user = session.scalar(query)
@@ -75,7 +74,9 @@ class People:
             name = f"@{user.name}" if user_id else GUEST
             found = session.scalar(select(Version).where(col(Version.name) == name))
             if found is None:
-                bot = Bot(name=f"@{user.name if user_id else ''}", owner_id=user.id or 0, description="A person.")
+                bot = BotIdentity(
+                    name=f"@{user.name if user_id else ''}", owner_id=user.id or 0, description="A person."
+                )
                 session.add(bot)
                 session.flush()
                 found = Version(bot_id=bot.id or 0, number=1, name=name, state="person")
@@ -84,12 +85,12 @@ class People:
             return found
 
     def has_played(self, user: str) -> bool:
-        """Whether a user has begun a game."""
+        """Return whether a user has started a game."""
         with self._sessions.reading() as session:
-            return session.scalar(select(col(Bot.id)).where(col(Bot.name) == f"@{user}")) is not None
+            return session.scalar(select(col(BotIdentity.id)).where(col(BotIdentity.name) == f"@{user}")) is not None
 
     def tournament(self, family: str, title: str, settings: Mapping[str, Any], pool: str) -> int:
-        """The number of the tournament that people's games in a family belong to."""
+        """Return the id of the open tournament for people's games in a family. It is created if missing."""
         mine = select(col(Tournament.id)).where(col(Tournament.state) == "open", col(Tournament.family) == family)
         with self._sessions.writing() as session:
             number = session.scalar(mine)
@@ -114,7 +115,7 @@ class People:
     def begin(
         self, tournament_id: int, spec: GameSpec, versions: Mapping[str, int], person: PersonGame, *, is_rated: bool
     ) -> str:
-        """Plan a game of a person; it waits until the referee has room. Returns its id."""
+        """Plan a game of a person, to be played when a slot is free; return its id."""
         with self._sessions.writing() as session:
             tournament = session.get(Tournament, tournament_id, with_for_update=True)
             if tournament is None:
@@ -129,23 +130,23 @@ class People:
         return game.id
 
     def open(self, **who: Any) -> list[PersonLine]:
-        """The games that are not over, in the order they were begun in: all, or those of somebody."""
+        """Return the games that are not over, oldest first: all, or those that match the given columns."""
         with self._sessions.reading() as session:
             return [PersonLine(*row) for row in fetch(session, _open(select(*_LINE), who))]
 
     def count_open(self, **who: Any) -> int:
-        """How many games are not over: of all, of somebody, or from some address."""
+        """Count the games that are not over: all, or those that match the given columns."""
         with self._sessions.reading() as session:
             counted = _open(select(col(Game.id)), who).order_by(None).subquery()
             return session.scalar(select(func.count()).select_from(counted)) or 0
 
     def asked(self) -> dict[str, Mapping[str, Any] | None]:
-        """What was decided in the games that are not over, by id in the order they were begun in; cheap to look at."""
+        """Return the pending action of each game that is not over, by id, oldest first. Cheap enough for polling."""
         with self._sessions.reading() as session:
             return dict(fetch(session, _open(select(col(Game.id), col(PersonGame.asked)), {})))
 
     def get(self, game_id: str) -> PersonLine:
-        """A game of a person. Raises NotFoundError."""
+        """Return a game of a person. Raises NotFoundError."""
         query = select(*_LINE).join(PersonGame, col(PersonGame.game_id) == col(Game.id)).where(col(Game.id) == game_id)
         with self._sessions.reading() as session:
             found = [PersonLine(*row) for row in fetch(session, query)]
@@ -154,7 +155,7 @@ class People:
         return found[0]
 
     def planned(self, game_id: str) -> PlannedGame:
-        """What is to be played."""
+        """Return the planned game. Raises NotFoundError."""
         with self._sessions.reading() as session:
             spec = session.scalar(select(col(Game.spec)).where(col(Game.id) == game_id))
         if spec is None:
@@ -162,7 +163,7 @@ class People:
         return PlannedGame(game_id, spec_from_json(spec))
 
     def ask(self, game_id: str, asked: Mapping[str, Any]) -> None:
-        """Keep what a person has decided until the referee takes it. Raises ConflictError once the game is over."""
+        """Store a person's action until the referee processes it. Raises ConflictError once the game is over."""
         with self._sessions.writing() as session:
             row = session.get(PersonGame, game_id, with_for_update=True)
             state = session.scalar(select(col(Game.state)).where(col(Game.id) == game_id))
@@ -171,7 +172,7 @@ class People:
             row.asked = dict(asked)
 
     def start(self, game_id: str, owner: str) -> int:
-        """The referee plays it now; returns the attempt: the same one where it only goes on."""
+        """Mark the game as running and return its attempt, which is unchanged if the game resumes."""
         with self._sessions.writing() as session:
             game = session.get(Game, game_id, with_for_update=True)
             if game is None or game.state not in _OPEN:
@@ -182,8 +183,10 @@ class People:
             return game.attempt
 
     def keep(self, game_id: str, plies: Sequence[Any], *, is_done: bool, is_back: bool = False) -> None:
-        """How the game stands now. `is_done`: so is what the person had asked. `is_back`: a move was taken back: it is
-        rated no more, and told anew.
+        """Store the plies of the game. `is_done` clears the person's action.
+
+        `is_back` means that a move was taken back: the game becomes unrated, and its attempt number rises so that
+        listeners start over.
         """
         done: dict[str, Any] = {"asked": None} if is_done else {}
         with self._sessions.writing() as session:
@@ -196,7 +199,7 @@ class People:
                 )
 
     def cancel(self, game_id: str) -> None:
-        """The game is not played: who began it never moved."""
+        """Cancel a game in which the person never moved."""
         with self._sessions.writing() as session:
             game = session.get(Game, game_id, with_for_update=True)
             if game is not None and game.state in _OPEN:
@@ -206,24 +209,24 @@ class People:
                     tournament.planned_games -= 1
 
     def allow(self, bot_id: int, allowed: bool) -> None:
-        """Whether people may play against a bot."""
+        """Set whether people may play against a bot."""
         with self._sessions.writing() as session:
-            session.execute(update(Bot).where(col(Bot.id) == bot_id).values(plays_people=allowed))
+            session.execute(update(BotIdentity).where(col(BotIdentity.id) == bot_id).values(plays_people=allowed))
 
     def opponents(self, family: str) -> list[tuple[int, str]]:
-        """Whom people may play in a family: version and name of the samples, then of the bots whose owners allow it."""
+        """Return (version id, name) of people's opponents in a family: samples, then bots whose owners allow it."""
         query = (
-            select(col(Version.id), col(Version.name), col(Bot.id), col(User.name))
-            .join(Bot, col(Bot.id) == col(Version.bot_id))
-            .join(User, col(User.id) == col(Bot.owner_id))
+            select(col(Version.id), col(Version.name), col(BotIdentity.id), col(User.name))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .join(User, col(User.id) == col(BotIdentity.owner_id))
             .join(VersionFamily, col(VersionFamily.version_id) == col(Version.id))
             .where(
                 col(Version.state) == "active",
                 col(Version.place) == "",
                 col(VersionFamily.family) == family,
-                (col(User.name) == OWNER) | col(Bot.plays_people),
+                (col(User.name) == OWNER) | col(BotIdentity.plays_people),
             )
-            .order_by(col(Bot.name), col(Version.number).desc())
+            .order_by(col(BotIdentity.name), col(Version.number).desc())
         )
         with self._sessions.reading() as session:
             rows = fetch(session, query)

@@ -1,6 +1,6 @@
-"""Games that have no result yet: planned, handed out, given back. What the coordinator works from.
+"""Games without a result: planned, dispatched, requeued. The coordinator works from this module.
 
-Lists for readers are those of `games`.
+Lists for readers are in `games`.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _START = (
 )
 
 
-class Outline(NamedTuple):  # of ten thousand games a dataclass takes four times as long to make
-    """What a format needs of a game of its tournament, planned or over."""
+class GameOutline(NamedTuple):  # a dataclass takes four times as long to create, which matters for 10,000 games
+    """The fields of a game that formats need, planned or over."""
 
     sequence: int
     round: int
@@ -50,34 +50,34 @@ class Outline(NamedTuple):  # of ten thousand games a dataclass takes four times
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """A planned game ready to be handed out; `attempt` counts the times it was before."""
+class PendingGame:
+    """A planned game ready for dispatch; `attempt` counts its earlier dispatches."""
 
     game: PlannedGame
     tournament_id: int
     attempt: int
 
 
-OUTLINE = tuple(_GAMES.c[name] for name in Outline._fields)  # not through models: twice as fast
+OUTLINE = tuple(_GAMES.c[name] for name in GameOutline._fields)  # table columns are twice as fast as model attributes
 
 
 class Queue:
-    """The plan of every tournament, and who has which game of it."""
+    """The plan of every tournament and the dispatch of its games."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def plan(self, tournament_id: int, games: Sequence[PlannedGame], versions: Mapping[str, int]) -> int:
-        """Store games of a tournament in one transaction; those that are stored already are left alone.
+        """Store games of a tournament in one transaction and return how many were new. Stored games stay unchanged.
 
-        `versions` gives the version of every bot name in the specs. Their sequence must be new in the tournament.
-        Returns how many were new. Raises ConflictError when somebody else planned other games meanwhile.
+        `versions` gives the version of every bot name in the specs. Sequence numbers must be new in the tournament.
+        Raises ConflictError if another process planned different games meanwhile.
         """
         try:
             return self._plan(tournament_id, games, versions)
         except IntegrityError as error:
             raise ConflictError(
-                f"the games of tournament {tournament_id} were planned meanwhile: {error.orig}"
+                f"another process has planned the games of tournament {tournament_id}: {error.orig}"
             ) from None
 
     def _plan(self, tournament_id: int, games: Sequence[PlannedGame], versions: Mapping[str, int]) -> int:
@@ -95,14 +95,14 @@ class Queue:
             tournament.planned_games += len(rows)
         return len(rows)
 
-    def outline(self, tournament_id: int) -> list[Outline]:
-        """Every game of a tournament, whatever its state, in planned order."""
+    def outline(self, tournament_id: int) -> list[GameOutline]:
+        """Return every game of a tournament in planned order, in any state."""
         query = select(*OUTLINE).where(col(Game.tournament_id) == tournament_id).order_by(col(Game.sequence))
         with self._sessions.reading() as session:
-            return [Outline(*row) for row in fetch(session, query)]
+            return [GameOutline(*row) for row in fetch(session, query)]
 
-    def waiting(self, tournament_id: int, limit: int, without: Collection[str] = ()) -> list[Waiting]:
-        """The next planned games of a tournament, in planned order, but for those of versions with such names."""
+    def waiting(self, tournament_id: int, limit: int, without: Collection[str] = ()) -> list[PendingGame]:
+        """Return the next planned games of a tournament in planned order, except those of the versions in `without`."""
         query = (
             select(col(Game.id), col(Game.spec), col(Game.attempt))
             .where(col(Game.tournament_id) == tournament_id, col(Game.state) == "planned")
@@ -114,12 +114,12 @@ class Queue:
         with self._sessions.reading() as session:
             rows = fetch(session, query)
         return [
-            Waiting(PlannedGame(game_id, spec_from_json(spec)), tournament_id, attempt)
+            PendingGame(PlannedGame(game_id, spec_from_json(spec)), tournament_id, attempt)
             for game_id, spec, attempt in rows
         ]
 
     def of_version(self, tournament_id: int, version_id: int) -> list[PlannedGame]:
-        """The games of a version in a tournament that are not over, in planned order."""
+        """Return the unfinished games of a version in a tournament, in planned order."""
         query = (
             select(col(Game.id), col(Game.spec))
             .where(
@@ -133,18 +133,21 @@ class Queue:
             return [PlannedGame(game_id, spec_from_json(spec)) for game_id, spec in fetch(session, query)]
 
     def hand_out(self, ids: Sequence[str], lease_owner: str) -> list[str]:
-        """Mark planned games as queued by a coordinator, one attempt more; returns those that were still planned."""
+        """Queue planned games for a coordinator and raise their attempt; return those that were still planned."""
         with self._sessions.writing() as session:
             mine = set(session.scalars(_HAND_OUT, {"ids": list(ids), "to": lease_owner}))
         return [game_id for game_id in ids if game_id in mine]
 
     def start(self, *ids: str) -> None:
-        """Queued games are being played now."""
+        """Mark queued games as running."""
         with self._sessions.writing() as session:
             session.execute(_START, {"ids": list(ids), "at": now()})
 
     def give_back(self, *, lease_owner: str | None = None, ids: Sequence[str] | None = None) -> int:
-        """Queued and running games (of a coordinator, or these) wait again: who had them is gone. Returns how many."""
+        """Return queued and running games (of a coordinator, or these ids) to the plan; return how many.
+
+        The slots that had them are gone.
+        """
         query = update(Game).where(col(Game.state).in_(("queued", "running"))).values(state="planned", lease_owner="")
         if lease_owner is not None:
             query = query.where(col(Game.lease_owner) == lease_owner)
@@ -162,7 +165,7 @@ class Queue:
     ) -> int:
         """Cancel the games of a tournament in these states, all or one version's; return how many.
 
-        They never get a result, and leave the tournament's total.
+        They never get a result, and no longer count in the tournament's total.
         """
         query = (
             update(Game)
@@ -182,7 +185,7 @@ class Queue:
         return count
 
     def open(self) -> dict[str, int]:
-        """How many games of all tournaments are planned, queued and running; states without any are left out."""
+        """Count the planned, queued and running games of all tournaments; states without games are omitted."""
         query = select(col(Game.state), func.count()).where(col(Game.state).in_(_OPEN)).group_by(col(Game.state))
         with self._sessions.reading() as session:
             return dict(fetch(session, query))
@@ -191,7 +194,7 @@ class Queue:
 def row_of_game(
     tournament: Tournament, game: PlannedGame, versions: Mapping[str, int], pools: dict[str, str]
 ) -> dict[str, Any]:
-    """The columns of a planned game. `versions` are by name, `pools` those of rules seen before."""
+    """Return the columns of a planned game. `versions` are ids by name; `pools` caches the pool of each rules."""
     spec = game.spec
     rules = f"{spec.family} {spec.variant} {sorted(spec.options.items())}"
     if rules not in pools:

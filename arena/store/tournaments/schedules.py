@@ -1,4 +1,4 @@
-"""Recurring tournaments as rows: when they fire next and what they create."""
+"""Recurring tournaments: their templates and next fire times."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from arena.store.base.models import Schedule
 
 
 class Schedules:
-    """Schedules."""
+    """Schedules of recurring tournaments."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def add(self, schedule: Schedule) -> Schedule:
-        """Store a new schedule. Raises TakenError when the name is taken."""
+        """Store a new schedule. Raises TakenError if the name is taken."""
         try:
             with self._sessions.writing() as session:
                 session.add(schedule)
         except IntegrityError:
-            raise TakenError(f"there is a schedule {schedule.name!r} already") from None
+            raise TakenError(f"the schedule name {schedule.name!r} is taken; choose another name") from None
         return schedule
 
     def get(self, schedule_id: int) -> Schedule:
-        """A schedule by number. Raises NotFoundError."""
+        """Return a schedule by id. Raises NotFoundError."""
         with self._sessions.reading() as session:
             schedule = session.get(Schedule, schedule_id)
         if schedule is None:
@@ -37,7 +37,7 @@ class Schedules:
         return schedule
 
     def change(self, schedule_id: int, like: Schedule) -> Schedule:
-        """Make a schedule like another one. Raises NotFoundError, TakenError when the name is taken."""
+        """Copy the settings of another schedule. Raises NotFoundError, TakenError if the name is taken."""
         try:
             with self._sessions.writing() as session:
                 schedule = session.get(Schedule, schedule_id)
@@ -47,22 +47,22 @@ class Schedules:
                     setattr(schedule, name, getattr(like, name))
                 schedule.next_fire = like.next_fire if schedule.is_enabled else None
         except IntegrityError:
-            raise TakenError(f"there is a schedule {like.name!r} already") from None
+            raise TakenError(f"the schedule name {like.name!r} is taken; choose another name") from None
         return schedule
 
     def all(self) -> list[Schedule]:
-        """Every schedule, by name."""
+        """Return every schedule, ordered by name."""
         with self._sessions.reading() as session:
             return list(session.scalars(select(Schedule).order_by(col(Schedule.name))))
 
     def due(self, at: datetime) -> list[Schedule]:
-        """The enabled schedules whose next time has come, earliest first."""
+        """Return the enabled schedules whose fire time has come, earliest first."""
         query = select(Schedule).where(col(Schedule.next_fire) <= at, col(Schedule.is_enabled).is_(True))
         with self._sessions.reading() as session:
             return list(session.scalars(query.order_by(col(Schedule.next_fire))))
 
     def fired(self, schedule_id: int, fire_time: datetime | None, next_fire: datetime | None) -> bool:
-        """Move on to the next time; False when somebody else has moved on from `fire_time` already."""
+        """Advance to the next fire time; return False if another process has already advanced from `fire_time`."""
         with self._sessions.writing() as session:
             found = session.execute(
                 update(Schedule)
@@ -72,7 +72,7 @@ class Schedules:
             return bool(found.rowcount)  # type: ignore[attr-defined]
 
     def enable(self, schedule_id: int, is_enabled: bool, next_fire: datetime | None = None) -> Schedule:
-        """Switch a schedule on (with its next time) or off. Raises NotFoundError."""
+        """Enable a schedule (with its next fire time) or disable it. Raises NotFoundError."""
         with self._sessions.writing() as session:
             schedule = session.get(Schedule, schedule_id)
             if schedule is None:

@@ -1,6 +1,6 @@
-"""Tournaments and their entries: lists, entries, and the one table of which state may follow which.
+"""Tournaments and their entries, and the table of allowed state changes.
 
-Refuses to know formats: who plays whom is decided elsewhere and stored through `arena.store.games.games`.
+Formats decide the pairings elsewhere and store them through `arena.store.tournaments.queue`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from sqlmodel import col
 
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.errors import ConflictError, NotFoundError
-from arena.store.base.models import Bot, Entry, Tournament, Version, now
-from arena.store.base.page import DEFAULT_LIMIT, Page, bounded, cut, read_cursor
+from arena.store.base.models import BotIdentity, Entry, Tournament, Version, now
+from arena.store.base.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor
 
-FOLLOWING: Mapping[str, frozenset[str]] = {
+NEXT_STATES: Mapping[str, frozenset[str]] = {
     "scheduled": frozenset({"running", "paused", "cancelled"}),
     "running": frozenset({"paused", "draining", "finished", "cancelled"}),
     "draining": frozenset({"running", "paused", "finished", "cancelled"}),
@@ -28,7 +28,7 @@ FOLLOWING: Mapping[str, frozenset[str]] = {
     "cancelled": frozenset(),
     "open": frozenset(),
 }
-"""What may follow each state; `finished` goes on when a tournament is extended. `open` are the games of people."""
+"""Allowed next states; a `finished` tournament resumes when it is extended. `open` is for games of people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class EntryLine:
 
 @dataclass(frozen=True, slots=True)
 class LiveTournament:
-    """A tournament that is not over, in few words."""
+    """The fields of an unfinished tournament that the coordinator polls."""
 
     id: int
     state: str
@@ -74,9 +74,9 @@ class Tournaments:
         entries: Sequence[tuple[int, str]],
         refused: Sequence[tuple[int, str]] = (),
     ) -> Tournament:
-        """Store a tournament with its entries, (version, why it may play) in seat order, then those refused, and why.
+        """Store a tournament with its entries as (version, why it may play) in seat order.
 
-        Raises ConflictError when its schedule has fired for that time already.
+        The refused versions follow, with reasons. Raises ConflictError if its schedule has already fired for that time.
         """
         try:
             with self._sessions.writing() as session:
@@ -85,11 +85,11 @@ class Tournaments:
                 assert tournament.id is not None
                 session.add_all(_entries(tournament.id, entries, refused))
         except IntegrityError as error:
-            raise ConflictError(f"tournament {tournament.name!r} cannot be stored: {error.orig}") from None
+            raise ConflictError(f"cannot store tournament {tournament.name!r}: {error.orig}") from None
         return tournament
 
     def get(self, tournament_id: int) -> Tournament:
-        """A tournament by number. Raises NotFoundError."""
+        """Return a tournament by id. Raises NotFoundError."""
         with self._sessions.reading() as session:
             tournament = session.get(Tournament, tournament_id)
         if tournament is None:
@@ -105,9 +105,10 @@ class Tournaments:
         created_by: int | None = None,
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
-    ) -> Page[Tournament]:
-        """Tournaments, latest start first: all but the games of people, or those of a state, a family, a schedule, an
-        organiser.
+    ) -> CursorPage[Tournament]:
+        """Return tournaments, latest start first, filtered by state, family, schedule or organiser.
+
+        Games of people are omitted unless `state` is `open`.
         """
         limit = bounded(limit)
         keys = (col(Tournament.start_time), col(Tournament.id))
@@ -124,19 +125,19 @@ class Tournaments:
             return cut(session.scalars(query).all(), limit, lambda found: (found.start_time, found.id))
 
     def in_states(self, *states: str) -> list[Tournament]:
-        """All tournaments in these states, oldest start first."""
+        """Return all tournaments in these states, oldest start first."""
         query = select(Tournament).where(col(Tournament.state).in_(states))
         with self._sessions.reading() as session:
             return sorted(session.scalars(query), key=lambda found: (found.start_time, found.id or 0))
 
     def due(self, at: datetime) -> list[Tournament]:
-        """Scheduled tournaments whose time has come, earliest first."""
+        """Return the scheduled tournaments whose start time has come, earliest first."""
         query = select(Tournament).where(col(Tournament.state) == "scheduled", col(Tournament.start_time) <= at)
         with self._sessions.reading() as session:
             return list(session.scalars(query.order_by(col(Tournament.start_time), col(Tournament.id))))
 
     def live(self) -> list[LiveTournament]:
-        """What the referee looks at again and again: tournaments that are, or are to be, played; earliest first."""
+        """Return the tournaments that are or will be played, earliest first; the coordinator polls this."""
         query = select(*_LIVE).where(col(Tournament.state).in_(("scheduled", "running", "draining")))
         with self._sessions.reading() as session:
             return [
@@ -145,26 +146,26 @@ class Tournaments:
             ]
 
     def counts(self) -> dict[str, int]:
-        """How many tournaments are in each state."""
+        """Count the tournaments in each state."""
         query = select(col(Tournament.state), func.count()).group_by(col(Tournament.state))
         with self._sessions.reading() as session:
             return dict(fetch(session, query))
 
     def entries(self, tournament_id: int) -> list[EntryLine]:
-        """The entries in seat order."""
+        """Return the entries in seat order."""
         query = (
             select(
                 col(Entry.seat),
                 col(Entry.version_id),
                 col(Version.name),
-                col(Bot.name),
+                col(BotIdentity.name),
                 col(Version.number),
                 col(Entry.eligibility),
                 col(Entry.withdrawn),
                 col(Entry.suspended),
             )
             .join(Version, col(Version.id) == col(Entry.version_id))
-            .join(Bot, col(Bot.id) == col(Version.bot_id))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
             .where(col(Entry.tournament_id) == tournament_id)
             .order_by(col(Entry.seat))
         )
@@ -178,9 +179,9 @@ class Tournaments:
         refused: Sequence[tuple[int, str]] = (),
         settings: Mapping[str, object] | None = None,
     ) -> None:
-        """Replace all entries of a tournament that has not begun, in seat order; behind them those refused, and why.
+        """Replace all entries of a tournament that has not started, in seat order, then the refused ones with reasons.
 
-        Raises NotFoundError, and ConflictError once it has begun.
+        Raises NotFoundError, and ConflictError once it has started.
         """
         with self._sessions.writing() as session:
             tournament = _not_begun(session, tournament_id)
@@ -196,7 +197,10 @@ class Tournaments:
         entries: Sequence[tuple[int, str]],
         refused: Sequence[tuple[int, str]],
     ) -> Tournament:
-        """Make one that has not begun like another, with these entries. Raises NotFoundError, ConflictError."""
+        """Copy the settings of another tournament to one that has not started, with these entries.
+
+        Raises NotFoundError, ConflictError.
+        """
         with self._sessions.writing() as session:
             tournament = _not_begun(session, tournament_id)
             for name in _CHOSEN:
@@ -206,7 +210,7 @@ class Tournaments:
         return tournament
 
     def enter(self, tournament_id: int, version_id: int, why: str) -> int:
-        """Enter one more version, for formats that allow it; returns its seat. Raises ConflictError if it is in."""
+        """Enter one more version, for formats that allow it; return its seat. Raises ConflictError if it is entered."""
         try:
             with self._sessions.writing() as session:
                 mine = select(func.max(col(Entry.seat))).where(col(Entry.tournament_id) == tournament_id)
@@ -214,11 +218,14 @@ class Tournaments:
                 seat = 0 if last is None else last + 1
                 session.add(Entry(tournament_id=tournament_id, version_id=version_id, seat=seat, eligibility=why))
         except IntegrityError:
-            raise ConflictError(f"version {version_id} is entered in tournament {tournament_id} already") from None
+            raise ConflictError(f"version {version_id} is already entered in tournament {tournament_id}") from None
         return seat
 
     def withdraw(self, tournament_id: int, version_id: int, suspended: str = "") -> None:
-        """Take an entry out: it is paired no more. Twice is as good as once. `suspended`: why the referee does so."""
+        """Withdraw an entry, which is not paired any more. Withdrawing twice is harmless.
+
+        `suspended` is the reason if the referee withdraws it.
+        """
         with self._sessions.writing() as session:
             session.execute(
                 update(Entry)
@@ -231,16 +238,16 @@ class Tournaments:
             )
 
     def move(self, tournament_id: int, state: str, *, only_from: Sequence[str] = (), problem: str = "") -> Tournament:
-        """Bring a tournament into another state. Raises NotFoundError, and ConflictError naming its present state.
+        """Change the state of a tournament. Raises NotFoundError, and ConflictError naming its present state.
 
-        `only_from` narrows what `FOLLOWING` allows. The times `started_at` and `finished_at` are set on the way.
+        `only_from` restricts what `NEXT_STATES` allows. Sets `started` and `finished` accordingly.
         """
         with self._sessions.writing() as session:
             tournament = session.get(Tournament, tournament_id, with_for_update=True)
             if tournament is None:
                 raise NotFoundError("tournament", tournament_id)
             present = tournament.state
-            if state not in FOLLOWING[present] or (only_from and present not in only_from):
+            if state not in NEXT_STATES[present] or (only_from and present not in only_from):
                 raise ConflictError(f"tournament {tournament_id} is {present}; it cannot become {state}", present)
             tournament.state = state
             tournament.problem = problem
@@ -252,7 +259,7 @@ class Tournaments:
         return tournament
 
     def reschedule(self, tournament_id: int, start_time: datetime) -> Tournament:
-        """Another time for a scheduled tournament. Raises NotFoundError, ConflictError."""
+        """Set another start time for a scheduled tournament. Raises NotFoundError, ConflictError."""
         with self._sessions.writing() as session:
             tournament = session.get(Tournament, tournament_id, with_for_update=True)
             if tournament is None:
@@ -265,14 +272,14 @@ class Tournaments:
         return tournament
 
     def keep_findings(self, tournament_id: int, findings: Mapping[str, object]) -> None:
-        """What its results say beyond strengths, as plain data."""
+        """Store the statistical findings of a tournament."""
         with self._sessions.writing() as session:
             session.execute(
                 update(Tournament).where(col(Tournament.id) == tournament_id).values(findings=dict(findings))
             )
 
     def without_findings(self) -> list[int]:
-        """The finished ones that have none yet."""
+        """Return the ids of finished tournaments without findings."""
         query = select(col(Tournament.id)).where(
             col(Tournament.state) == "finished", col(Tournament.findings).is_(None)
         )
@@ -280,19 +287,19 @@ class Tournaments:
             return [key for key in session.scalars(query.order_by(col(Tournament.id))) if key is not None]
 
     def extend(self, tournament_id: int, settings: Mapping[str, object]) -> None:
-        """Replace the settings document, for formats that can go on longer than first said."""
+        """Replace the settings document, for formats that can be extended."""
         with self._sessions.writing() as session:
             session.execute(
                 update(Tournament).where(col(Tournament.id) == tournament_id).values(settings=dict(settings))
             )
 
     def prioritise(self, tournament_id: int, priority: int) -> Tournament:
-        """Another priority for one that is not over. Raises NotFoundError, ConflictError."""
+        """Set the priority of an unfinished tournament. Raises NotFoundError, ConflictError."""
         with self._sessions.writing() as session:
             tournament = session.get(Tournament, tournament_id, with_for_update=True)
             if tournament is None:
                 raise NotFoundError("tournament", tournament_id)
-            if not FOLLOWING[tournament.state] or tournament.state == "finished":
+            if not NEXT_STATES[tournament.state] or tournament.state == "finished":
                 raise ConflictError(
                     f"tournament {tournament_id} is {tournament.state}: it has no more games", tournament.state
                 )
@@ -301,7 +308,7 @@ class Tournaments:
 
 
 _CHOSEN = ("name", "family", "variant", "options", "format", "settings", "pool", "is_rated", "problem", "start_time")
-"""What a document says of a tournament."""
+"""Columns set by a tournament's document."""
 
 
 def _not_begun(session: Session, tournament_id: int) -> Tournament:
@@ -309,7 +316,7 @@ def _not_begun(session: Session, tournament_id: int) -> Tournament:
     if tournament is None:
         raise NotFoundError("tournament", tournament_id)
     if tournament.started_at is not None or tournament.state not in ("scheduled", "paused"):
-        raise ConflictError(f"tournament {tournament_id} has begun: {tournament.state}", tournament.state)
+        raise ConflictError(f"tournament {tournament_id} has started: it is {tournament.state}", tournament.state)
     return tournament
 
 

@@ -44,7 +44,7 @@ def test_a_whole_game_by_the_interface(hall: Hall, server: Server) -> None:
     wish = {"family": "loa", "bot": "first", "side": "first", "time": "600+5"}
     assert server.post(f"{PREFIX}/play", body=wish).status == 401
     refused = server.post(f"{PREFIX}/play", token=ann, body={**wish, "bot": "deep"})
-    assert (refused.status, refused.json["hint"]) == (422, "choose one of first")
+    assert (refused.status, refused.json["hint"]) == (422, "choose from first")
     with hall.open():
         begun = server.post(f"{PREFIX}/play", token=ann, body=wish)
         assert begun.status == 201
@@ -66,7 +66,7 @@ def test_a_whole_game_by_the_interface(hall: Hall, server: Server) -> None:
         hall.told.until(lambda: len(hall.line(game).plies) == 2)
         seen = server.get(place, token=ann).json
         assert (seen["moves"][0], len(seen["moves"]), seen["to_move"]) == ("b1b3", 2, "first")
-        assert seen["draw"] == {"state": "declined", "why": "the bot says no scores"}
+        assert seen["draw"] == {"state": "declined", "why": "the bot reports no scores"}
         assert decide(do="back")[0] == 202
         hall.told.until(lambda: hall.line(game).attempt == 2)
         seen = server.get(place, token=ann).json

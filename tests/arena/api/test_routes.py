@@ -451,7 +451,7 @@ def test_a_request_at_work_is_not_done_a_second_time(arena: Arena) -> None:
     path = f"{PREFIX}/tournaments"
     document = {"name": "x", "family": "loa", "entries": {"bots": ["random", "greedy"]}}
     digest = hashlib.sha256(json.dumps(document).encode() + b"\0").hexdigest()
-    arena.store.answers.begin(user, "k-3", f"POST {path}", digest)
+    arena.store.idempotent_responses.begin(user, "k-3", f"POST {path}", digest)
     headers = {"Idempotency-Key": "k-3"}
     reply = arena.server.post(path, token=arena.tokens["organiser"], body=document, headers=headers)
     assert reply.status == 409

@@ -14,7 +14,7 @@ from sqlalchemy import delete
 from arena.http.address import PREFIX
 from arena.http.limit import WaitingRoom
 from arena.store.base.credentials import hash_password
-from arena.store.base.models import Guess
+from arena.store.base.models import LoginAttempt
 from tests.arena.api.filled import Arena
 from tests.arena.api.server import Reply
 
@@ -66,7 +66,7 @@ class Browser:
 @pytest.fixture(autouse=True)
 def nobody_has_guessed(arena: Arena) -> None:
     with arena.store.writing() as session:
-        session.execute(delete(Guess))
+        session.execute(delete(LoginAttempt))
 
 
 @pytest.fixture
@@ -256,10 +256,10 @@ def test_people_change_their_own_password(arena: Arena, browser: Browser) -> Non
     token = arena.server.person("grace")
     new = "another horse, no battery"
     for fields, words in (
-        ({"password": "wrong", "new": new, "again": new}, b"not your present password"),
+        ({"password": "wrong", "new": new, "again": new}, b"Wrong current password"),
         ({"password": PASSWORD, "new": new, "again": new + "x"}, b"not the same both times"),
         ({"password": PASSWORD, "new": "grace-2026", "again": "grace-2026"}, b"more than the user&#39;s name"),
-        ({"password": PASSWORD, "new": "a\0bcdefghij", "again": "a\0bcdefghij"}, b"has no NUL"),
+        ({"password": PASSWORD, "new": "a\0bcdefghij", "again": "a\0bcdefghij"}, b"must not contain NUL"),
     ):
         browser.get("/account")
         refused = browser.send("/account/password", fields)

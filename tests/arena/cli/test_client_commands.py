@@ -338,7 +338,7 @@ def test_another_password_of_ones_own(arena: Arena, cli: Any, monkeypatch: pytes
     monkeypatch.setattr("sys.stdin", io.StringIO("correct horse\n"))
     cli("login", "--user", "grace")
     monkeypatch.setattr("sys.stdin", io.StringIO("wrong\nanother horse\n"))
-    assert "not your present password" in cli("user", "password", code=Exit.REFUSED)
+    assert "wrong current password" in cli("user", "password", code=Exit.REFUSED)
     monkeypatch.setattr("sys.stdin", io.StringIO("correct horse\nanother horse\n"))
     words = ("user", "password", "--revoke-tokens", "--json")
     assert cli(*words, is_json=True) == {"schema": 1, "changed": True, "tokens_revoked": True}

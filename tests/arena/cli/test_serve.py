@@ -28,7 +28,7 @@ def test_pages_end_when_the_database_was_upgraded_and_only_then(
         require()
 
     monkeypatch.setattr(own_store, "require", look)
-    with pytest.raises(SchemaError, match="newer than this program, or another program"):
+    with pytest.raises(SchemaError, match="newer than this program or belongs to another one"):
         asyncio.run(asyncio.wait_for(serve._until(asyncio.Event(), own_store), 100))
     assert looks == 5
 

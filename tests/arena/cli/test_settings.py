@@ -57,11 +57,11 @@ def test_a_new_arena(run: Run, tmp_path: Path) -> None:
 def test_users(run: Run, tmp_path: Path) -> None:
     run("init")
     assert "password" in str(run("user", "add", "zoe", "--role", "organiser"))
-    assert "already" in str(run("user", "add", "zoe", code=2))
+    assert "is taken" in str(run("user", "add", "zoe", code=2))
     assert "lower-case" in str(run("user", "add", "Zoe", code=2))
     token = run("user", "token", "zoe", "--scopes", "read organise", "--days", "3", "--json")
     assert token["scopes"] == ["read", "organise"]  # type: ignore[index]
-    assert "cannot give the scope 'admin'" in str(run("user", "token", "zoe", "--scopes", "admin", code=2))
+    assert "cannot grant the scope 'admin'" in str(run("user", "token", "zoe", "--scopes", "admin", code=2))
     assert "no user 'ada'" in str(run("user", "token", "ada", code=3))
     run("user", "change", "zoe", "--disable")
     rows = run("user", "list", "--json")["users"]  # type: ignore[index]
@@ -130,10 +130,10 @@ def test_databases(run: Run, tmp_path: Path) -> None:
     run("init")
     assert run("db", "check", "--json") == {"schema": 1, "revision": schema.head(), "differences": [], "damage": ""}
     rows = run("db", "dump", "backup.zst", "--json")["rows"]  # type: ignore[index]
-    assert "is there already" in str(run("db", "dump", "backup.zst", code=2))
+    assert "already exists" in str(run("db", "dump", "backup.zst", code=2))
     assert run("db", "load", "backup.zst", "--data", "other", "--json")["rows"] == rows  # type: ignore[index]
     assert "not empty" in str(run("db", "load", "backup.zst", "--data", "other", code=2))
-    assert "not a database URL" in str(run("db", "check", "--database", "nonsense", code=2))
+    assert "invalid database URL" in str(run("db", "check", "--database", "nonsense", code=2))
 
 
 def test_a_server_that_is_away(run: Run) -> None:

@@ -149,7 +149,7 @@ LOCAL = [
     ("db load --data nowhere binary", USAGE, "arena db dump"),
     ("db restore --data nowhere none.sqlite3", NOT_FOUND, "no backup"),
     ("db restore --data nowhere", NOT_FOUND, "no backup in "),
-    ("db restore --data nowhere empty", USAGE, "there is no arena in it"),
+    ("db restore --data nowhere empty", USAGE, "it contains no arena"),
     ("db restore --data nowhere text", USAGE, "not a database"),
     ("user add 'Bad Name!' --data here", USAGE, "lower-case letters"),
     ("user add zoe --role king --data here", USAGE, "there are author, organiser, admin"),

@@ -22,7 +22,7 @@ from arena.collections.record_format import RECORD
 from arena.store import Store
 from arena.store.archive.archive import Archive
 from arena.store.archive.archived_game import ArchivedGame
-from arena.store.archive.search import Search
+from arena.store.archive.search import ArchiveSearch
 from referee.game.record import read_record
 from referee.rules import families, load
 from referee.rules.core import ParseError, UnknownNameError
@@ -224,25 +224,30 @@ def test_game_427_is_found_by_everything_it_has(archive: Archive) -> None:
     assert (one.first, one.second, one.winner, one.termination) == ("Turlututu", "picasso", "second", "ejections")
     middle = Position.start(one.ruleset()).play_all(one.moves[:40])
     searches = [
-        Search(id=one.id),
-        Search(number="427"),
-        Search(family="abalone", variant="irish-daisy"),
-        Search(player="PICASSO"),
-        Search(first="turlu"),
-        Search(second="casso", winner="second"),
-        Search(moves=("e4e5", "e3e4")),
-        Search(key=key_of(middle.ruleset, middle.state), source="file.txt"),
+        ArchiveSearch(id=one.id),
+        ArchiveSearch(number="427"),
+        ArchiveSearch(family="abalone", variant="irish-daisy"),
+        ArchiveSearch(player="PICASSO"),
+        ArchiveSearch(first="turlu"),
+        ArchiveSearch(second="casso", winner="second"),
+        ArchiveSearch(moves=("e4e5", "e3e4")),
+        ArchiveSearch(key=key_of(middle.ruleset, middle.state), source="file.txt"),
     ]
     for search in searches:
         assert archive.find(search) == [replace(one, serial=3)], search
         assert archive.count(search) == 1
     nothing = [
-        *(Search(family="loa"), Search(player="%"), Search(first="picasso"), Search(moves=("e4e5", "e3e5"))),
-        *(Search(winner="first", number="427"), Search(moves=("e4e",))),
+        *(
+            ArchiveSearch(family="loa"),
+            ArchiveSearch(player="%"),
+            ArchiveSearch(first="picasso"),
+            ArchiveSearch(moves=("e4e5", "e3e5")),
+        ),
+        *(ArchiveSearch(winner="first", number="427"), ArchiveSearch(moves=("e4e",))),
     ]
     assert [archive.count(search) for search in nothing] == [0] * len(nothing)
-    assert [entry.number for entry in archive.find(Search())] == ["1", "2", "427"]
-    assert [entry.number for entry in archive.find(Search(), limit=1, offset=1)] == ["2"]
+    assert [entry.number for entry in archive.find(ArchiveSearch())] == ["1", "2", "427"]
+    assert [entry.number for entry in archive.find(ArchiveSearch(), limit=1, offset=1)] == ["2"]
     assert archive.sources() == [("file.txt", "abalone", "irish-daisy", 1), ("file.txt", "abalone", "standard", 2)]
 
 
@@ -250,7 +255,7 @@ def test_game_427_is_found_by_everything_it_has(archive: Archive) -> None:
 def test_game_427_comes_back_as_it_went_in(archive: Archive, form: str) -> None:
     text = text_427(form)
     archive.add(entries(best_reading(text, load("abalone").settle(), load("abalone").formats)))
-    (one,) = archive.find(Search(number="427"))
+    (one,) = archive.find(ArchiveSearch(number="427"))
     assert to_text(one) == text
     assert one.format == form
     for other in load("abalone").formats:
@@ -264,7 +269,7 @@ def test_archived_games_are_records_that_the_rules_confirm(family: str, archive:
         ruleset = load(family).settle(game["variant"], game["options"])
         found = read_collection(RECORD.write(game_text(game, ruleset), ruleset), RECORD, load(family).settle())
         archive.add(entries(found))
-    kept = archive.find(Search(family=family))
+    kept = archive.find(ArchiveSearch(family=family))
     assert len(kept) > 5
     for entry in kept:
         record = entry.record()
@@ -301,7 +306,7 @@ def test_the_same_game_is_the_same_in_every_notation(family: str, archive: Archi
             (one,) = entries(read_collection(form.write(given, played), form, ruleset))
             archive.add([one])
             ids.add(one.id)
-        (kept,) = [one for one in archive.find(Search(family=family)) if one.id in ids]
+        (kept,) = [one for one in archive.find(ArchiveSearch(family=family)) if one.id in ids]
         numbered = game_text(game, played, First="one", Second="two", Number="17", Id="0123456789abcdef")
         (again,) = entries(read_collection(RECORD.write(numbered, played), RECORD, ruleset))
         assert (again.id, again.number) == (kept.id, "17")
@@ -381,8 +386,8 @@ def test_the_command_from_import_to_replay(
         (["import", "/no/such/file", "--family", "loa"], 3, "no such file"),
         (["import", __file__ + "c", "--family", "lao"], 2, "did you mean loa"),
         (["import", "EMPTY", "--family", "loa"], 2, "no game in it"),
-        (["import", "EMPTY", "--family", "loa", "--format", "otn"], 2, "unknown format of loa 'otn'"),
-        (["search", "--moves", "b1b3"], 2, "add --family F"),
+        (["import", "EMPTY", "--family", "loa", "--format", "otn"], 2, "unknown notation of loa 'otn'"),
+        (["search", "--moves", "b1b3"], 2, "choose a family (--family)"),
     ],
 )
 def test_what_cannot_be_says_why(

@@ -18,7 +18,7 @@ from arena.coordinator.outage_log import OutageLog
 from arena.events.messages import Event, GamePly, HumanActed
 from arena.services import people
 from arena.services.arena import Arena
-from arena.services.people import Decided, Visitor, Wish
+from arena.services.people import HumanAction, HumanGameRequest, Visitor
 from arena.store import Identity, Store
 from arena.store.tournaments.human_games import PersonLine
 from protocol.messages import Info
@@ -148,7 +148,7 @@ class Hall:
         return Visitor(Identity(user.id or 0, name, "author", frozenset()), "", "198.51.100.7")
 
     def begin(self, by: Visitor, **words: Any) -> str:
-        return people.begin(self.arena, Wish("loa", self.bot, **{"side": "first", **words}), by)
+        return people.begin(self.arena, HumanGameRequest("loa", self.bot, **{"side": "first", **words}), by)
 
     def line(self, game: str) -> PersonLine:
         return self.store.people.get(game)
@@ -156,7 +156,7 @@ class Hall:
     def play(self, game: str, by: Visitor, move: str, answered: bool = True) -> None:
         """Make a move, and wait for the bot's answer."""
         before = len(self.line(game).plies)
-        people.decide(self.arena, game, Decided("move", before, move), by)
+        people.decide(self.arena, game, HumanAction("move", before, move), by)
         if answered:
             self.told.until(lambda: len(self.line(game).plies) == before + 2)
 

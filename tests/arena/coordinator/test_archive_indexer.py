@@ -9,7 +9,7 @@ import pytest
 from arena.collections import following
 from arena.coordinator.archive_indexer import ArchiveIndexer
 from arena.store import Store
-from arena.store.archive.search import Search
+from arena.store.archive.search import ArchiveSearch, Search
 from tests.arena.field import Field
 
 
@@ -24,11 +24,11 @@ def test_games_are_in_the_archive_soon_after_their_commits(sqlite_store: Store, 
     assert follower.work(stop) == 3
     field.play(2, first_sequence=4)
     assert follower.work(stop) == 2
-    assert sqlite_store.archive.count(Search()) == 5
+    assert sqlite_store.archive.count(ArchiveSearch()) == 5
     stop.set()
     field.play(1, first_sequence=6)
     assert follower.work(stop) == 0
-    assert sqlite_store.archive.count(Search()) == 5
+    assert sqlite_store.archive.count(ArchiveSearch()) == 5
 
 
 def test_the_rules_are_asked_in_a_process(sqlite_store: Store, field: Field) -> None:

@@ -16,7 +16,7 @@ from arena.coordinator.background import Background, Conditions, stop
 from arena.coordinator.leadership import LEASE
 from arena.coordinator.outage_log import OutageLog
 from arena.store import LeaseLostError, Store, StoreUnavailableError
-from arena.store.archive.search import Search
+from arena.store.archive.search import ArchiveSearch
 from tests.arena.field import Field
 
 WAIT_S = 60.0
@@ -180,4 +180,4 @@ def test_work_of_who_has_lost_the_lease_writes_nothing(sqlite_store: Store, owne
     once = Background("archive", None, follower.work, fenced)
     once.begin()
     once.join(WAIT_S)
-    assert (sqlite_store.archive.count(Search()), failures) == (games, [])
+    assert (sqlite_store.archive.count(ArchiveSearch()), failures) == (games, [])

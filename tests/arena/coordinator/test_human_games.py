@@ -11,7 +11,7 @@ import pytest
 from arena.errors import ForbiddenError
 from arena.events.messages import GameStarted
 from arena.services import people
-from arena.services.people import Decided
+from arena.services.people import HumanAction
 from arena.store import BadValueError, ConflictError, QuotaError, Store
 from referee.rules import load
 from referee.rules.position import Position
@@ -44,7 +44,7 @@ def test_a_game_outlives_its_referee_and_is_rated_for_who_has_an_account(hall: H
     with hall.open():
         hall.told.until(lambda: len(hall.line(game).plies) == 4)
         assert _moves(hall, game)[:2] == before
-        people.decide(hall.arena, game, Decided("resign", 4), ann)
+        people.decide(hall.arena, game, HumanAction("resign", 4), ann)
         hall.over(game)
     assert [event.attempt for event in hall.told.events if isinstance(event, GameStarted)] == [1, 1]
     record = hall.store.games.record(game)
@@ -62,16 +62,16 @@ def test_a_move_is_taken_back_and_the_game_rated_no_more(hall: Hall) -> None:
     with hall.open():
         game = hall.begin(ann)
         with pytest.raises(ConflictError, match="you have not moved yet"):
-            people.decide(hall.arena, game, Decided("back", 0), ann)
+            people.decide(hall.arena, game, HumanAction("back", 0), ann)
         hall.play(game, ann, "b1b3")
         assert hall.line(game).is_rated
-        people.decide(hall.arena, game, Decided("back", 2), ann)
+        people.decide(hall.arena, game, HumanAction("back", 2), ann)
         hall.told.until(lambda: hall.line(game).attempt == 2)
         assert _moves(hall, game) == []
         hall.play(game, ann, "c1c3")
         assert _moves(hall, game)[0] == "c1c3"
         assert not hall.line(game).is_rated
-        people.decide(hall.arena, game, Decided("resign", 2), ann)
+        people.decide(hall.arena, game, HumanAction("resign", 2), ann)
         hall.over(game)
     assert hall.store.games.record(game).moves[0] == "c1c3"
     assert hall.store.ratings.leaderboard("loa/people").items == []
@@ -89,14 +89,14 @@ def test_a_draw_is_declined_with_the_reason_or_taken(hall: Hall, monkeypatch: py
     def offer(game: str, answered: bool = True) -> None:
         plies = hall.line(game).plies
         move = Position.start(LOA).play_all([str(one[0]) for one in plies]).texts[0]
-        people.decide(hall.arena, game, Decided("move", len(plies), move, draw=True), ann)
+        people.decide(hall.arena, game, HumanAction("move", len(plies), move, draw=True), ann)
         if answered:
             hall.told.until(lambda: len(hall.line(game).plies) == len(plies) + 2)
 
     with hall.open() as games:
         game = hall.begin(ann)
         offer(game)
-        assert why(game) == "the bot says no scores"
+        assert why(game) == "the bot reports no scores"
         hall.play(game, ann, Position.start(LOA).play_all(_moves(hall, game)).texts[0])
         assert people.draw_offer(hall.line(game)) is None
         games.elsewhere[""] = LevelBot
@@ -107,7 +107,7 @@ def test_a_draw_is_declined_with_the_reason_or_taken(hall: Hall, monkeypatch: py
             monkeypatch.setattr(f"{module}.LEVEL_FROM_PLY", 4)
         monkeypatch.setattr(LevelBot, "score", 130)
         offer(game)
-        assert why(game) == "the bot gives itself +1.30, and takes a draw within 0.2 of level"
+        assert why(game) == "the bot's score is +1.30; it accepts a draw within 0.2 of 0"
         monkeypatch.setattr(LevelBot, "score", -7)
         offer(game, answered=False)
         hall.over(game)
@@ -124,19 +124,19 @@ def test_a_draw_that_the_bot_offers_is_taken_without_a_move_even_after_a_restart
     with hall.open():
         game = hall.begin(ann)
         hall.play(game, ann, "b1b3")
-        with pytest.raises(ConflictError, match="offers no draw"):
-            people.decide(hall.arena, game, Decided("draw", 2), ann)
+        with pytest.raises(ConflictError, match="does not offer a draw"):
+            people.decide(hall.arena, game, HumanAction("draw", 2), ann)
     hall.store.queue.give_back()
     with hall.open(OfferingBot):
         hall.play(game, ann, Position.start(LOA).play_all(_moves(hall, game)).texts[0])
         assert offered(game)
         hall.play(game, ann, Position.start(LOA).play_all(_moves(hall, game)).texts[0])
         assert offered(game), "it goes on, and offers again"
-        with pytest.raises(ConflictError, match="offers no draw"):
-            people.decide(hall.arena, game, Decided("draw", 4), ann)
+        with pytest.raises(ConflictError, match="does not offer a draw"):
+            people.decide(hall.arena, game, HumanAction("draw", 4), ann)
     hall.store.queue.give_back()
     with hall.open():
-        people.decide(hall.arena, game, Decided("draw", 6), ann)
+        people.decide(hall.arena, game, HumanAction("draw", 6), ann)
         hall.over(game)
     record = hall.store.games.record(game)
     assert (record.winner, record.termination.value, len(record.moves)) == ("draw", "draw-agreed", 6)
@@ -149,14 +149,14 @@ def test_a_draw_offered_before_the_person_has_moved_is_no_offer(hall: Hall) -> N
         game = hall.begin(ann, side="second")
         hall.told.until(lambda: len(hall.line(game).plies) == 1)
         assert people.draw_offer(hall.line(game)) is None
-        people.decide(hall.arena, game, Decided("resign", 1), ann)
+        people.decide(hall.arena, game, HumanAction("resign", 1), ann)
         hall.over(game)
 
 
 def test_looking_at_all_games_reads_no_plies(hall: Hall) -> None:
     ann, guest = hall.visitor("ann"), hall.visitor()
     game, other = hall.begin(ann), hall.begin(guest)
-    people.decide(hall.arena, game, Decided("resign", 0), ann)
+    people.decide(hall.arena, game, HumanAction("resign", 0), ann)
     asked = hall.store.people.asked()
     assert list(asked) == [game, other]
     assert asked[game] == hall.line(game).asked
@@ -171,24 +171,24 @@ def test_only_its_person_moves_and_only_when_it_is_their_turn(hall: Hall) -> Non
     guest, ann = hall.visitor(), hall.visitor("ann")
     game = hall.begin(guest)
     assert not hall.line(game).is_rated
-    with pytest.raises(ForbiddenError, match="somebody else's"):
-        people.decide(hall.arena, game, Decided("move", 0, "b1b3"), ann)
+    with pytest.raises(ForbiddenError, match="another person's"):
+        people.decide(hall.arena, game, HumanAction("move", 0, "b1b3"), ann)
     with pytest.raises(ForbiddenError):
-        people.decide(hall.arena, game, Decided("move", 0, "b1b3"), replace(guest, cookie="d" * 43))
-    with pytest.raises(BadValueError, match="not legal"):
-        people.decide(hall.arena, game, Decided("move", 0, "b1b2"), guest)
-    with pytest.raises(ConflictError, match="gone on"):
-        people.decide(hall.arena, game, Decided("move", 1, "b1b3"), guest)
+        people.decide(hall.arena, game, HumanAction("move", 0, "b1b3"), replace(guest, cookie="d" * 43))
+    with pytest.raises(BadValueError, match="illegal"):
+        people.decide(hall.arena, game, HumanAction("move", 0, "b1b2"), guest)
+    with pytest.raises(ConflictError, match="has changed"):
+        people.decide(hall.arena, game, HumanAction("move", 1, "b1b3"), guest)
     other = hall.begin(guest, side="second")
     with pytest.raises(ConflictError, match="not your turn"):
-        people.decide(hall.arena, other, Decided("move", 0, "b1b3"), guest)
+        people.decide(hall.arena, other, HumanAction("move", 0, "b1b3"), guest)
     with pytest.raises(QuotaError, match="you have 2 games open"):
         hall.begin(guest)
     hall.store.people.cancel(game)
     with pytest.raises(ConflictError, match="over"):
-        people.decide(hall.arena, game, Decided("move", 0, "b1b3"), guest)
+        people.decide(hall.arena, game, HumanAction("move", 0, "b1b3"), guest)
     with pytest.raises(BadValueError, match="does not play people"):
-        people.begin(hall.arena, people.Wish("loa", 999), guest)
+        people.begin(hall.arena, people.HumanGameRequest("loa", 999), guest)
 
 
 def test_a_game_that_its_person_leaves_is_lost_or_was_none(sqlite_store: Store, tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_games_beyond_the_slots_wait_their_turn(sqlite_store: Store, tmp_path: P
         hall.told.until(lambda: hall.line(one).state == "running")
         two = hall.begin(guest)
         assert people.waiting(hall.arena, two) == 1
-        people.decide(hall.arena, one, Decided("resign", 0), guest)
+        people.decide(hall.arena, one, HumanAction("resign", 0), guest)
         hall.told.until(lambda: hall.line(two).state == "running")
     assert hall.line(one).state == "cancelled"  # nobody had moved
     (found,) = hall.store.tournaments.in_states("open")
@@ -229,7 +229,7 @@ def test_twenty_people_play_at_once(sqlite_store: Store, tmp_path: Path) -> None
         for game, guest in zip(games, guests, strict=True):
             hall.play(game, guest, "b1b3")
         for game, guest in zip(games, guests, strict=True):
-            people.decide(hall.arena, game, Decided("resign", 2), guest)
+            people.decide(hall.arena, game, HumanAction("resign", 2), guest)
         for game in games:
             hall.over(game)
     assert all(hall.store.games.record(game).winner == "second" for game in games)

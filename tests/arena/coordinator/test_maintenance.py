@@ -13,8 +13,8 @@ from arena.collections.dumps import Dumps
 from arena.coordinator import maintenance as module
 from arena.coordinator.maintenance import Maintenance, Task
 from arena.store import Store
-from arena.store.operations.answers import ANSWERS_KEPT
-from arena.store.operations.daily_tasks import REFUSED_KEPT
+from arena.store.operations.answers import RESPONSES_RETENTION
+from arena.store.operations.daily_tasks import REFUSED_LOGINS_RETENTION
 from arena.submission.bundle_store import BundleStore
 from tests.arena.coordinator.stage import NOW, Dice, Stage
 
@@ -130,14 +130,14 @@ def test_what_is_over_is_forgotten(store: Store) -> None:
     today = datetime.now(UTC)
     store.users.add_login(user, "1" * 64, "x", today + timedelta(hours=1))
     store.users.add_login(user, "2" * 64, "x", today + timedelta(days=400))
-    store.answers.begin(user, "k", "POST /x", "0" * 64)
+    store.idempotent_responses.begin(user, "k", "POST /x", "0" * 64)
     store.audit.note("login.refused", "user:eve")
     store.audit.note("bot.retire", "bot:zeta", user)
     for after, rows in (
         (timedelta(), 0),
         (timedelta(hours=2), 1),
-        (ANSWERS_KEPT + timedelta(minutes=5), 1),
-        (REFUSED_KEPT + timedelta(minutes=5), 1),
+        (RESPONSES_RETENTION + timedelta(minutes=5), 1),
+        (REFUSED_LOGINS_RETENTION + timedelta(minutes=5), 1),
         (timedelta(days=399), 0),
     ):
         assert store.daily_tasks.forget(today + after) == rows, after

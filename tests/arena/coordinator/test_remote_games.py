@@ -8,7 +8,7 @@ from typing import Any
 from arena.coordinator.in_flight import Job
 from arena.coordinator.lobby import ConnectedBot
 from arena.coordinator.remote_games import RemoteGames
-from arena.store.tournaments.queue import Waiting
+from arena.store.tournaments.queue import PendingGame
 from referee.game.spec import BotSpec, GameSpec, PlannedGame
 
 NEAR = BotSpec("near", ("near",))
@@ -23,8 +23,8 @@ class Clock:
         return self.now
 
 
-def planned(first: BotSpec = FAR, second: BotSpec = NEAR) -> Waiting:
-    return Waiting(PlannedGame.of(GameSpec("loa", "standard", first, second)), 7, 0)
+def planned(first: BotSpec = FAR, second: BotSpec = NEAR) -> PendingGame:
+    return PendingGame(PlannedGame.of(GameSpec("loa", "standard", first, second)), 7, 0)
 
 
 def made(present: dict[str, ConnectedBot], clock: Clock, open_pool: Any = None) -> RemoteGames:

@@ -125,7 +125,7 @@ def test_an_upgrade_under_a_coordinator_ends_it_and_it_writes_nothing(
             while is_acting and not dice.held:
                 await asyncio.sleep(0)
             upgrade(stage)
-            with pytest.raises(SchemaError, match="newer than this program, or another program"):
+            with pytest.raises(SchemaError, match="newer than this program or belongs to another one"):
                 await asyncio.wait_for(task, PATIENCE_S)
 
     asyncio.run(main())

@@ -22,7 +22,7 @@ from arena.services import Arena, analysis
 from arena.store import Identity, Store
 from arena.store.archive.archived_game import ArchivedGame
 from arena.store.base.credentials import hash_password
-from arena.store.base.models import Bot, Game, Schedule, Tournament, Version, Void
+from arena.store.base.models import BotIdentity, Game, Schedule, Tournament, Version, Void
 from arena.submission.check import spec_of
 from referee.game.record import GameRecord, Ply
 from referee.game.spec import GameSpec, PlannedGame, TimeControl
@@ -243,7 +243,7 @@ def _examine(store: Store, version_id: int) -> None:
 def _call_names(stage: Stage) -> None:
     """Names that were never checked, as another program may have written them, wherever names are shown."""
     with stage.store.writing() as session:
-        bot = session.scalars(select(Bot).where(col(Bot.name) == "broken")).one()
+        bot = session.scalars(select(BotIdentity).where(col(BotIdentity.name) == "broken")).one()
         bot.name = stage.odd_bot = ODD_NAME[:300].strip()
         version = session.scalars(select(Version).where(col(Version.bot_id) == bot.id)).one()
         version.name = f"{ODD_NAME} v1"

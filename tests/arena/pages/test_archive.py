@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from arena.store.archive.search import Search
+from arena.store.archive.search import ArchiveSearch
 from referee.rules import load
 from tests.arena.api.server import Reply
 from tests.arena.pages.conftest import Site
@@ -36,7 +36,7 @@ def cells(page: str) -> list[str]:
 
 
 def test_games_of_all_times_are_found_together(site: Site) -> None:
-    total = site.stage.store.archive.count(Search())
+    total = site.stage.store.archive.count(ArchiveSearch())
     assert f"<strong>{total:,}</strong> games" in shown(site, "/archive")
     assert numbers(shown(site, "/archive?number=427")) == [1]
     assert numbers(shown(site, "/archive?player=tour&since=2003&until=2003-07")) == [1]
@@ -53,18 +53,20 @@ def test_a_position_is_found_however_the_board_is_turned(site: Site) -> None:
     start = quote(rules.write(rules.read()))
     everywhere = re.search(r"<strong>([\d,]+)</strong>", shown(site, f"/archive?family=abalone&position={start}"))
     assert everywhere
-    assert int(everywhere[1]) == site.stage.store.archive.count(Search(family="abalone", variant=rules.variant.name))
+    assert int(everywhere[1]) == site.stage.store.archive.count(
+        ArchiveSearch(family="abalone", variant=rules.variant.name)
+    )
 
 
 @pytest.mark.parametrize(
     ("query", "problem"),
     [
-        ("moves=a1b2", "Moves are those of a family"),
+        ("moves=a1b2", "Searching for moves requires a family"),
         ("family=loa&position=nonsense", "column"),
         ("family=loa&variant=nonsense", "unknown variant"),
-        ("since=yesterday", "not a day"),
-        ("since=2026-99", "not a day"),
-        ("since=2026-07-32", "not a day"),
+        ("since=yesterday", "invalid day"),
+        ("since=2026-99", "invalid day"),
+        ("since=2026-07-32", "invalid day"),
     ],
 )
 def test_what_cannot_be_searched_for_is_said_above_the_form(site: Site, query: str, problem: str) -> None:
@@ -110,14 +112,14 @@ FILE = '; filename="old games.txt"'
 
 def test_organisers_import_and_bad_games_are_placed(site: Site) -> None:
     cookie = logged_in(site.server, "zoe")
-    before = site.stage.store.archive.count(Search())
+    before = site.stage.store.archive.count(ArchiveSearch())
     reply = send(site, cookie, file=f"{GAME}\n\n1.a1b2 a1b2\n")
     page = reply.body.decode()
     assert reply.status == 200, page
     assert "<strong>1 game imported</strong> as aba-pro" in page.replace("\n", " ")
     assert cells(page)[:3] == ["3", "2", "illegal move a1b2"]
-    assert site.stage.store.archive.count(Search()) == before + 1
-    assert site.stage.store.archive.count(Search(source="old games.txt")) == 1
+    assert site.stage.store.archive.count(ArchiveSearch()) == before + 1
+    assert site.stage.store.archive.count(ArchiveSearch(source="old games.txt")) == 1
     assert "were there already" in send(site, cookie, text=GAME, source="again").body.decode()
     assert send(site, cookie, text=GAME).status == 422, "a text without a file needs a name"
     nothing = send(site, cookie, text=" ", source="x")

@@ -85,7 +85,7 @@ def test_a_remote_bot_says_whether_it_is_there_and_its_author_challenges(server:
     reply = send(server, cookie, "/bots/homer", "/bots/homer/challenge", opponent="random", family="loa", games="2")
     assert reply.status == 303, reply.body
     assert store.tournaments.get(int(reply.headers["Location"].rsplit("/", 1)[1])).pool == "loa/remote"
-    store.presences.say({})
+    store.presences.report({})
     assert "not connected, last seen" in plain(server)
 
 

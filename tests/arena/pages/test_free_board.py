@@ -76,7 +76,7 @@ def test_moves_of_the_interface(site: Site) -> None:
     assert (data["moves"], data["outcome"]) == ([], {"winner": "draw", "termination": "simultaneous-connection"})
     refused = site.server.get("/api/v1/families/loa/moves?moves=a1a2")
     assert refused.status == 422
-    assert "legal are b1b3" in json.loads(refused.body)["hint"]
+    assert "legal moves: b1b3" in json.loads(refused.body)["hint"]
 
 
 # -- in a browser ------------------------------------------------------------------------------------------------------

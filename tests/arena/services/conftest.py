@@ -1,4 +1,4 @@
-"""An arena without a web server: use cases are called as entry points call them."""
+"""An arena without a web server, for calling use cases directly."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def arena(sqlite_store: Store, tmp_path: Path, ear: Ear) -> Arena:
 
 @pytest.fixture
 def person(arena: Arena) -> Person:
-    """Makes users: `person("ada", "organiser")`."""
+    """Return a factory of users: `person("ada", "organiser")`."""
 
     def make(name: str, role: str = "author") -> Identity:
         user = arena.store.users.add(name, role)

@@ -1,4 +1,4 @@
-"""A bus that writes down what is published."""
+"""A bus that records published events."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from arena.events.messages import Event
 
 
 class Ear(Bus):
-    """Hears who was woken and what was told."""
+    """Record of published events and wake-ups."""
 
     def __init__(self) -> None:
         super().__init__()

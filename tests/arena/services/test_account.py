@@ -11,10 +11,10 @@ from arena.store.base.credentials import CredentialError, digest_of, scopes_of
 from tests.arena.services.conftest import Person
 
 PASSWORD = "correct horse battery"
-HOME, AWAY = account.Place("192.0.2.1"), account.Place("198.51.100.7")
+HOME, AWAY = account.LoginOrigin("192.0.2.1"), account.LoginOrigin("198.51.100.7")
 
 
-def test_a_user_logs_in_and_out(arena: Arena) -> None:
+def test_user_logs_in_and_out(arena: Arena) -> None:
     user.add(arena, "ada", "organiser", PASSWORD)
     session = account.log_in(arena, "ada", PASSWORD, HOME)
     assert session.seconds == arena.settings.session_hours * 3600
@@ -27,14 +27,14 @@ def test_a_user_logs_in_and_out(arena: Arena) -> None:
 
 
 @pytest.mark.parametrize("name", ["ada", "nobody"])
-def test_a_wrong_password_says_nothing_of_the_name(arena: Arena, name: str) -> None:
+def test_wrong_password_does_not_reveal_the_name(arena: Arena, name: str) -> None:
     user.add(arena, "ada", "author", PASSWORD)
     with pytest.raises(UnauthorisedError, match=r"^no user with this name and password$"):
         account.log_in(arena, name, "something else", HOME)
     assert arena.store.audit.page(subject=f"user:{name}").items[0].action == "login.refused"
 
 
-def test_who_is_disabled_stays_outside(arena: Arena, person: Person) -> None:
+def test_disabled_user_cannot_log_in(arena: Arena, person: Person) -> None:
     user.add(arena, "ada", "author", PASSWORD)
     session = account.log_in(arena, "ada", PASSWORD, HOME)
     user.change(arena, "ada", is_active=False, by=person("root", "admin"))
@@ -43,7 +43,7 @@ def test_who_is_disabled_stays_outside(arena: Arena, person: Person) -> None:
         account.authenticate(arena, "ada", PASSWORD, HOME)
 
 
-def test_users_that_cannot_be(arena: Arena, person: Person) -> None:
+def test_invalid_user_raises(arena: Arena, person: Person) -> None:
     root = person("root", "admin")
     with pytest.raises(TakenError) as caught:
         user.add(arena, "root", "author", None)
@@ -58,29 +58,29 @@ def test_users_that_cannot_be(arena: Arena, person: Person) -> None:
     with pytest.raises(ConflictError, match="root is the only administrator"):
         user.change(arena, "root", role="author")
     user.add(arena, "eve", "admin", None)
-    user.change(arena, "root", role="author")  # whoever runs the arena may
+    user.change(arena, "root", role="author")  # the operator may
 
 
-def test_a_token_gives_no_more_than_its_maker_has(arena: Arena, person: Person) -> None:
+def test_token_cannot_exceed_its_creator(arena: Arena, person: Person) -> None:
     ada = person("ada")
-    row, secret = token.make(arena, "laptop", ["submit", "read"], 3, ada)
+    row, secret = token.create(arena, "laptop", ["submit", "read"], 3, ada)
     assert row.expires is not None
     found = arena.store.users.by_token(digest_of(secret))
     assert found is not None
     assert (found.user_id, found.scopes) == (ada.user_id, {"read", "submit"})
     with pytest.raises(ForbiddenError, match="'admin'") as caught:
-        token.make(arena, "laptop", ["read", "admin"], None, ada)
+        token.create(arena, "laptop", ["read", "admin"], None, ada)
     assert caught.value.field == "scopes"
     for name in ("", "x" * 81, "a\nb"):
-        with pytest.raises(BadValueError, match="name of 1 to 80"):
-            token.make(arena, name, ["read"], None, ada)
-    with pytest.raises(BadValueError, match="no scope at all"):
-        token.make(arena, "laptop", [], None, ada)
+        with pytest.raises(BadValueError, match="invalid name of a token"):
+            token.create(arena, name, ["read"], None, ada)
+    with pytest.raises(BadValueError, match="missing scope"):
+        token.create(arena, "laptop", [], None, ada)
 
 
-def test_a_token_is_revoked_by_its_owner_alone(arena: Arena, person: Person) -> None:
+def test_only_the_owner_revokes_a_token(arena: Arena, person: Person) -> None:
     ada = person("ada")
-    row, secret = token.make(arena, "laptop", ["read"], None, ada)
+    row, secret = token.create(arena, "laptop", ["read"], None, ada)
     with pytest.raises(NotFoundError):
         token.revoke(arena, row.id or 0, person("bob"))
     token.revoke(arena, row.id or 0, ada)
@@ -88,21 +88,21 @@ def test_a_token_is_revoked_by_its_owner_alone(arena: Arena, person: Person) -> 
     assert arena.store.users.by_token(digest_of(secret)) is None
 
 
-def test_a_token_revokes_itself_and_what_may_do_no_more(arena: Arena, person: Person) -> None:
+def test_token_revokes_itself_and_weaker_ones(arena: Arena, person: Person) -> None:
     ada = person("ada", "organiser")
-    strong, _ = token.make(arena, "strong", ["read", "submit"], None, ada)
-    _, secret = token.make(arena, "weak", ["read"], 3, ada)
+    strong, _ = token.create(arena, "strong", ["read", "submit"], None, ada)
+    _, secret = token.create(arena, "weak", ["read"], 3, ada)
     weak = arena.store.users.by_token(digest_of(secret))
     assert weak is not None
     with pytest.raises(ForbiddenError, match="'submit' of that token"):
         token.revoke(arena, strong.id or 0, weak)
-    with pytest.raises(ForbiddenError, match="your own token ends") as caught:
-        token.make(arena, "longer", ["read"], 4, weak)
+    with pytest.raises(ForbiddenError, match="your own token expires") as caught:
+        token.create(arena, "longer", ["read"], 4, weak)
     assert caught.value.field == "days"
-    child, child_secret = token.make(arena, "child", ["read"], None, weak)
+    child, child_secret = token.create(arena, "child", ["read"], None, weak)
     assert child.parent_id == weak.token_id
     assert child.expires is not None
-    equal, _ = token.make(arena, "equal", ["read"], None, ada)
+    equal, _ = token.create(arena, "equal", ["read"], None, ada)
     token.revoke(arena, equal.id or 0, weak)
     token.revoke(arena, weak.token_id or 0, weak)
     assert arena.store.users.by_token(digest_of(child_secret)) is None
@@ -110,30 +110,30 @@ def test_a_token_revokes_itself_and_what_may_do_no_more(arena: Arena, person: Pe
     assert still == ["strong"]
 
 
-def test_what_a_role_no_longer_gives_is_not_asked_for(arena: Arena, person: Person) -> None:
+def test_scopes_lost_by_role_are_not_required(arena: Arena, person: Person) -> None:
     ada = person("ada", "organiser")
-    row, _ = token.make(arena, "laptop", ["read", "organise"], None, ada)
+    row, _ = token.create(arena, "laptop", ["read", "organise"], None, ada)
     user.change(arena, "ada", role="author")
     by = Identity(ada.user_id, "ada", "author", scopes_of("author"))
     token.revoke(arena, row.id or 0, by)
 
 
 @pytest.mark.usefixtures("instant")
-def test_wrong_passwords_make_others_wait_nowhere_but_in_strange_places(arena: Arena) -> None:
+def test_wrong_passwords_do_not_delay_trusted_devices(arena: Arena) -> None:
     user.add(arena, "ada", "author", PASSWORD)
     device = account.log_in(arena, "ada", PASSWORD, HOME).device
     for number in range(60):
         with pytest.raises((UnauthorisedError, account.TooManyTriesError)):
-            account.authenticate(arena, "ada", "wrong", account.Place(f"203.0.113.{number}"))
+            account.authenticate(arena, "ada", "wrong", account.LoginOrigin(f"203.0.113.{number}"))
     with pytest.raises(account.TooManyTriesError) as caught:
         account.authenticate(arena, "ada", PASSWORD, AWAY)
     assert 0 < caught.value.wait_s <= 60
     assert account.authenticate(arena, "ada", PASSWORD, HOME).name == "ada"
-    assert account.authenticate(arena, "ada", PASSWORD, account.Place(AWAY.address, device)).name == "ada"
+    assert account.authenticate(arena, "ada", PASSWORD, account.LoginOrigin(AWAY.address, device)).name == "ada"
 
 
 @pytest.mark.usefixtures("instant")
-def test_one_address_is_slowed_down_whatever_names_it_tries(arena: Arena) -> None:
+def test_address_is_delayed_for_all_names(arena: Arena) -> None:
     for number in range(20):
         with pytest.raises(UnauthorisedError):
             account.authenticate(arena, f"user{number}", "wrong", AWAY)
@@ -141,7 +141,7 @@ def test_one_address_is_slowed_down_whatever_names_it_tries(arena: Arena) -> Non
         account.authenticate(arena, "somebody", "wrong", AWAY)
 
 
-def test_who_knows_the_password_has_all_tries_from_there_again_and_the_address_has_not(arena: Arena) -> None:
+def test_right_password_resets_the_origin_but_not_the_address(arena: Arena) -> None:
     user.add(arena, "ada", "author", PASSWORD)
 
     def wrong(name: str) -> None:
@@ -155,11 +155,11 @@ def test_who_knows_the_password_has_all_tries_from_there_again_and_the_address_h
         wrong(f"other {number}")
     with pytest.raises(account.TooManyTriesError):
         account.log_in(arena, "another", "wrong", AWAY)
-    for _ in range(5):  # here she is known by now
+    for _ in range(5):  # her device is trusted by now
         wrong("ada")
 
 
-def test_all_processes_count_together(arena: Arena) -> None:
+def test_attempts_are_shared_by_processes(arena: Arena) -> None:
     user.add(arena, "ada", "author", PASSWORD)
     other = Arena(Store(str(arena.store.engine.url)), arena.settings)
     for number in range(5):
@@ -172,27 +172,27 @@ def test_all_processes_count_together(arena: Arena) -> None:
 
 
 @pytest.mark.parametrize("name", ["a\0b", "é" * 40, "", "x" * 500])
-def test_names_that_nobody_has_are_wrong_like_others(arena: Arena, name: str) -> None:
+def test_unknown_names_are_treated_like_known_ones(arena: Arena, name: str) -> None:
     with pytest.raises(UnauthorisedError, match="no user with this name and password"):
         account.authenticate(arena, name, PASSWORD, HOME)
 
 
-def test_a_changed_password_ends_sessions_and_forgets_places(arena: Arena) -> None:
+def test_changed_password_ends_sessions_and_trust(arena: Arena) -> None:
     user.add(arena, "ada", "author", PASSWORD)
     session = account.log_in(arena, "ada", PASSWORD, HOME)
     ada = account.authenticate(arena, "ada", PASSWORD, HOME)
-    _, secret = token.make(arena, "laptop", ["read"], None, ada)
+    _, secret = token.create(arena, "laptop", ["read"], None, ada)
     fresh = account.change_password(arena, ada, PASSWORD, "another horse, no battery", HOME)
     assert arena.store.users.by_login(digest_of(session.secret)) is None
     assert arena.store.users.by_login(digest_of(fresh.secret)) is not None
-    assert not arena.store.known_places.is_anybodys(digest_of(session.device))
+    assert not arena.store.trusted_devices.is_known_to_any_user(digest_of(session.device))
     assert arena.store.users.by_token(digest_of(secret)) is not None
     user.change(arena, "ada", password="yet another horse", revoke_tokens=True)
     assert arena.store.users.by_token(digest_of(secret)) is None
-    assert not arena.store.known_places.is_anybodys(digest_of(fresh.device))
+    assert not arena.store.trusted_devices.is_known_to_any_user(digest_of(fresh.device))
 
 
-def test_the_first_administrator_is_made_once(arena: Arena) -> None:
+def test_ensure_admin_creates_one_administrator(arena: Arena) -> None:
     made = user.ensure_admin(arena, "root")
     assert made is not None
     assert account.authenticate(arena, "root", made[0], HOME).role == "admin"
@@ -202,11 +202,11 @@ def test_the_first_administrator_is_made_once(arena: Arena) -> None:
     assert user.ensure_admin(arena, "other") is None
 
 
-def test_a_user_says_something_of_himself(arena: Arena, person: Person) -> None:
+def test_update_profile_changes_given_fields(arena: Arena, person: Person) -> None:
     ada = person("ada")
-    found = account.describe(arena, ada, " I write bots.\nIn C. ", "https://example.org/~ada?x=1#me")
+    found = account.update_profile(arena, ada, " I write bots.\nIn C. ", "https://example.org/~ada?x=1#me")
     assert (found.about, found.link) == ("I write bots.\nIn C.", "https://example.org/~ada?x=1#me")
-    assert account.describe(arena, ada, link="").about == "I write bots.\nIn C."
+    assert account.update_profile(arena, ada, link="").about == "I write bots.\nIn C."
     assert arena.store.users.find("ada").link == ""
 
 
@@ -222,9 +222,9 @@ def test_a_user_says_something_of_himself(arena: Arena, person: Person) -> None:
         ("", "https://example.org/" + "x" * 181, "link"),
     ],
 )
-def test_what_cannot_be_said_of_anybody(arena: Arena, person: Person, about: str, link: str, field: str) -> None:
+def test_invalid_profile_raises(arena: Arena, person: Person, about: str, link: str, field: str) -> None:
     ada = person("ada")
     with pytest.raises(BadValueError) as caught:
-        account.describe(arena, ada, about, link)
+        account.update_profile(arena, ada, about, link)
     assert (caught.value.field, caught.value.status) == (field, 422)
     assert arena.store.users.find("ada").about == arena.store.users.find("ada").link == ""

@@ -1,4 +1,4 @@
-"""Analyses as people ask for them: of games that are over, of positions of their own, put into notations."""
+"""Analyses on request: of finished games and of positions; their marks in game texts."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 from arena.collections.notation import write_record
 from arena.config import Settings
 from arena.services import Arena, analysis
-from arena.services.analysis import Question
+from arena.services.analysis import PositionQuery
 from arena.store import BadValueError, ConflictError, Identity, NotFoundError, Store
 from referee.rules import load
 from tests.arena.field import Field
-from tests.arena.store.games.test_analyses import figures
+from tests.arena.store.test_analyses import figures
 
 DATA: dict[str, Any] = {
     "nodes": 10_000,
@@ -33,7 +33,7 @@ def who(arena: Arena, name: str = "ada") -> Identity:
     return Identity(user.id, name, "author", ("read", "submit"))
 
 
-def test_a_game_is_asked_about_once_it_is_over(arena: Arena) -> None:
+def test_game_is_analysed_only_when_over(arena: Arena) -> None:
     field, ada = Field(arena.store), who(arena)
     (game,) = field.play(1)
     (planned,) = field.plan(1, first_sequence=2)
@@ -56,7 +56,7 @@ def test_a_game_is_asked_about_once_it_is_over(arena: Arena) -> None:
     assert task.nodes == 50_000
 
 
-def test_marks_of_a_judge_stand_where_people_gave_none(arena: Arena) -> None:
+def test_annotated_adds_marks_unless_people_gave_some(arena: Arena) -> None:
     (game,) = Field(arena.store).play(1)
     assert analysis.annotated(arena, game).marks == {}
     arena.store.analyses.put(figures(game.id), DATA)
@@ -67,16 +67,16 @@ def test_marks_of_a_judge_stand_where_people_gave_none(arena: Arena) -> None:
     assert analysis.annotated(arena, replace(game, marks={2: "!"})).marks == {2: "!"}
 
 
-def test_a_position_is_asked_about(arena: Arena) -> None:
+def test_position_is_analysed_on_request(arena: Arena) -> None:
     ada = who(arena)
-    line = analysis.read_question(Question("loa", moves="b1b3 a2c2"))
+    line = analysis.read_question(PositionQuery("loa", moves="b1b3 a2c2"))
     found = analysis.ask_position(arena, line, ada)
     assert not found.is_done
     assert found.id is not None
-    assert analysis.read_answer(arena, found.id, ada).nodes == analysis.QUESTION_NODES
+    assert analysis.read_answer(arena, found.id, ada).nodes == analysis.POSITION_NODES
     with pytest.raises(NotFoundError):
         analysis.read_answer(arena, found.id, who(arena, "eve"))
-    with pytest.raises(BadValueError, match="not legal"):
-        analysis.read_question(Question("loa", moves="a1a8"))
+    with pytest.raises(BadValueError, match="is illegal"):
+        analysis.read_question(PositionQuery("loa", moves="a1a8"))
     with pytest.raises(BadValueError, match="chess"):
-        analysis.read_question(Question("chess"))
+        analysis.read_question(PositionQuery("chess"))

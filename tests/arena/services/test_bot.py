@@ -1,4 +1,4 @@
-"""What owners do with their bots."""
+"""Management of bots by their owners."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.arena.services.conftest import Person
 
 @pytest.fixture
 def ada(arena: Arena, person: Person) -> Identity:
-    """The owner of zeta."""
+    """Create the owner of zeta."""
     found = person("ada")
     zeta = arena.store.bots.add("zeta", found.user_id)
     for _ in range(2):
@@ -20,7 +20,7 @@ def ada(arena: Arena, person: Person) -> Identity:
     return found
 
 
-def test_only_the_owner_and_admins(arena: Arena, ada: Identity, person: Person) -> None:
+def test_only_owner_and_admins_manage_a_bot(arena: Arena, ada: Identity, person: Person) -> None:
     bob = person("bob")
     for act in (
         lambda: bot.describe(arena, "zeta", "mine", bob),
@@ -34,7 +34,7 @@ def test_only_the_owner_and_admins(arena: Arena, ada: Identity, person: Person) 
     assert not arena.store.bots.find("zeta").is_retired
 
 
-def test_a_version_and_then_the_bot(arena: Arena, ada: Identity) -> None:
+def test_retire_version_then_bot(arena: Arena, ada: Identity) -> None:
     assert bot.retire_version(arena, "zeta", 1, ada).state == "retired"
     assert [line.number for line in arena.store.versions.active("loa")] == [2]
     bot.retire(arena, "zeta", ada)
@@ -43,7 +43,7 @@ def test_a_version_and_then_the_bot(arena: Arena, ada: Identity) -> None:
     assert notes == [("bot.retire", "bot:zeta"), ("version.retire", "version:zeta v1")]
 
 
-def test_near_names(arena: Arena, ada: Identity) -> None:
+def test_unknown_bot_error_suggests_similar_names(arena: Arena, ada: Identity) -> None:
     with pytest.raises(NotFoundError) as caught:
         bot.retire(arena, "zetta", ada)
     assert caught.value.extra["near"] == ["zeta"]

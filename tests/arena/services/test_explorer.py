@@ -1,4 +1,4 @@
-"""What was played in a position is what a look at every game finds, whatever is asked for."""
+"""The explorer agrees with brute force over all games, for every filter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from arena.collections.following import follow, rebuild
 from arena.config import read_settings
 from arena.services import Arena, explorer
-from arena.services.explorer import Figures, Found, Question
+from arena.services.explorer import ExplorerRequest, ExplorerResult, Figures
 from arena.store import BadValueError, Store
 from arena.store.archive.archived_game import HERE, ArchivedGame
 from referee.rules import families, load
@@ -21,7 +21,7 @@ from referee.rules.position import Position
 from referee.rules.symmetry import key_of, keys_of
 from tests.arena.field import Field
 from tests.arena.services.ear import Ear
-from tests.arena.store.archive.test_archive import random_game, record_of_again
+from tests.arena.store.test_archive import random_game, record_of_again
 
 
 @pytest.fixture
@@ -30,19 +30,19 @@ def arena(store: Store, tmp_path: Path) -> Arena:
 
 
 KEYS: dict[str, list[int]] = {}
-"""By game: those of its positions."""
+"""Keys of the positions of each game."""
 
 
 @dataclass(frozen=True)
 class Visit:
-    """A game in a position: what it is the game of, and the keys of what followed."""
+    """A game that reached a position, with the keys of the positions that followed."""
 
     game: ArchivedGame
     following: frozenset[int]
 
 
 def visits(games: Sequence[ArchivedGame], position: Position) -> Iterator[Visit]:
-    """A look at every game, position by position."""
+    """Find the games with a position by looking at every game."""
     ruleset = position.ruleset
     key = key_of(ruleset, position.state)
     for game in games:
@@ -56,7 +56,7 @@ def visits(games: Sequence[ArchivedGame], position: Position) -> Iterator[Visit]
 
 
 def figures(games: Sequence[ArchivedGame], side: str, strengths: dict[str, float]) -> dict[str, object]:
-    """What is to be said of some games."""
+    """Compute the expected figures of some games."""
     counts = {result: sum(game.winner == result for game in games) for result in ("first", "draw", "second", None)}
     known = len(games) - counts[None]
     movers = [game.first if side == "first" else game.second for game in games]
@@ -75,7 +75,7 @@ def figures(games: Sequence[ArchivedGame], side: str, strengths: dict[str, float
 
 
 def merit(game: ArchivedGame, strengths: dict[str, float]) -> tuple[int, int]:
-    """The strongest players, then the latest."""
+    """Return the sort key of the best game: strongest players, then latest."""
     return sum(int((strengths.get(name, 0.0) + 100) * 1000) for name in (game.first, game.second)), game.serial
 
 
@@ -86,8 +86,8 @@ def said(found: Figures, games: dict[int, ArchivedGame], strengths: dict[str, fl
     return {**told, "last": number, "best": merit(games[found.best.serial], strengths) if found.best else None}
 
 
-def check(found: Found, position: Position, games: Sequence[ArchivedGame], strengths: dict[str, float]) -> int:
-    """Compare with a look at every game; how many games it was."""
+def check(found: ExplorerResult, position: Position, games: Sequence[ArchivedGame], strengths: dict[str, float]) -> int:
+    """Compare the explorer with brute force; return the number of games."""
     seen = list(visits(games, position))
     numbered = {game.serial: game for game in games}
     assert said(found, numbered, strengths) == figures([one.game for one in seen], position.side, strengths)
@@ -105,9 +105,9 @@ def check(found: Found, position: Position, games: Sequence[ArchivedGame], stren
     return len(seen)
 
 
-def asked(position: Position, **more: object) -> Question:
+def asked(position: Position, **more: object) -> ExplorerRequest:
     ruleset = position.ruleset
-    return Question(ruleset.rules.family, ruleset.variant.name, position=str(position), **more)  # type: ignore[arg-type]
+    return ExplorerRequest(ruleset.rules.family, ruleset.variant.name, position=str(position), **more)  # type: ignore[arg-type]
 
 
 def at_random(games: Sequence[ArchivedGame], rng: random.Random) -> Position:
@@ -117,7 +117,7 @@ def at_random(games: Sequence[ArchivedGame], rng: random.Random) -> Position:
     )
 
 
-def test_the_explorer_says_what_a_look_at_every_game_finds(arena: Arena, field: Field) -> None:
+def test_explore_matches_brute_force(arena: Arena, field: Field) -> None:
     rng, store = random.Random(3), arena.store
     imported = [random_game(number, rng) for number in range(70)]
     for start in range(0, len(imported), 19):
@@ -151,7 +151,7 @@ def test_the_explorer_says_what_a_look_at_every_game_finds(arena: Arena, field: 
     assert explorer.explore(arena, asked(start)) == before
 
 
-def test_a_result_that_was_undone_counts_no_more(arena: Arena, field: Field) -> None:
+def test_explore_omits_undone_result(arena: Arena, field: Field) -> None:
     start = asked(Position.start(load("loa").settle()))
     records = field.play(3)
     follow(arena.store)
@@ -166,7 +166,7 @@ def test_a_result_that_was_undone_counts_no_more(arena: Arena, field: Field) -> 
 
 
 @pytest.mark.parametrize("family", families())
-def test_images_of_a_move_are_one_and_a_repetition_counts_once(
+def test_symmetric_moves_are_merged_and_repetitions_count_once(
     family: str, sqlite_store: Store, tmp_path: Path
 ) -> None:
     arena = Arena(sqlite_store, read_settings(None, data=tmp_path, allow_weak_sandbox=True), Ear())
@@ -175,17 +175,17 @@ def test_images_of_a_move_are_one_and_a_repetition_counts_once(
     ruleset = start.ruleset
     game = ArchivedGame("1", family, ruleset.variant.name, {}, str(start), (move,), "a", "b", "first", "resigned")
     sqlite_store.archive.add([game, replace(game, id="2", winner="draw")])
-    (found,) = explorer.explore(arena, Question(family)).moves
+    (found,) = explorer.explore(arena, ExplorerRequest(family)).moves
     keys = {one: key_of(ruleset, start.play(one).state) for one in start.texts}
     assert (found.move, *found.same) == tuple(one for one in start.texts if keys[one] == keys[move])
     assert (found.games, found.score) == (2, 0.75 if start.side == "first" else 0.25)
-    assert explorer.explore(arena, Question(family, moves=found.move)).games == 2
+    assert explorer.explore(arena, ExplorerRequest(family, moves=found.move)).games == 2
 
 
-def test_the_performance_is_what_results_against_such_opponents_speak_of(arena: Arena, field: Field) -> None:
+def test_performance_follows_from_results_and_opponents(arena: Arena, field: Field) -> None:
     field.play(8)
     follow(arena.store)
-    found = explorer.explore(arena, Question("loa"))
+    found = explorer.explore(arena, ExplorerRequest("loa"))
     assert found.performance is not None
     points = found.first + found.draw / 2
     even = explorer._performance(25.0, 4.0, 8)
@@ -202,17 +202,17 @@ def test_the_performance_is_what_results_against_such_opponents_speak_of(arena: 
 @pytest.mark.parametrize(
     ("question", "name"),
     [
-        (Question("chess"), "family"),
-        (Question("loa", "nonsense"), "variant"),
-        (Question("loa", position="nonsense"), "position"),
-        (Question("loa", moves="z9z9"), "moves"),
-        (Question("loa", moves="b1b3 b3b5"), "moves"),
-        (Question("loa", moves="b1b3 " * 4000), "moves"),
-        (Question("loa", since="yesterday"), "since"),
-        (Question("loa", bot="<b>"), "bot"),
+        (ExplorerRequest("chess"), "family"),
+        (ExplorerRequest("loa", "nonsense"), "variant"),
+        (ExplorerRequest("loa", position="nonsense"), "position"),
+        (ExplorerRequest("loa", moves="z9z9"), "moves"),
+        (ExplorerRequest("loa", moves="b1b3 b3b5"), "moves"),
+        (ExplorerRequest("loa", moves="b1b3 " * 4000), "moves"),
+        (ExplorerRequest("loa", since="yesterday"), "since"),
+        (ExplorerRequest("loa", bot="<b>"), "bot"),
     ],
 )
-def test_what_cannot_be_asked_is_named(arena: Arena, question: Question, name: str) -> None:
+def test_explore_invalid_request_raises(arena: Arena, question: ExplorerRequest, name: str) -> None:
     with pytest.raises(BadValueError) as caught:
         explorer.explore(arena, question)
     assert caught.value.field == name

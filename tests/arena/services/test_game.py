@@ -1,4 +1,4 @@
-"""What of a game may be read, and by whom."""
+"""Read permissions for games and logs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.arena.field import Field, record_of
 from tests.arena.services.conftest import Person
 
 
-def test_the_log_is_for_the_owner_and_organisers(arena: Arena, person: Person) -> None:
+def test_only_owner_and_organisers_read_a_log(arena: Arena, person: Person) -> None:
     field = Field(arena.store)
     spec, waiting = field.plan(2)
     arena.store.results.commit(replace(record_of(spec), logs={"first": "hello"}))
@@ -30,7 +30,7 @@ def test_the_log_is_for_the_owner_and_organisers(arena: Arena, person: Person) -
         game.read_log(arena, "0" * 16, "first", zoe)
 
 
-def test_a_game_before_and_after(arena: Arena) -> None:
+def test_read_game_before_and_after_its_end(arena: Arena) -> None:
     field = Field(arena.store)
     (spec,) = field.plan(1)
     found = game.read(arena, spec.id)

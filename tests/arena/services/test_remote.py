@@ -1,4 +1,4 @@
-"""Remote bots: taken by a connection, challenged, and told apart from those of the sandbox."""
+"""Remote bots: admitted by a connection, challenged, separate from uploaded ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from arena.coordinator.lobby import ConnectedBot
+from arena.coordinator.lobby import Presence
 from arena.errors import ForbiddenError
 from arena.services import Arena, remote, submission
 from arena.services.remote import ChallengeError
@@ -22,7 +22,7 @@ from tests.arena.submission.packing import SCRIPT
 
 def connected(arena: Arena, by: Identity, name: str, *, is_open: bool = False) -> Version:
     version = remote.admit(arena, name, ["loa"], by)
-    arena.store.presences.say({version.id or 0: ConnectedBot(version.id or 0, 1, 4, 80.5, is_open)})
+    arena.store.presences.report({version.id or 0: Presence(version.id or 0, 1, 4, 80.5, is_open)})
     return version
 
 
@@ -31,7 +31,7 @@ def samples(arena: Arena) -> None:
     arena.store.samples.ensure({"random": "bots.samples.random_mover"}, {"loa": ["standard"]})
 
 
-def test_a_connection_makes_a_bot_and_finds_it_again(arena: Arena, person: Person) -> None:
+def test_admit_creates_a_bot_and_reuses_it(arena: Arena, person: Person) -> None:
     ada = person("ada")
     version = remote.admit(arena, "far", ["loa"], ada)
     assert (version.name, version.state, version.place, version.bundle) == ("far v1", "active", "remote", "")
@@ -41,33 +41,33 @@ def test_a_connection_makes_a_bot_and_finds_it_again(arena: Arena, person: Perso
     assert (other.number, arena.store.versions.remote()) == (2, {"far v2"})
 
 
-def test_who_may_not_connect_is_told_why(arena: Arena, person: Person) -> None:
+def test_admit_refused_connection_gives_the_reason(arena: Arena, person: Person) -> None:
     ada, bob = person("ada"), person("bob")
     remote.admit(arena, "far", ["loa"], ada)
-    with pytest.raises(NotYoursError, match="somebody else"):
+    with pytest.raises(NotYoursError, match="another user"):
         remote.admit(arena, "far", ["loa"], bob)
     submission.submit(arena, io.BytesIO(SCRIPT), name="near", families=["loa"], by=bob)
     with pytest.raises(ConflictError, match="was uploaded"):
         remote.admit(arena, "near", ["loa"], bob)
     small = Arena(arena.store, arena.settings.model_copy(update={"quota_bots": 1}), arena.bus)
-    with pytest.raises(QuotaError, match="the limit"):
+    with pytest.raises(QuotaError, match="the maximum of 1"):
         remote.admit(small, "another", ["loa"], bob)
 
 
-def test_its_page_knows_whether_it_is_there(arena: Arena, person: Person) -> None:
+def test_presence_of_returns_connection_state(arena: Arena, person: Person) -> None:
     version = connected(arena, person("ada"), "far")
     lines = arena.store.versions.of_bot(version.bot_id)
     found = remote.presence_of(arena, lines)
     assert found
     assert (found.is_connected, found.games, found.most_games, found.latency_ms) == (True, 1, 4, 80.5)
-    arena.store.presences.say({})
+    arena.store.presences.report({})
     left = remote.presence_of(arena, lines)
     assert left
     assert (left.is_connected, left.games) == (False, 0)
 
 
 @pytest.mark.usefixtures("samples")
-def test_an_author_challenges_a_sample(arena: Arena, person: Person, ear: Ear) -> None:
+def test_author_challenges_a_sample(arena: Arena, person: Person, ear: Ear) -> None:
     ada = person("ada")
     connected(arena, ada, "far")
     row = remote.challenge(arena, "far", "random", ada, family="loa", games=4)
@@ -81,16 +81,16 @@ def test_an_author_challenges_a_sample(arena: Arena, person: Person, ear: Ear) -
         remote.challenge(arena, "far", "nobody", ada, family="loa")
     for _ in range(2):
         remote.challenge(arena, "far", "random", ada, family="loa")
-    with pytest.raises(QuotaError, match="3 matches"):
+    with pytest.raises(QuotaError, match="3 running matches"):
         remote.challenge(arena, "far", "random", ada, family="loa")
 
 
 @pytest.mark.usefixtures("samples")
-def test_others_have_to_be_open_to_it(arena: Arena, person: Person) -> None:
+def test_challenge_requires_an_open_opponent(arena: Arena, person: Person) -> None:
     ada, bob = person("ada"), person("bob")
     remote.admit(arena, "far", ["loa"], ada)
     connected(arena, bob, "shy")
-    with pytest.raises(ChallengeError, match="takes no challenges"):
+    with pytest.raises(ChallengeError, match="accepts no challenges"):
         remote.challenge(arena, "far", "shy", ada, family="loa")
     connected(arena, bob, "shy", is_open=True)
     assert remote.challenge(arena, "far", "shy", ada, family="loa").is_rated
@@ -105,7 +105,7 @@ def test_others_have_to_be_open_to_it(arena: Arena, person: Person) -> None:
     ("keys", "may_play"),
     [({}, False), ({"pool": "remote"}, True), ({"allow_remote": True}, True), ({"rated": False}, True)],
 )
-def test_remote_bots_play_where_their_ratings_are(
+def test_remote_games_count_in_the_remote_pool(
     arena: Arena, person: Person, keys: dict[str, object], may_play: bool
 ) -> None:
     remote.admit(arena, "far", ["loa"], person("ada"))

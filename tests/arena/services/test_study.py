@@ -1,4 +1,4 @@
-"""Lines that people try out: what may be played in them, and what is wrong with those that cannot be."""
+"""Lines on the analysis board: legal moves, and errors for illegal ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from arena.services import study
 from arena.store import BadValueError
 
 
-def test_the_choice_behind_some_moves_names_the_cells_to_pick() -> None:
+def test_choice_names_the_cells_to_pick() -> None:
     found = study.choice("loa", moves="b1-b3 a4c6")
     assert (found.side, found.outcome) == ("first", None)
     assert found.position.startswith("1bbbbbb1/")
@@ -16,7 +16,7 @@ def test_the_choice_behind_some_moves_names_the_cells_to_pick() -> None:
     assert (one.shown, one.ways) == ("b3-e3", (("b3", "e3"),))
 
 
-def test_a_stack_that_may_go_or_be_parted_asks_which_is_meant() -> None:
+def test_stack_that_may_split_has_two_moves() -> None:
     moves = study.choice("pijersi").moves
     alike = [move for move in moves if ("b4", "c4") in move.ways]
     assert [(move.shown, move.effect) for move in alike] == [
@@ -26,12 +26,12 @@ def test_a_stack_that_may_go_or_be_parted_asks_which_is_meant() -> None:
     assert ("b4", "c3", "d3") in [way for move in moves for way in move.ways]
 
 
-def test_a_broadside_begins_at_either_end() -> None:
+def test_broadside_can_be_entered_from_either_end() -> None:
     found = next(move for move in study.choice("abalone").moves if move.move == "c3c5d3")
     assert found.ways == (("c3", "c5", "d3"), ("c5", "c3", "d5"))
 
 
-def test_a_pass_has_nothing_to_pick() -> None:
+def test_pass_has_no_cells_to_pick() -> None:
     passes = [move for move in study.choice("pijersi", options="swap_phase=true").moves if move.ways == ((),)]
     assert [move.move for move in passes] == ["()"]
 
@@ -43,18 +43,18 @@ def test_a_pass_has_nothing_to_pick() -> None:
         ({"options": "nonsuch=1"}, "options", "unknown option"),
         ({"position": "8/8 b"}, "position", "rank"),
         ({"moves": "b1b3 zz"}, "moves", "move 2: not a move"),
-        ({"moves": "b1b3 b1b3"}, "moves", "move 2 is not legal there"),
-        ({"moves": "b1b3 " * 1001}, "moves", "1001 moves"),
+        ({"moves": "b1b3 b1b3"}, "moves", "move 2 is illegal"),
+        ({"moves": "b1b3 " * 1001}, "moves", "too many moves: 1001"),
     ],
 )
-def test_what_cannot_be_played_is_named(given: dict[str, str], field: str, words: str) -> None:
+def test_illegal_line_error_names_the_move(given: dict[str, str], field: str, words: str) -> None:
     with pytest.raises(BadValueError) as raised:
         study.choice("loa", **given)
     assert raised.value.field == field
     assert words in str(raised.value)
 
 
-def test_a_line_may_end_the_game() -> None:
+def test_line_can_end_the_game() -> None:
     position = "8/8/8/3b4/3wb3/8/8/8 b - 1"
     found = study.choice("loa", position=position)
     assert found.outcome is not None

@@ -1,4 +1,4 @@
-"""A bot on its way in, as every entry point brings it."""
+"""Submission of bots."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def bring(arena: Arena, by: object, name: str = "zeta", words: bytes = b"") -> V
     return submission.submit(arena, io.BytesIO(SCRIPT + words), name=name, families=["loa", "loa"], by=by)  # type: ignore[arg-type]
 
 
-def test_a_bot_is_taken_noted_and_told(arena: Arena, person: Person, ear: Ear) -> None:
+def test_submit_stores_notes_and_wakes(arena: Arena, person: Person, ear: Ear) -> None:
     ada = person("ada")
     version = bring(arena, ada)
     assert (version.name, version.state) == ("zeta v1", "uploaded")
@@ -32,17 +32,17 @@ def test_a_bot_is_taken_noted_and_told(arena: Arena, person: Person, ear: Ear) -
     assert (note.action, note.user_id, note.detail) == ("bot.submit", ada.user_id, {"sha256": version.bundle})
 
 
-def test_a_name_of_somebody_else_is_refused_before_and_after(arena: Arena, person: Person, ear: Ear) -> None:
+def test_name_of_another_user_is_refused(arena: Arena, person: Person, ear: Ear) -> None:
     bring(arena, person("ada"))
     bob = person("bob")
-    with pytest.raises(NotYoursError, match="belongs to somebody else"):
+    with pytest.raises(NotYoursError, match="belongs to another user"):
         submission.admit(arena, "zeta", bob)
     with pytest.raises(ForbiddenError):
         bring(arena, bob)
     assert ear.heard == ["CoordinatorWakeup"]
 
 
-def test_a_quota_is_kept(arena: Arena, person: Person) -> None:
+def test_submit_over_quota_raises(arena: Arena, person: Person) -> None:
     ada = person("ada")
     bring(arena, ada)
     bring(arena, ada, words=b"# two\n")
@@ -50,13 +50,13 @@ def test_a_quota_is_kept(arena: Arena, person: Person) -> None:
         bring(arena, ada, words=b"# three\n")
 
 
-def test_what_cannot_be_confined_is_not_taken(arena: Arena, person: Person) -> None:
+def test_submit_without_sandbox_raises(arena: Arena, person: Person) -> None:
     settings = arena.settings.model_copy(update={"allow_weak_sandbox": False, "sandbox": "none"})
     with pytest.raises(UnsafeError, match=r"doctor|root"):
         submission.admit(Arena(arena.store, settings), "", person("ada"))
 
 
-def test_who_reads_what(arena: Arena, person: Person) -> None:
+def test_read_hides_log_from_others(arena: Arena, person: Person) -> None:
     ada, bob, olga = person("ada"), person("bob"), person("olga", "organiser")
     version = bring(arena, ada)
     assert version.id is not None

@@ -1,4 +1,4 @@
-"""Tournaments and schedules as organisers handle them."""
+"""Tournaments and schedules: create, steer, extend, enter and withdraw."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def open_one(arena: Arena, field: Field, person: Person) -> Tournament:
     return tournament.create(arena, SOON, person("olga", "organiser"))
 
 
-def test_only_organisers(arena: Arena, field: Field, person: Person, ear: Ear) -> None:
+def test_only_organisers_change_tournaments(arena: Arena, field: Field, person: Person, ear: Ear) -> None:
     author = person("author")
     for act in (
         lambda: tournament.create(arena, SOON, author),
@@ -46,7 +46,9 @@ def test_only_organisers(arena: Arena, field: Field, person: Person, ear: Ear) -
     assert ear.heard == []
 
 
-def test_it_is_steered_and_the_coordinator_woken(arena: Arena, open_one: Tournament, person: Person, ear: Ear) -> None:
+def test_steer_changes_state_and_wakes_coordinator(
+    arena: Arena, open_one: Tournament, person: Person, ear: Ear
+) -> None:
     by, number = person("otto", "organiser"), open_one.id or 0
     assert ear.heard == ["CoordinatorWakeup"]
     assert tournament.steer(arena, number, "pause", by).state == "paused"
@@ -65,14 +67,11 @@ def test_it_is_steered_and_the_coordinator_woken(arena: Arena, open_one: Tournam
     assert done == ["tournament.cancel", "tournament.resume", "tournament.pause"]
 
 
-def test_in_and_out(arena: Arena, open_one: Tournament, person: Person) -> None:
+def test_enter_and_withdraw(arena: Arena, open_one: Tournament, person: Person) -> None:
     by, number = person("otto", "organiser"), open_one.id or 0
     tournament.enter(arena, number, "cleo", None, by)
     tournament.withdraw(arena, number, "ada", 1, by)
-    assert [line.bot for line in arena.store.tournaments.entries(number) if line.withdrawn is None] == [
-        "bob",
-        "cleo",
-    ]
+    assert [line.bot for line in arena.store.tournaments.entries(number) if line.withdrawn is None] == ["bob", "cleo"]
     notes = arena.store.audit.page(user_id=by.user_id).items
     assert [(note.action, note.subject, note.detail) for note in notes] == [
         ("tournament.withdraw", f"tournament:{number}", {"version": "ada v1"}),
@@ -82,7 +81,7 @@ def test_in_and_out(arena: Arena, open_one: Tournament, person: Person) -> None:
         tournament.enter(arena, number, "nobody", None, by)
 
 
-def test_it_is_made_longer(arena: Arena, open_one: Tournament, person: Person) -> None:
+def test_extend_adds_games(arena: Arena, open_one: Tournament, person: Person) -> None:
     by, number = person("otto", "organiser"), open_one.id or 0
     assert tournament.extend(arena, number, by, amount=2) == PlannedSize(4, games_per_pairing=4, rounds=2)
     assert tournament.extend(arena, number, by, to=10) == PlannedSize(10, games_per_pairing=10, rounds=5)
@@ -94,11 +93,11 @@ def test_it_is_made_longer(arena: Arena, open_one: Tournament, person: Person) -
 
 
 def playing(arena: Arena, number: int) -> list[str]:
-    """The entries that play, in seat order."""
+    """Return the playing entries in seat order."""
     return [line.name for line in arena.store.tournaments.entries(number) if not line.withdrawn]
 
 
-def test_withdraw_takes_the_name_of_the_standings_and_suggests_near_ones(
+def test_withdraw_accepts_version_names_and_suggests_similar_ones(
     arena: Arena, field: Field, open_one: Tournament, person: Person
 ) -> None:
     by, number = person("otto", "organiser"), open_one.id or 0
@@ -118,23 +117,21 @@ def test_withdraw_takes_the_name_of_the_standings_and_suggests_near_ones(
     ]
 
 
-def test_withdraw_takes_out_the_version_that_plays_whatever_is_newest(
-    arena: Arena, field: Field, person: Person
-) -> None:
+def test_withdraw_by_bot_withdraws_the_playing_version(arena: Arena, field: Field, person: Person) -> None:
     by = person("otto", "organiser")
     document = {**SOON, "entries": {"bots": ["ada v1", "bob", "cleo"]}}
     number = tournament.create(arena, document, by).id or 0
     field.version("ada")
     tournament.enter(arena, number, "ada", None, by)
     assert playing(arena, number) == ["ada v1", "bob v1", "cleo v1", "ada v2"]
-    with pytest.raises(BadValueError, match="ada plays as ada v1 and ada v2"):
+    with pytest.raises(BadValueError, match="several versions of ada play: ada v1 and ada v2"):
         tournament.withdraw(arena, number, "ada", None, by)
     tournament.withdraw(arena, number, "ada v2", None, by)
     tournament.withdraw(arena, number, "ada", None, by)
     assert playing(arena, number) == ["bob v1", "cleo v1"]
 
 
-def test_enter_unknown_names_suggest_near_ones(arena: Arena, open_one: Tournament, person: Person) -> None:
+def test_enter_unknown_name_suggests_similar_ones(arena: Arena, open_one: Tournament, person: Person) -> None:
     by, number = person("otto", "organiser"), open_one.id or 0
     with pytest.raises(NotFoundError) as bot:
         tournament.enter(arena, number, "cloe", None, by)
@@ -144,7 +141,7 @@ def test_enter_unknown_names_suggest_near_ones(arena: Arena, open_one: Tournamen
     assert version.value.hint == "did you mean cleo v1?"
 
 
-def test_a_schedule_is_switched(arena: Arena, field: Field, person: Person, ear: Ear) -> None:
+def test_schedule_is_enabled_and_disabled(arena: Arena, field: Field, person: Person, ear: Ear) -> None:
     by = person("olga", "organiser")
     row = schedule.create(arena, {**SOON, "schedule": {"cron": "0 20 * * 5"}}, by)
     assert schedule.switch(arena, row.id or 0, False, by).next_fire is None
@@ -152,9 +149,9 @@ def test_a_schedule_is_switched(arena: Arena, field: Field, person: Person, ear:
     assert ear.heard == ["CoordinatorWakeup"] * 3
 
 
-def test_the_latest_games_say_how_long_the_next_ones_will_be(arena: Arena, field: Field, person: Person) -> None:
+def test_preview_estimates_duration_from_latest_games(arena: Arena, field: Field, person: Person) -> None:
     by = person("otto", "organiser")
-    document = read({**SOON, "time_control": "10+0.5", "entries": {"bots": ["ada", "bob", "cleo"]}})
+    document = read({**SOON, "time": "10+0.5", "entries": {"bots": ["ada", "bob", "cleo"]}})
     extent = tournament.preview(arena, document, by).extent
     assert (extent.moves, extent.seconds(2), extent.usual(2)) == (40, 6 * 2 * (10 + 40 * 0.5) / 2, None)
     records = field.play(4)
@@ -163,7 +160,7 @@ def test_the_latest_games_say_how_long_the_next_ones_will_be(arena: Arena, field
     assert (extent.moves, extent.game_s, extent.usual_s) == (moves, 2 * (10 + moves * 0.5), None)
     with arena.store.writing() as session:
         row = session.get_one(Tournament, field.tournament_id)
-        row.settings = {**row.settings, "time_control": "10+0.5"}
+        row.settings = {**row.settings, "time": "10+0.5"}
     lines = arena.store.games.latest(limit=4).items
     took = fmean(
         (line.finished_at - line.started_at).total_seconds() for line in lines if line.finished_at and line.started_at

@@ -1,4 +1,4 @@
-"""Damages a database of SQLite as a bad disk does: a page is overwritten."""
+"""Damage to a SQLite database as by a bad disk: overwrite a page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def damage(file: Path, table: str = "rating_changes") -> None:
-    """Overwrite the first page of a table, once all that was written stands in the file."""
+    """Overwrite the first page of a table after moving the write-ahead log into the file."""
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         size = connection.execute("PRAGMA page_size").fetchone()[0]

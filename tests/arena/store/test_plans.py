@@ -1,4 +1,4 @@
-"""Every query of a page uses an index, in SQLite and in PostgreSQL; how many queries it takes follows no rows."""
+"""Query plans: every query of a page uses an index, and the number of queries is independent of rows."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ PAGES: dict[str, Page] = {
     "ratings of versions": lambda store, field: store.ratings.of_versions([1, 2]),
     "commit at a moment": lambda store, field: store.rating_history.commit_at("loa", now()),
     "game by its beginning": lambda store, field: store.rating_history.game_of("0123abcd"),
-    "games begun anew": lambda store, field: store.rating_history.begun_anew(field.tournament_id),
+    "games begun anew": lambda store, field: store.rating_history.count_redispatched(field.tournament_id),
     "counts of a pool": lambda store, field: store.rating_history.counts("loa", 60),
     "leaderboard of the past": lambda store, field: store.rating_history.leaderboard("loa", 60),
     "settings of tournaments": lambda store, field: store.rating_history.settings({1, 2}),
@@ -85,7 +85,7 @@ PAGES: dict[str, Page] = {
     "audit of a user": lambda store, field: store.audit.page(user_id=1),
 }
 WHOLE = {"pools", "open games"}
-"""These count all rows of an index; they need no row of a table."""
+"""Queries that count all entries of an index and read no table."""
 
 
 @contextmanager
@@ -116,7 +116,7 @@ def fill(field: Field) -> None:
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
-def test_pages_use_indexes(engine: str, request: pytest.FixtureRequest) -> None:
+def test_queries_of_pages_use_indexes(engine: str, request: pytest.FixtureRequest) -> None:
     if engine == "sqlite":
         store: Store = request.getfixturevalue("sqlite_store")
     else:
@@ -144,7 +144,7 @@ def test_pages_use_indexes(engine: str, request: pytest.FixtureRequest) -> None:
 
 
 def is_bad(name: str, line: str) -> bool:
-    """Whether a line of a plan reads a whole table, or sorts for a page what an index has in order."""
+    """Return whether a line of a plan scans a table, or sorts for a page although an index has the order."""
     if "Seq Scan" in line:
         return True
     is_scan = line.startswith("SCAN ") and "USING" not in line and not line.startswith(("SCAN anon", "SCAN CONSTANT"))
@@ -177,10 +177,10 @@ SORTED = {
     "audit of a subject",
     "audit of a user",
 }
-"""Pages of lists without end: no sorting, or a page costs as much as the list."""
+"""Pages of unbounded lists: they may not sort, or a page costs as much as the list."""
 
 
-def test_queries_do_not_follow_rows(sqlite_store: Store) -> None:
+def test_number_of_queries_is_independent_of_rows(sqlite_store: Store) -> None:
     field = Field(sqlite_store)
     field.play(10)
     few = {name: count(sqlite_store, field, page) for name, page in PAGES.items()}

@@ -1,5 +1,6 @@
-"""Every statement the arena issues while its pages and its interface are used is recorded and explained: none reads a
-whole table that grows. What is not listed by hand cannot be forgotten.
+"""Query plans of all statements recorded while pages and JSON interface are used: none scans a growing table.
+
+Recording finds statements that a list by hand would miss.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from tests.arena.api.filled import Arena, fill
 from tests.arena.api.server import Server, settings_in
 
 GROWING = ("games", "records", "rating_changes", "ratings", "versions", "version_families", "voids", "entries")
-"""Tables that grow with what is played and uploaded; people, tournaments and schedules are few beside them."""
+"""Tables that grow with games and uploads; users, tournaments and schedules are few in comparison."""
 STATEMENTS = ("SELECT", "UPDATE", "DELETE", "WITH")
 
 
 def addresses(server: Server, arena: Arena) -> list[str]:
-    """One address per GET route of the application, with things that exist; queries where they choose other plans."""
+    """Yield an address per GET route with existing objects, and queries that change the plan."""
     things = {
         "game": arena.games[0],
         "tournament": str(arena.finished),
@@ -45,7 +46,7 @@ def addresses(server: Server, arena: Arena) -> list[str]:
             continue
         path = resource.canonical
         if path.endswith("/stream"):
-            path = path.replace("{game}", arena.games[0])  # over already: it ends by itself
+            path = path.replace("{game}", arena.games[0])  # a finished game, so the stream ends by itself
         found.append(re.sub(r"\{(\w+)[^}]*\}", lambda match: things.get(match[1], "x"), path))
     queries = [
         "sort=-games",
@@ -62,7 +63,7 @@ def addresses(server: Server, arena: Arena) -> list[str]:
     return found
 
 
-def test_no_statement_reads_a_whole_table(sqlite_store: Store, tmp_path: Any) -> None:
+def test_no_statement_scans_a_table(sqlite_store: Store, tmp_path: Any) -> None:
     recorded: dict[str, Any] = {}
 
     def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, _context: Any, many: bool) -> None:
@@ -83,14 +84,14 @@ def test_no_statement_reads_a_whole_table(sqlite_store: Store, tmp_path: Any) ->
     finally:
         server.close()
         event.remove(sqlite_store.engine, "before_cursor_execute", note)
-    assert len(recorded) > 100, "little was recorded: is the listener still heard?"
+    assert len(recorded) > 100, "few statements were recorded: is the listener attached?"
     problems = []
     with sqlite_store.engine.connect() as connection:
         for statement, parameters in recorded.items():
             rows = connection.exec_driver_sql("EXPLAIN QUERY PLAN " + statement, parameters).all()
             names = dict(re.findall(r"(?:FROM|JOIN) (\w+) AS (\w+)", statement))
             plan = [str(row[-1]) for row in rows]
-            # A page of a table in the order of its rows stops at its limit: it sorts nothing.
+            # A page in row order stops at its limit without sorting.
             is_page = "LIMIT" in statement and not any("TEMP B-TREE" in line for line in plan)
             is_rebuild = statement.endswith("FROM ratings")
             if not (is_page or is_rebuild):
@@ -99,7 +100,7 @@ def test_no_statement_reads_a_whole_table(sqlite_store: Store, tmp_path: Any) ->
 
 
 def is_whole(line: str, names: dict[str, str]) -> bool:
-    """Whether a line of a plan reads all of a growing table; a walk along an index, as lists are read, does not."""
+    """Return whether a line of a plan scans a growing table; a walk along an index, as for lists, is allowed."""
     found = re.match(r"SCAN (\w+)", line)
     aliases = {alias: table for table, alias in names.items()}
     return found is not None and aliases.get(found[1], found[1]) in GROWING and "USING" not in line
@@ -115,5 +116,5 @@ def is_whole(line: str, names: dict[str, str]) -> bool:
         ("SCAN g", True),
     ],
 )
-def test_whole_tables_are_seen(line: str, expected: bool) -> None:
+def test_scans_are_detected(line: str, expected: bool) -> None:
     assert is_whole(line, {"games": "g"}) is expected

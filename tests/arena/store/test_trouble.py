@@ -1,4 +1,4 @@
-"""A database that is locked, full, damaged or away: one clear error, nothing half done, and work goes on afterwards."""
+"""A locked, full, damaged or unreachable database: one clear error, nothing half done, recovery afterwards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.arena.postgres import Cluster
 
 @pytest.fixture
 def impatient(tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """A store that waits for nobody."""
+    """Create a store that does not wait for locks."""
     monkeypatch.setattr(engine, "BUSY_MS", 20)
     shutil.copy(sqlite_template, tmp_path / "arena.sqlite3")
     store = Store.in_folder(tmp_path)
@@ -29,21 +29,21 @@ def impatient(tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyP
     store.close()
 
 
-def test_locked(impatient: Store, tmp_path: Path) -> None:
+def test_locked_database_is_unavailable(impatient: Store, tmp_path: Path) -> None:
     field = Field(impatient)
     one, two = field.plan(2)
     other = sqlite3.connect(tmp_path / "arena.sqlite3", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreUnavailableError, match="locked"):
         impatient.results.commit(record_of(one))
-    assert impatient.games.get(one.id).state == "planned"  # reading goes on
+    assert impatient.games.get(one.id).state == "planned"  # reading still works
     other.execute("ROLLBACK")
     other.close()
     done = [impatient.results.commit(record_of(game)) for game in (one, two)]
     assert [result.number for result in done if result] == [1, 2]
 
 
-def test_full(sqlite_store: Store) -> None:
+def test_full_disk_is_reported(sqlite_store: Store) -> None:
     field = Field(sqlite_store)
     games = field.plan(40)
     limit = {"pages": 0}
@@ -69,7 +69,7 @@ def test_full(sqlite_store: Store) -> None:
     assert sqlite_store.ratings.check() == []
 
 
-def test_damaged_or_gone(tmp_path: Path) -> None:
+def test_damaged_or_missing_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "arena.sqlite3").write_bytes(b"not a database at all" * 1000)
     with pytest.raises(StoreUnavailableError, match="not a database"):
         Store.in_folder(tmp_path)
@@ -79,7 +79,7 @@ def test_damaged_or_gone(tmp_path: Path) -> None:
     store.close()
 
 
-def test_away(tmp_path: Path) -> None:
+def test_unreachable_server_is_reported(tmp_path: Path) -> None:
     pytest.importorskip("psycopg")
     store = Store("postgresql+psycopg://arena@127.0.0.1:1/arena")
     with pytest.raises(StoreUnavailableError, match=r"refused|failed"):
@@ -87,7 +87,7 @@ def test_away(tmp_path: Path) -> None:
     store.close()
 
 
-def test_lost_and_found_again(cluster: Cluster) -> None:
+def test_connection_is_restored_after_an_outage(cluster: Cluster) -> None:
     cluster.empty()
     store = Store(cluster.url("arena"))
     field = Field(store)
@@ -108,7 +108,7 @@ def test_lost_and_found_again(cluster: Cluster) -> None:
     store.close()
 
 
-def test_every_connection_in_use(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exhausted_pool_is_reported(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "BUSY_MS", 20)
     cluster.empty()
     store = Store(cluster.url("arena"))
@@ -122,7 +122,7 @@ def test_every_connection_in_use(cluster: Cluster, monkeypatch: pytest.MonkeyPat
     store.close()
 
 
-def test_values_no_database_holds(store: Store) -> None:
+def test_values_a_database_cannot_store_raise(store: Store) -> None:
     with pytest.raises(BadValueError):
         store.bots.add("zeta", 10**30)
     with pytest.raises(BadValueError):
@@ -137,18 +137,18 @@ def test_values_no_database_holds(store: Store) -> None:
 @pytest.mark.parametrize(
     "url", ["", "nonsense", "mysql://x/y", "sqlite://", "sqlite:///:memory:", "postgresql+nope://x"]
 )
-def test_urls_that_are_none(url: str) -> None:
+def test_invalid_urls_raise(url: str) -> None:
     with pytest.raises(BadValueError):
         Store(url)
 
 
-def test_a_driver_that_is_not_installed_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_driver_error_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(BadValueError, match=r"needs psycopg, which is not installed; .*'bot-arena\[postgres\]'"):
         engine.open_engine("postgresql+psycopg://x@127.0.0.1/x")
 
 
-def test_a_connection_in_use_when_its_store_is_closed_is_closed_when_it_is_given_back(store: Store) -> None:
+def test_connection_in_use_is_closed_after_its_store(store: Store) -> None:
     used = store.engine.connect()
     driver = used.connection.dbapi_connection
     assert driver is not None

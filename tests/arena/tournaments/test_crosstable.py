@@ -6,14 +6,14 @@ import csv
 import io
 
 from arena.csv_text import safe
-from arena.store.games.results import Result
+from arena.store.games.results import FinishedGame
 from arena.tournaments import crosstable
 from referee.ratings.standings import standings
 from referee.rules.core import Kind, Termination
 
 
-def result(sequence: int, pair: int, first: str, second: str, winner: str, kind: Kind = Kind.RULES) -> Result:
-    return Result(sequence, 1, pair, 1, 2, first, second, winner, kind, Termination("goal"))
+def result(sequence: int, pair: int, first: str, second: str, winner: str, kind: Kind = Kind.RULES) -> FinishedGame:
+    return FinishedGame(sequence, 1, pair, 1, 2, first, second, winner, kind, Termination("goal"))
 
 
 def test_crosstable_keeps_pairs_together() -> None:

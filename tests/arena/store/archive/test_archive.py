@@ -1,4 +1,4 @@
-"""The archive: numbers that stay, searches that find what a look at every game finds, and the index of positions."""
+"""The archive: permanent serials, searches checked against brute force, the position index."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from arena.collections.following import follow, prepared, rebuild
 from arena.store import BadValueError, NotFoundError, Store
 from arena.store.archive import positions
 from arena.store.archive import search as archive_search
-from arena.store.archive.archived_game import OPENING, ArchivedGame, day_of, entries_of
+from arena.store.archive.archived_game import MAX_OPENING_PLIES, ArchivedGame, day_of, entries_of
 from arena.store.archive.line import ArchiveLine
-from arena.store.archive.positions import Entries
-from arena.store.archive.search import Search
+from arena.store.archive.positions import PositionEntries
+from arena.store.archive.search import ArchiveSearch
 from arena.store.base.models import ArchivePart, ArchivePosition
 from referee.game.record import GameRecord
 from referee.rules import families, load
@@ -29,7 +29,7 @@ NAMES = ("Ada Lovelace", "ada", "Bob", "Cléo", "100%")
 
 
 def random_game(number: int, rng: random.Random) -> ArchivedGame:
-    """A few random plies of some family, told by chance."""
+    """Create a game of a random family from a few random plies."""
     rules = load(rng.choice(families()[:2]))
     ruleset = rules.settle(rng.choice(rules.variants[:2]).name)
     kernel, config, state, moves = rules.kernel, ruleset.config, ruleset.read(), []
@@ -67,31 +67,31 @@ def games() -> list[ArchivedGame]:
 Test = Callable[[ArchivedGame], bool]
 
 
-def brute_force(games: list[ArchivedGame], rng: random.Random) -> Iterator[tuple[Search, Test]]:
-    """Searches, and what each says of a game."""
+def brute_force(games: list[ArchivedGame], rng: random.Random) -> Iterator[tuple[ArchiveSearch, Test]]:
+    """Return searches, each with a predicate on games."""
     one = rng.choice(games)
     keys = keys_of(one.ruleset(), one.states()).tolist()
     key = rng.choice(keys)
     moves = one.moves[: rng.randrange(1, len(one.moves) + 1)]
-    yield Search(id=one.id), lambda game: game.id == one.id
-    yield Search(family=one.family), lambda game: game.family == one.family
-    yield Search(variant=one.variant), lambda game: game.variant == one.variant
-    yield Search(player="ADA"), lambda game: "ada" in (game.first + "|" + game.second).lower()
-    yield Search(player="%"), lambda game: "%" in game.first + game.second
-    yield Search(name="ada"), lambda game: "ada" in (game.first, game.second)
-    yield Search(first="b"), lambda game: "b" in game.first.lower()
-    yield Search(second="cléo"), lambda game: game.second == "Cléo"
-    yield Search(winner=one.winner or "none"), lambda game: game.winner == one.winner
-    yield Search(termination="resigned"), lambda game: game.termination == "resigned"
-    yield Search(source=one.source), lambda game: game.source == one.source
-    yield Search(number="3"), lambda game: game.number == "3" or int(game.id, 16) == 2
-    yield Search(min_plies=4, max_plies=6), lambda game: 4 <= game.plies <= 6
-    yield Search(since=20030000, until=20030731), lambda game: game.day in (20030000, 20030731)
-    yield Search(moves=moves), lambda game: game.moves[: len(moves)] == moves
-    yield Search(key=key), lambda game: key in keys_of(game.ruleset(), game.states()).tolist()
+    yield ArchiveSearch(id=one.id), lambda game: game.id == one.id
+    yield ArchiveSearch(family=one.family), lambda game: game.family == one.family
+    yield ArchiveSearch(variant=one.variant), lambda game: game.variant == one.variant
+    yield ArchiveSearch(player="ADA"), lambda game: "ada" in (game.first + "|" + game.second).lower()
+    yield ArchiveSearch(player="%"), lambda game: "%" in game.first + game.second
+    yield ArchiveSearch(name="ada"), lambda game: "ada" in (game.first, game.second)
+    yield ArchiveSearch(first="b"), lambda game: "b" in game.first.lower()
+    yield ArchiveSearch(second="cléo"), lambda game: game.second == "Cléo"
+    yield ArchiveSearch(winner=one.winner or "none"), lambda game: game.winner == one.winner
+    yield ArchiveSearch(termination="resigned"), lambda game: game.termination == "resigned"
+    yield ArchiveSearch(source=one.source), lambda game: game.source == one.source
+    yield ArchiveSearch(number="3"), lambda game: game.number == "3" or int(game.id, 16) == 2
+    yield ArchiveSearch(min_plies=4, max_plies=6), lambda game: 4 <= game.plies <= 6
+    yield ArchiveSearch(since=20030000, until=20030731), lambda game: game.day in (20030000, 20030731)
+    yield ArchiveSearch(moves=moves), lambda game: game.moves[: len(moves)] == moves
+    yield ArchiveSearch(key=key), lambda game: key in keys_of(game.ruleset(), game.states()).tolist()
 
 
-def test_searches_find_what_a_look_at_every_game_finds(store: Store, games: list[ArchivedGame]) -> None:
+def test_search_matches_brute_force(store: Store, games: list[ArchivedGame]) -> None:
     rng, count = random.Random(7), 0
     for start in range(0, len(games), 13):
         store.archive.add(games[start : start + 13])
@@ -109,8 +109,8 @@ def test_searches_find_what_a_look_at_every_game_finds(store: Store, games: list
     assert count > 50
 
 
-def paged(store: Store, search: Search, sort: str, wanted: list[str]) -> bool:
-    """Whether pages of two have the wanted games in an order, each page behind the one before."""
+def paged(store: Store, search: ArchiveSearch, sort: str, wanted: list[str]) -> bool:
+    """Return whether pages of two games give the wanted games in order."""
     found: list[ArchiveLine] = []
     while (page := store.archive.search(search, sort=sort, limit=2, after=found[-1].serial if found else None)).games:
         found += page.games
@@ -121,32 +121,32 @@ def paged(store: Store, search: Search, sort: str, wanted: list[str]) -> bool:
     ) == sorted(wanted)
 
 
-def fields_of(search: Search) -> list[tuple[str, object]]:
-    return [(name, getattr(search, name)) for name in Search.__dataclass_fields__ if getattr(search, name)]
+def fields_of(search: ArchiveSearch) -> list[tuple[str, object]]:
+    return [(name, getattr(search, name)) for name in ArchiveSearch.__dataclass_fields__ if getattr(search, name)]
 
 
-def is_shadowed(one: Search, two: Search) -> bool:
-    """Whether the second asks by something by which the first asks already: then it adds nothing."""
+def is_shadowed(one: ArchiveSearch, two: ArchiveSearch) -> bool:
+    """Return whether the second search repeats a condition of the first and so adds nothing."""
     return any(getattr(one, name) for name, _ in fields_of(two))
 
 
-def test_positions_are_found_however_the_board_is_turned(store: Store) -> None:
+def test_search_finds_symmetric_positions(store: Store) -> None:
     rules = load("loa").settle()
     game = ArchivedGame("1", "loa", "standard", {}, rules.write(rules.read()), ("b1b3",), "a", "b", None, "stopped")
     store.archive.add([game])
     for move in ("b1b3", "g1g3", "b8b6", "g8g6"):
         (_, key) = keys_of(rules, replace(game, moves=(move,)).states()).tolist()
-        assert store.archive.count(Search(key=key)) == 1, move
+        assert store.archive.count(ArchiveSearch(key=key)) == 1, move
     other = keys_of(rules, replace(game, moves=("c1c3",)).states()).tolist()[1]
-    assert store.archive.count(Search(key=other)) == 0
+    assert store.archive.count(ArchiveSearch(key=other)) == 0
 
 
-def test_numbers_are_given_once_and_stay(store: Store, games: list[ArchivedGame]) -> None:
+def test_serials_are_permanent(store: Store, games: list[ArchivedGame]) -> None:
     assert store.archive.add(games[:5]) == 5
     assert store.archive.add([*games[3:7], games[6]]) == 2
-    lines = store.archive.search(Search(), limit=50).games
+    lines = store.archive.search(ArchiveSearch(), limit=50).games
     assert [(line.serial, line.id) for line in lines] == [(n + 1, games[n].id) for n in range(7)]
-    assert [line.number for line in lines[:3]] == ["1", "1", "2"], "that of the collection goes before"
+    assert [line.number for line in lines[:3]] == ["1", "1", "2"], "the number in the collection comes first"
     assert store.archive.get(4) == replace(games[3], serial=4, number="4")
     assert store.archive.serial_of(games[6].id) == 7
     assert store.archive.serial_of("none") is None
@@ -159,13 +159,15 @@ def test_numbers_are_given_once_and_stay(store: Store, games: list[ArchivedGame]
 
 @pytest.mark.parametrize("is_falling", [False, True])
 @pytest.mark.parametrize(("sort", "key"), [("number", "serial"), ("date", "day"), ("length", "plies")])
-def test_pages_follow_one_another_in_every_order(
+def test_pages_are_consistent_in_every_order(
     store: Store, games: list[ArchivedGame], sort: str, key: str, is_falling: bool
 ) -> None:
     store.archive.add(games[:40])
     after, found = None, []
     while True:
-        page = store.archive.search(Search(family="abalone"), sort=sort, is_falling=is_falling, limit=3, after=after)
+        page = store.archive.search(
+            ArchiveSearch(family="abalone"), sort=sort, is_falling=is_falling, limit=3, after=after
+        )
         found += page.games
         after = page.next
         if after is None:
@@ -173,26 +175,29 @@ def test_pages_follow_one_another_in_every_order(
     assert len(found) == page.total == sum(game.family == "abalone" for game in games[:40]) > 6
     wanted = sorted(found, key=lambda line: (getattr(line, key), line.serial), reverse=is_falling)
     assert [line.serial for line in found] == [line.serial for line in wanted]
-    rest = store.archive.search(Search(family="abalone"), sort=sort, is_falling=is_falling, offset=4).games
+    rest = store.archive.search(ArchiveSearch(family="abalone"), sort=sort, is_falling=is_falling, offset=4).games
     assert rest == found[4:]
 
 
-def test_what_cannot_be_sorted_by_is_named(store: Store) -> None:
+def test_search_invalid_sort_key_raises(store: Store) -> None:
     with pytest.raises(BadValueError, match="number, date, length"):
-        store.archive.search(Search(), sort="family")
+        store.archive.search(ArchiveSearch(), sort="family")
 
 
-def test_more_first_moves_than_the_index_has(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_finds_openings_longer_than_the_index(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     rules = load("loa").settle()
     moves = ("b1b3", "a2c2", "b3b1", "c2a2") * 4
     start = rules.write(rules.read())
-    for number, played in enumerate([moves, (*moves[: OPENING + 1], "c1c3"), moves[:OPENING]]):
+    for number, played in enumerate([moves, (*moves[: MAX_OPENING_PLIES + 1], "c1c3"), moves[:MAX_OPENING_PLIES]]):
         store.archive.add([ArchivedGame(str(number), "loa", "standard", {}, start, played, "a", "b", None, "stopped")])
-    counts = [store.archive.count(Search(moves=moves[:plies])) for plies in (OPENING, OPENING + 1, OPENING + 2)]
+    counts = [
+        store.archive.count(ArchiveSearch(moves=moves[:plies]))
+        for plies in (MAX_OPENING_PLIES, MAX_OPENING_PLIES + 1, MAX_OPENING_PLIES + 2)
+    ]
     assert counts == [3, 2, 1]
-    monkeypatch.setattr(archive_search, "AFTER_OPENING", 2)
-    with pytest.raises(BadValueError, match=r"3 games begin with .* narrow the search"):
-        store.archive.search(Search(moves=moves))
+    monkeypatch.setattr(archive_search, "MAX_COMPARED", 2)
+    with pytest.raises(BadValueError, match=r"3 games begin with .* add more filters"):
+        store.archive.search(ArchiveSearch(moves=moves))
 
 
 @pytest.mark.parametrize(
@@ -202,33 +207,33 @@ def test_more_first_moves_than_the_index_has(store: Store, monkeypatch: pytest.M
         *[("2003.??.??", 20030000), ("1/2/2003", 0), ("", 0), ("2003-13-01", 20030000), ("2003-02-40", 20030200)],
     ],
 )
-def test_days_as_far_as_they_are_known(text: str, day: int) -> None:
+def test_days_with_unknown_parts_are_found(text: str, day: int) -> None:
     assert day_of(text) == day
 
 
 # -- the index of positions --------------------------------------------------------------------------------------------
 
 
-def some_entries(rng: np.random.Generator, first: int, last: int, each: int) -> Entries:
+def some_entries(rng: np.random.Generator, first: int, last: int, each: int) -> PositionEntries:
     serials = np.repeat(np.arange(first, last + 1), each)
     keys = rng.choice(POPULAR, len(serials))
     rare = rng.random(len(serials)) < 0.7
     keys[rare] = rng.integers(0, 2**64, int(rare.sum()), np.uint64)
-    return Entries(keys, serials, rng.integers(0, 2**32, len(serials), np.uint32))
+    return PositionEntries(keys, serials, rng.integers(0, 2**32, len(serials), np.uint32))
 
 
 POPULAR = np.array([0, 1, 2**63, 2**64 - 1, 77], np.uint64)
 
 
-def same(one: Entries, two: Entries) -> bool:
+def same(one: PositionEntries, two: PositionEntries) -> bool:
     return sorted(zip(one.serials.tolist(), one.tags.tolist(), strict=True)) == sorted(
         zip(two.serials.tolist(), two.tags.tolist(), strict=True)
     )
 
 
-def test_parts_are_merged_and_nothing_is_lost(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(positions, "BUCKET", 16)
-    monkeypatch.setattr(positions, "SPAN", 40)
+def test_parts_are_merged_without_loss(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(positions, "BUCKET_ENTRIES", 16)
+    monkeypatch.setattr(positions, "MAX_PART_GAMES", 40)
     rng, added, first = np.random.default_rng(4), [], 1
     for span in (1, 1, 1, 7, 2, 20, 1, 9, 30, 3):
         entries = some_entries(rng, first, first + span - 1, 12)
@@ -240,7 +245,7 @@ def test_parts_are_merged_and_nothing_is_lost(store: Store, monkeypatch: pytest.
         with store.reading() as session:
             for key in (*POPULAR.tolist(), int(whole.keys[-1]), 12345):
                 wanted = np.flatnonzero(whole.keys == np.uint64(key))
-                expected = Entries(whole.keys[wanted], whole.serials[wanted], whole.tags[wanted])
+                expected = PositionEntries(whole.keys[wanted], whole.serials[wanted], whole.tags[wanted])
                 assert same(positions.look_up(session, key), expected), key
     with store.reading() as session:
         parts = session.execute(select(col(ArchivePart.first), col(ArchivePart.last)).order_by(col(ArchivePart.first)))
@@ -253,7 +258,7 @@ def test_parts_are_merged_and_nothing_is_lost(store: Store, monkeypatch: pytest.
         assert session.scalars(orphans).all() == []
 
 
-def test_a_part_filled_in_later_joins_only_what_lies_before_it(store: Store) -> None:
+def test_part_added_later_merges_only_earlier_parts(store: Store) -> None:
     rng, added = np.random.default_rng(4), []
     for first, last in ((1, 2), (50, 60), (3, 4), (5, 5)):
         entries = some_entries(rng, first, last, 5)
@@ -272,68 +277,66 @@ def test_a_part_filled_in_later_joins_only_what_lies_before_it(store: Store) -> 
 # -- games played here -------------------------------------------------------------------------------------------------
 
 
-def test_games_played_here_follow_once_in_the_order_of_commits(
-    store: Store, field: Field, games: list[ArchivedGame]
-) -> None:
+def test_follow_adds_played_games_once_in_commit_order(store: Store, field: Field, games: list[ArchivedGame]) -> None:
     records = field.play(5)
     store.archive.add(games[:2])
     assert follow(store) == 5
     assert follow(store) == 0
-    lines = store.archive.search(Search(), limit=50).games
+    lines = store.archive.search(ArchiveSearch(), limit=50).games
     assert [line.id for line in lines] == [*(game.id for game in games[:2]), *(record.id for record in records)]
     assert lines[2].is_played_here
     assert not lines[0].is_played_here
     assert lines[2].date == "2026-01-01"
     start = load("loa").settle()
     (key, *_) = keys_of(start, start.read()[np.newaxis]).tolist()
-    own = Search(key=key, source="arena")
+    own = ArchiveSearch(key=key, source="arena")
     assert store.archive.count(own) == 5
     assert [game.id for game in store.archive.find(own)] == [record.id for record in records]
     more = field.play(1, first_sequence=6)
     after, found = store.archive.to_follow(10)
     new = prepared([data for _, data in found])
     assert store.archive.follow(after, found[-1][0], new)
-    assert not store.archive.follow(after, found[-1][0], new), "somebody else has done so"
-    assert [line.id for line in store.archive.search(Search(number="8")).games] == [more[0].id]
+    assert not store.archive.follow(after, found[-1][0], new), "another process has done so"
+    assert [line.id for line in store.archive.search(ArchiveSearch(number="8")).games] == [more[0].id]
 
 
-def test_a_result_that_was_undone_is_found_no_more(store: Store, field: Field) -> None:
+def test_search_omits_undone_result(store: Store, field: Field) -> None:
     (record,) = field.play(1)
     follow(store)
-    assert store.archive.count(Search(player=record.first)) == 1
+    assert store.archive.count(ArchiveSearch(player=record.first)) == 1
     store.results.undo({record.id: "wrong"})
     again = record_of_again(field, record.id)
     assert store.results.commit(again) is not None
     assert follow(store) == 1
-    (line,) = store.archive.search(Search()).games
+    (line,) = store.archive.search(ArchiveSearch()).games
     assert (line.serial, line.id, line.winner) == (2, record.id, again.winner)
     with pytest.raises(NotFoundError):
         store.archive.get(1)
 
 
 def record_of_again(field: Field, game_id: str) -> GameRecord:
-    """The same game with another winner."""
+    """Return the same game with another winner."""
     (planned,) = [game for game in field.games(1, seed=field.tournament_id) if game.id == game_id]
     former = record_of(planned)
     return record_of(planned, winner="first" if former.winner != "first" else "second")
 
 
-def test_the_index_is_made_anew_and_finds_the_same(store: Store, field: Field, games: list[ArchivedGame]) -> None:
+def test_rebuilt_index_finds_the_same(store: Store, field: Field, games: list[ArchivedGame]) -> None:
     store.archive.add(games[:30])
     field.play(3)
     follow(store)
     keys = [int(key) for entries in entries_of(games[:30]) for key in entries.keys[:3]]
-    before = [store.archive.count(Search(key=key)) for key in keys]
+    before = [store.archive.count(ArchiveSearch(key=key)) for key in keys]
     seen: list[int] = []
     assert rebuild(store, seen.append) == 33
     assert seen[-1] == 33
-    assert [store.archive.count(Search(key=key)) for key in keys] == before
+    assert [store.archive.count(ArchiveSearch(key=key)) for key in keys] == before
     assert max(before) > 5
 
 
-def test_a_game_that_the_rules_do_not_understand_is_found_by_what_else_it_has(store: Store, field: Field) -> None:
+def test_unreadable_game_is_found_by_its_other_properties(store: Store, field: Field) -> None:
     (planned,) = field.plan(1)
     record = replace(record_of(planned), moves=("z9z9", "a2c2"))
     assert store.results.commit(record) is not None
     assert follow(store) == 1
-    assert store.archive.count(Search(family="loa", max_plies=2)) == 1
+    assert store.archive.count(ArchiveSearch(family="loa", max_plies=2)) == 1

@@ -1,4 +1,4 @@
-"""A damaged database: found out, said once and clearly, written no more, and sound again when it is replaced."""
+"""A damaged database: detected, logged once, closed to writes, and sound again after replacement."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ from tests.arena.store.damage import damage
 
 @pytest.fixture
 def field(sqlite_store: Store) -> Field:
-    """Twenty games in SQLite."""
+    """Store twenty games in SQLite."""
     found = Field(sqlite_store)
     found.play(20)
     return found
 
 
-def test_a_sound_database(field: Field, tmp_path: Path) -> None:
+def test_sound_database_has_no_damage(field: Field, tmp_path: Path) -> None:
     assert field.store.health.check() == ""
     assert field.store.health.damage == ""
     field.store.health.require_sound()
     assert list(tmp_path.glob("*.damage")) == []
 
 
-def test_a_server_looks_after_itself(store: Store) -> None:
+def test_database_server_is_not_checked(store: Store) -> None:
     if store.engine.dialect.name == "postgresql":
         assert store.health.file is None
         assert store.health.check() == ""
 
 
-def test_an_overwritten_page_is_found_and_nothing_is_written_any_more(field: Field, tmp_path: Path) -> None:
+def test_overwritten_page_is_found_and_blocks_writes(field: Field, tmp_path: Path) -> None:
     store, other = field.store, Store(url_in(tmp_path))
     waiting = field.plan(1, first_sequence=21)[0]
     with capture_logs() as said:
         damage(tmp_path / "arena.sqlite3")
         assert other.health.damage == ""
         assert "malformed" in store.health.check()
-        for one in (store, other, Store(url_in(tmp_path))):  # this process, another one, one that comes later
+        for one in (store, other, Store(url_in(tmp_path))):  # this process, another one, a later one
             with pytest.raises(DamagedDatabaseError, match="the database is damaged") as caught:
                 one.results.commit(record_of(waiting))
             assert "arena db restore" in caught.value.hint
-            assert one.games.get(waiting.id).state == "planned"  # what can be read is read
+            assert one.games.get(waiting.id).state == "planned"  # reading still works
             one.close()
         store.health.check()
-    assert [line["event"] for line in said].count("database damaged") == 3, "each process says it once"
+    assert [line["event"] for line in said].count("database damaged") == 3, "each process logs it once"
 
 
-def test_damage_that_a_query_meets_counts(field: Field, tmp_path: Path) -> None:
+def test_damage_met_by_query_is_recorded(field: Field, tmp_path: Path) -> None:
     field.store.close()
     damage(tmp_path / "arena.sqlite3", "ratings")
     store = Store(url_in(tmp_path))
@@ -65,7 +65,7 @@ def test_damage_that_a_query_meets_counts(field: Field, tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_file_put_in_its_place_is_sound_again(field: Field, tmp_path: Path) -> None:
+def test_replaced_file_is_sound_again(field: Field, tmp_path: Path) -> None:
     file, copy = tmp_path / "arena.sqlite3", tmp_path / "copy"
     field.store.close()
     shutil.copy(file, copy)

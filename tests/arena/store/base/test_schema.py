@@ -1,4 +1,4 @@
-"""The schema: revisions against models, refusals, both ways."""
+"""The schema: revisions match the models, other schemas are rejected, upgrade and downgrade."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from arena.store.base import schema
 from tests.arena.postgres import Cluster
 
 
-def test_the_revisions_lead_to_the_models(own_store: Store) -> None:
+def test_revisions_give_the_models(own_store: Store) -> None:
     assert schema.revision(own_store.engine) == schema.head()
     assert schema.differences(own_store.engine) == []
 
 
-def test_the_revisions_are_those_of_alembic(own_store: Store) -> None:
+def test_revisions_equal_those_of_alembic(own_store: Store) -> None:
     with schema.alone(own_store.engine) as connection:
         scripts = ScriptDirectory.from_config(schema.config(connection))
         assert MigrationContext.configure(connection).get_current_revision() == schema.revision(own_store.engine)
     assert tuple(one.revision for one in scripts.walk_revisions())[::-1] == schema.revisions()
 
 
-def test_a_start_needs_neither_alembic_nor_numba() -> None:
+def test_start_imports_neither_alembic_nor_numba() -> None:
     code = (
         "import sys, arena.app, arena.coordinator.coordinator; sys.exit(bool({'alembic', 'numba'} & set(sys.modules)))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_downgrade_and_back(own_store: Store) -> None:
+def test_downgrade_then_upgrade_restores_schema(own_store: Store) -> None:
     schema.downgrade(own_store.engine, "base")
     with pytest.raises(SchemaError, match="arena init"):
         own_store.require()
@@ -49,7 +49,7 @@ def test_upgrade_twice_does_nothing(own_store: Store) -> None:
     assert own_store.upgrade() == (schema.head(), schema.head())
 
 
-def test_an_unknown_schema_is_refused(own_store: Store) -> None:
+def test_unknown_schema_raises(own_store: Store) -> None:
     with own_store.engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = 'zzzz'"))
     with pytest.raises(SchemaError, match="newer than this program"):
@@ -59,16 +59,16 @@ def test_an_unknown_schema_is_refused(own_store: Store) -> None:
 
 
 @pytest.mark.parametrize("number", ["0001", "0012"])
-def test_schema_of_a_program_before_1_0_is_refused(own_store: Store, number: str) -> None:
+def test_schema_before_1_0_raises(own_store: Store, number: str) -> None:
     with own_store.engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = :number"), {"number": number})
     for act in (own_store.require, own_store.upgrade):
-        with pytest.raises(SchemaError, match=rf"schema {number}, of a program before 1.0.*arena init --data NEW"):
+        with pytest.raises(SchemaError, match=rf"schema {number} of a program before 1.0.*arena init --data NEW"):
             act()
     assert schema.revision(own_store.engine) == number
 
 
-def test_older_schema_names_the_command(own_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_older_schema_error_names_the_command(own_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     newer = str(int(schema.head()) + 1)
     found = (*schema.revisions(), newer)
     monkeypatch.setattr(schema, "revisions", lambda: found)
@@ -76,24 +76,24 @@ def test_older_schema_names_the_command(own_store: Store, monkeypatch: pytest.Mo
         own_store.require()
 
 
-def test_tables_of_another_program_are_left_alone(own_store: Store) -> None:
+def test_tables_of_another_program_are_not_touched(own_store: Store) -> None:
     schema.downgrade(own_store.engine, "base")
     with own_store.engine.begin() as connection:
         connection.execute(text("CREATE TABLE users (id INTEGER)"))
         connection.execute(text("DROP TABLE alembic_version"))
     for act in (own_store.require, own_store.upgrade):
-        with pytest.raises(SchemaError, match=r"a table users but no arena's schema.*--database"):
+        with pytest.raises(SchemaError, match=r"a table users but not the arena's schema.*--database"):
             act()
 
 
-def test_a_store_without_tables_says_so(tmp_path: Path) -> None:
+def test_store_without_tables_raises(tmp_path: Path) -> None:
     store = Store(url_in(tmp_path))
     with pytest.raises(SchemaError, match="arena db upgrade"):
         store.users.page()
     store.close()
 
 
-def test_in_folder_refuses_an_older_schema(tmp_path: Path) -> None:
+def test_in_folder_older_schema_raises(tmp_path: Path) -> None:
     store = Store.in_folder(tmp_path)
     schema.downgrade(store.engine, "base")
     with store.engine.begin() as connection:
@@ -103,7 +103,7 @@ def test_in_folder_refuses_an_older_schema(tmp_path: Path) -> None:
         Store.in_folder(tmp_path)
 
 
-def test_several_upgrades_at_once(cluster: Cluster) -> None:
+def test_concurrent_upgrades_succeed(cluster: Cluster) -> None:
     with cluster.database("template1") as url:
         stores = [Store(url) for _ in range(4)]
         with ThreadPoolExecutor(4) as pool:
@@ -113,7 +113,7 @@ def test_several_upgrades_at_once(cluster: Cluster) -> None:
             store.close()
 
 
-def test_several_upgrades_at_once_in_a_file(tmp_path: Path) -> None:
+def test_concurrent_upgrades_of_a_file_succeed(tmp_path: Path) -> None:
     stores = [Store(url_in(tmp_path)) for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
         before = [result[0] for result in pool.map(lambda store: store.upgrade(), stores)]

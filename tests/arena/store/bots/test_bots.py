@@ -1,4 +1,4 @@
-"""Bots, versions, the way from upload to retirement, sample bots."""
+"""Bots, versions from upload to retirement, sample bots."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def conclude(store: Store, version: Version, problem: str = "") -> Version:
     )
 
 
-def test_versions_are_numbered_and_named(store: Store, owner: int) -> None:
+def test_add_numbers_and_names_versions(store: Store, owner: int) -> None:
     bot = store.bots.add("zeta", owner)
     one, two = upload(store, bot.id), upload(store, bot.id)
     assert [(one.number, one.name), (two.number, two.name)] == [(1, "zeta v1"), (2, "zeta v2")]
@@ -48,7 +48,7 @@ def test_versions_are_numbered_and_named(store: Store, owner: int) -> None:
         upload(store, 10**6)
 
 
-def test_from_uploaded_to_active(store: Store, owner: int) -> None:
+def test_version_moves_from_uploaded_to_active(store: Store, owner: int) -> None:
     bot = store.bots.add("zeta", owner)
     one = upload(store, bot.id)
     assert one.id is not None
@@ -80,7 +80,7 @@ def test_from_uploaded_to_active(store: Store, owner: int) -> None:
     assert store.versions.active("loa") == []
 
 
-def test_a_retired_bot_takes_no_more(store: Store, owner: int) -> None:
+def test_retired_bot_rejects_versions(store: Store, owner: int) -> None:
     bot = store.bots.add("zeta", owner)
     assert bot.id is not None
     upload(store, bot.id, state="active")
@@ -92,7 +92,7 @@ def test_a_retired_bot_takes_no_more(store: Store, owner: int) -> None:
     assert store.bots.usage(owner).versions == 0
 
 
-def test_quota(store: Store, owner: int) -> None:
+def test_add_over_quota_raises(store: Store, owner: int) -> None:
     bot = store.bots.add("zeta", owner)
     upload(store, bot.id, size_bytes=60, max_versions=2, max_bytes=100)
     with pytest.raises(QuotaError, match="exceed the limit"):
@@ -104,7 +104,7 @@ def test_quota(store: Store, owner: int) -> None:
     assert (usage.bots, usage.versions, usage.size_bytes) == (1, 2, 100)
 
 
-def test_uploads_at_the_same_moment(store: Store, owner: int) -> None:
+def test_concurrent_uploads_get_different_numbers(store: Store, owner: int) -> None:
     bot = store.bots.add("zeta", owner)
 
     def add(_: int) -> str:
@@ -120,7 +120,7 @@ def test_uploads_at_the_same_moment(store: Store, owner: int) -> None:
     assert len(store.versions.of_bot(bot.id)) == len(names)
 
 
-def test_claims_at_the_same_moment(store: Store, owner: int) -> None:
+def test_concurrent_claims_get_different_versions(store: Store, owner: int) -> None:
     bot = store.bots.add("zeta", owner)
     for _ in range(6):
         upload(store, bot.id)
@@ -132,7 +132,7 @@ def test_claims_at_the_same_moment(store: Store, owner: int) -> None:
     assert len(claimed) == 6
 
 
-def test_lists_of_bots(store: Store, owner: int) -> None:
+def test_page_filters_bots(store: Store, owner: int) -> None:
     other = store.users.add("ada").id
     assert other is not None
     for number in range(5):
@@ -156,7 +156,7 @@ def test_lists_of_bots(store: Store, owner: int) -> None:
     assert [line.number for line in store.versions.of_bot(line.id)] == [2, 1]
 
 
-def test_sample_bots_are_made_once(store: Store) -> None:
+def test_ensure_samples_is_idempotent(store: Store) -> None:
     variants = {"loa": ("standard", "zen"), "tablut": ("bell",)}
     first = store.samples.ensure(SAMPLES, variants)
     assert set(first) == set(SAMPLES)
@@ -172,10 +172,10 @@ def test_sample_bots_are_made_once(store: Store) -> None:
     assert len(store.versions.active("loa")) == 2 * len(SAMPLES) + 1
 
 
-def test_a_sample_that_plays_otherwise_is_a_new_version(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_raised_sample_revision_adds_version(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     variants = {"loa": ("standard",)}
     first = store.samples.ensure(SAMPLES, variants)
-    with store.writing() as session:  # as one has it from before there were revisions
+    with store.writing() as session:  # as stored before revisions existed
         session.get_one(Version, first["greedy"].id).report = {}
     monkeypatch.setattr(samples, "REVISIONS", {**samples.REVISIONS, "bots.samples.mcts": 99})
     again = store.samples.ensure(SAMPLES, variants)
@@ -184,7 +184,7 @@ def test_a_sample_that_plays_otherwise_is_a_new_version(store: Store, monkeypatc
     assert store.samples.ensure(SAMPLES, variants)["mcts"].id == again["mcts"].id
 
 
-def test_from_when_on_a_version_is_fit_is_known_by_family(store: Store) -> None:
+def test_fit_from_returns_times_by_family(store: Store) -> None:
     user = store.users.add("eva")
     bot = store.bots.add("eta", user.id or 0)
     version = store.versions.add(bot.id or 0, command=["./x"], families=["loa", "tablut"])

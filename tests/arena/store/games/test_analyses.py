@@ -1,4 +1,4 @@
-"""Analyses: kept once a game, looked for by figures, asked for first come first served, gone with the game."""
+"""Analyses: one per game, searchable by figures, requested in order, deleted with the result."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from sqlalchemy import text
 
 from arena.collections import following
 from arena.store import QuotaError, Store
-from arena.store.archive.search import Search
-from arena.store.base.models import FittedWinModel, now
-from arena.store.games.analyses import MOST_OF_USER, AnalysisFigures, AnalysisFilter, AnalysisTask
+from arena.store.archive.search import ArchiveSearch
+from arena.store.base.models import StoredWinModel, now
+from arena.store.games.analyses import MAX_WAITING_PER_USER, AnalysisFigures, AnalysisFilter, AnalysisTask
 from tests.arena.field import Field
 
 
@@ -32,7 +32,7 @@ def figures(game_id: str, blunders: int = 1, **more: Any) -> AnalysisFigures:
     return AnalysisFigures(**{**known, **more})
 
 
-def test_an_analysis_is_kept_in_place_of_the_former_one(store: Store) -> None:
+def test_put_second_analysis_replaces_first(store: Store) -> None:
     store.analyses.ask(None, 100, game_id="g1")
     store.analyses.put(figures("g1", 1), {"plies": [1]})
     store.analyses.put(figures("g1", 4), {"plies": [2]})
@@ -42,7 +42,7 @@ def test_an_analysis_is_kept_in_place_of_the_former_one(store: Store) -> None:
     assert store.analyses.get("g2") is None
 
 
-def test_who_asked_goes_first_and_positions_before_games(store: Store) -> None:
+def test_next_returns_requests_first_and_positions_before_games(store: Store) -> None:
     user = store.users.add("ada").id
     first = store.analyses.ask(user, 100, game_id="g1")
     assert store.analyses.ask(user, 100, game_id="g1") == first
@@ -63,16 +63,16 @@ def test_who_asked_goes_first_and_positions_before_games(store: Store) -> None:
     assert store.analyses.next() == AnalysisTask(first, "g1", {}, 100)
 
 
-def test_nobody_asks_for_too_much(sqlite_store: Store) -> None:
+def test_ask_over_limit_raises_quota_error(sqlite_store: Store) -> None:
     user = sqlite_store.users.add("ada").id
-    for number in range(MOST_OF_USER):
+    for number in range(MAX_WAITING_PER_USER):
         sqlite_store.analyses.ask(user, 1, game_id=f"g{number}")
     with pytest.raises(QuotaError, match="of yours"):
         sqlite_store.analyses.ask(user, 1, question={})
     sqlite_store.analyses.ask(sqlite_store.users.add("eve").id, 1, question={})
 
 
-def test_unasked_the_latest_results_are_taken_within_the_budget(store: Store) -> None:
+def test_next_unasked_returns_latest_results_within_budget(store: Store) -> None:
     field = Field(store)
     games = field.play(3)
     day = now() - timedelta(hours=1)
@@ -90,7 +90,7 @@ def test_unasked_the_latest_results_are_taken_within_the_budget(store: Store) ->
     assert store.analyses.next_unasked(100, now() + timedelta(hours=1), 1) is not None
 
 
-def test_an_analysis_goes_with_its_result(store: Store) -> None:
+def test_undo_deletes_analysis(store: Store) -> None:
     game = Field(store).play(1)[0]
     store.analyses.put(figures(game.id), {})
     store.analyses.ask(None, 1, game_id=game.id)
@@ -99,17 +99,17 @@ def test_an_analysis_goes_with_its_result(store: Store) -> None:
     assert store.analyses.next() is None
 
 
-def test_the_latest_curve_of_a_family_holds(sqlite_store: Store) -> None:
+def test_curve_returns_latest_of_family(sqlite_store: Store) -> None:
     assert sqlite_store.analyses.win_model("loa") is None
     for scale in (100.0, 200.0):
-        row = FittedWinModel(family="loa", scale=scale, games=1, positions=300, log_loss=0.5)
+        row = StoredWinModel(family="loa", scale=scale, games=1, positions=300, log_loss=0.5)
         number = sqlite_store.analyses.add_win_model(row)
     found = sqlite_store.analyses.win_model("loa")
     assert found is not None
     assert (found.id, found.scale) == (number, 200.0)
 
 
-def test_games_are_found_and_sorted_by_what_their_analyses_say(store: Store) -> None:
+def test_games_are_filtered_and_sorted_by_analysis(store: Store) -> None:
     games = Field(store).play(4)
     for game, blunders, accuracy, thrown in zip(
         games, (3, 0, 3), (50.0, None, 90.0), (True, False, False), strict=False
@@ -138,7 +138,7 @@ def test_games_are_found_and_sorted_by_what_their_analyses_say(store: Store) -> 
     assert not AnalysisFilter()
 
 
-def test_the_archive_is_searched_by_them_too(sqlite_store: Store) -> None:
+def test_archive_search_filters_by_analysis(sqlite_store: Store) -> None:
     games = Field(sqlite_store).play(3)
     following.follow(sqlite_store)
     for game, blunders in zip(games, (1, 5), strict=False):
@@ -146,18 +146,18 @@ def test_the_archive_is_searched_by_them_too(sqlite_store: Store) -> None:
     archive = sqlite_store.archive
 
     def found(sort: str = "number", **words: Any) -> list[int]:
-        search = Search(analysed=AnalysisFilter(**words) or None)
+        search = ArchiveSearch(analysed=AnalysisFilter(**words) or None)
         return [line.serial for line in archive.search(search, sort=sort, is_falling=True).games]
 
     assert found() == [3, 2, 1]
     assert found(min_blunders=1) == [2, 1]
     assert found(has_blown_win=True) == [2]
     assert found("blunders") == [2, 1]
-    assert archive.search(Search(), sort="blunders", limit=1).next == 1
-    assert [line.serial for line in archive.search(Search(), sort="blunders", after=1).games] == [2]
+    assert archive.search(ArchiveSearch(), sort="blunders", limit=1).next == 1
+    assert [line.serial for line in archive.search(ArchiveSearch(), sort="blunders", after=1).games] == [2]
 
 
-def test_the_plans_of_lists_by_figures_use_their_indexes(sqlite_store: Store) -> None:
+def test_lists_by_figures_use_indexes(sqlite_store: Store) -> None:
     with sqlite_store.reading() as session:
         for name in ("blunders", "accuracy", "turning_points", "has_blown_win"):
             plan = session.execute(

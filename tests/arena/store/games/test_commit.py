@@ -1,4 +1,4 @@
-"""The one transaction of a result: exactly once, ratings in commit order, reproducible to the last bit."""
+"""The transaction of a result: exactly once, ratings in commit order, reproducible to the last bit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy import text, update
 from sqlmodel import col
 
 from arena.store import ConflictError, NotFoundError, Store
-from arena.store.base.models import Rating, RatingChange
+from arena.store.base.models import RatingChange, VersionRating
 from referee.game.spec import PlannedGame
 from referee.ratings import trueskill
 from referee.rules import load
@@ -19,7 +19,7 @@ from referee.rules.core import Termination
 from tests.arena.field import Field, record_of, void_of
 
 
-def test_a_result_is_there_at_once_and_whole(store: Store, field: Field) -> None:
+def test_commit_stores_result_record_and_ratings(store: Store, field: Field) -> None:
     game = field.plan(1)[0]
     record = record_of(game, winner="first")
     done = store.results.commit(record, "worker 1")
@@ -44,7 +44,7 @@ def test_a_result_is_there_at_once_and_whole(store: Store, field: Field) -> None
     assert store.ratings.check() == []
 
 
-def test_the_first_result_stands(store: Store, field: Field) -> None:
+def test_commit_second_result_changes_nothing(store: Store, field: Field) -> None:
     game = field.plan(1)[0]
     assert store.results.commit(record_of(game, winner="first")) is not None
     before = store.ratings.leaderboard("loa").items
@@ -55,7 +55,7 @@ def test_the_first_result_stands(store: Store, field: Field) -> None:
     assert store.results.last_commit() == 2  # the refused one took no number
 
 
-def test_many_writers_at_once(store: Store, field: Field) -> None:
+def test_concurrent_commits_are_all_stored(store: Store, field: Field) -> None:
     games = field.plan(30)
     jobs = [record_of(game) for game in games for _ in range(3)]
     random.Random(1).shuffle(jobs)
@@ -68,7 +68,7 @@ def test_many_writers_at_once(store: Store, field: Field) -> None:
 
 
 def _content(store: Store) -> list[object]:
-    """All that results leave in the database."""
+    """Return all rows that results write."""
     columns = (
         "id, state, commit_number, winner, termination, termination_class, plies, lease_owner, worker, "
         "started_at, finished_at"
@@ -85,7 +85,7 @@ def _content(store: Store) -> list[object]:
         return [list(map(tuple, session.execute(text(query)))) for query in queries]
 
 
-def test_results_together_leave_what_they_leave_one_by_one(store: Store, field: Field) -> None:
+def test_commit_all_equals_single_commits(store: Store, field: Field) -> None:
     games = field.plan(12)
     winners = ("first", "second", "draw")
     records = [record_of(game, winner=winners[number % 3]) for number, game in enumerate(games)]
@@ -102,7 +102,7 @@ def test_results_together_leave_what_they_leave_one_by_one(store: Store, field: 
     assert store.ratings.check() == []
 
 
-def test_of_results_together_the_first_of_each_game_stands(store: Store, field: Field) -> None:
+def test_commit_all_keeps_first_result_of_each_game(store: Store, field: Field) -> None:
     over, one, two = field.plan(3)
     store.results.commit(record_of(over, winner="first"))
     records = [record_of(game, winner=winner) for game, winner in ((one, "first"), (over, "second"), (one, "second"))]
@@ -116,7 +116,7 @@ def test_of_results_together_the_first_of_each_game_stands(store: Store, field: 
     assert store.ratings.check() == []
 
 
-def test_of_results_together_all_are_kept_or_none(store: Store, field: Field) -> None:
+def test_commit_all_is_atomic(store: Store, field: Field) -> None:
     games = field.plan(3)
     records = [record_of(game) for game in games]
     for wrong in (replace(records[1], id="0123456789abcdef"), replace(records[1], second="somebody else")):
@@ -127,7 +127,7 @@ def test_of_results_together_all_are_kept_or_none(store: Store, field: Field) ->
     assert store.ratings.leaderboard("loa").items == []
 
 
-def test_ratings_are_those_of_the_fold(store: Store, field: Field) -> None:
+def test_committed_ratings_equal_the_fold(store: Store, field: Field) -> None:
     records = field.play(60)
     table = trueskill.fold(records, load("loa").draw_probability)
     lines = store.ratings.leaderboard("loa").items
@@ -138,7 +138,7 @@ def test_ratings_are_those_of_the_fold(store: Store, field: Field) -> None:
     assert sum(line.forfeits for line in lines) == forfeits > 0
 
 
-def test_rebuild_writes_the_same_numbers(store: Store, field: Field) -> None:
+def test_rebuild_reproduces_ratings(store: Store, field: Field) -> None:
     field.play(40)
     with store.reading() as session:
         before = (
@@ -155,10 +155,12 @@ def test_rebuild_writes_the_same_numbers(store: Store, field: Field) -> None:
     assert store.ratings.check() == []
 
 
-def test_check_finds_every_kind_of_fault(store: Store, field: Field) -> None:
+def test_check_reports_every_kind_of_difference(store: Store, field: Field) -> None:
     records = field.play(10)
     with store.writing() as session:
-        session.execute(update(Rating).where(col(Rating.version_id) == field.versions[0].id).values(mu=25.000001))
+        session.execute(
+            update(VersionRating).where(col(VersionRating.version_id) == field.versions[0].id).values(mu=25.000001)
+        )
     assert len(store.ratings.check()) == 1
     store.ratings.rebuild()
     with store.writing() as session:
@@ -170,7 +172,7 @@ def test_check_finds_every_kind_of_fault(store: Store, field: Field) -> None:
     assert store.ratings.check() == []
 
 
-def test_unrated_games_and_games_of_a_bot_with_itself_move_nothing(store: Store, field: Field) -> None:
+def test_unrated_and_self_games_change_no_rating(store: Store, field: Field) -> None:
     friendly = field.add_tournament(is_rated=False).id
     assert friendly is not None
     field.play(3, friendly)
@@ -184,7 +186,7 @@ def test_unrated_games_and_games_of_a_bot_with_itself_move_nothing(store: Store,
     assert store.ratings.check() == []
 
 
-def test_a_new_version_starts_from_the_one_before(store: Store, field: Field) -> None:
+def test_new_version_starts_from_its_predecessor(store: Store, field: Field) -> None:
     field.play(30)
     older = {line.version_id: line for line in store.ratings.leaderboard("loa").items}
     before = older[field.versions[0].id or 0]
@@ -197,7 +199,7 @@ def test_a_new_version_starts_from_the_one_before(store: Store, field: Field) ->
     assert store.ratings.check() == []
 
 
-def test_voids_are_noted_and_played_again(store: Store, field: Field) -> None:
+def test_void_game_is_stored_and_replayed(store: Store, field: Field) -> None:
     game, other = field.plan(2)
     assert store.queue.hand_out([game.id], "worker 1") == [game.id]
     assert store.voids.add(void_of(game), "worker 1")
@@ -222,7 +224,7 @@ def test_voids_are_noted_and_played_again(store: Store, field: Field) -> None:
     assert store.games.record(game.id).termination == Termination.WORKER_LOST
 
 
-def test_what_does_not_fit_is_refused(store: Store, field: Field) -> None:
+def test_commit_unknown_or_wrong_record_raises(store: Store, field: Field) -> None:
     game = field.plan(1)[0]
     record = record_of(game)
     with pytest.raises(NotFoundError, match="no game"):

@@ -1,4 +1,4 @@
-"""Plans, the way of a game to its worker and back, lists and streams."""
+"""Plans, dispatch and return of games, lists and streams."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from referee.ratings.standings import crosstable, standings
 from tests.arena.field import Field, record_of
 
 
-def test_a_plan_is_stored_once(store: Store, field: Field) -> None:
+def test_plan_is_idempotent(store: Store, field: Field) -> None:
     games = field.plan(10)
     assert field.plan(10) == games
     field.plan(12)
@@ -25,7 +25,7 @@ def test_a_plan_is_stored_once(store: Store, field: Field) -> None:
         store.queue.plan(10**6, games, {})
 
 
-def test_games_are_handed_out_once(store: Store, field: Field) -> None:
+def test_hand_out_dispatches_each_game_once(store: Store, field: Field) -> None:
     ids = [game.id for game in field.plan(20)]
     with ThreadPoolExecutor(4) as pool:
         parts = list(pool.map(lambda worker: store.queue.hand_out(ids, f"worker {worker}"), range(4)))
@@ -40,7 +40,7 @@ def test_games_are_handed_out_once(store: Store, field: Field) -> None:
     assert store.queue.waiting(field.tournament_id, 1)[0].attempt == 1
 
 
-def test_cancelled_games_stay_without_result_and_leave_the_total(store: Store, field: Field) -> None:
+def test_cancelled_games_leave_the_total(store: Store, field: Field) -> None:
     field.play(2)
     field.plan(3, first_sequence=3)
     assert store.queue.cancel(field.tournament_id) == 3
@@ -50,7 +50,7 @@ def test_cancelled_games_stay_without_result_and_leave_the_total(store: Store, f
     assert (found.planned_games, found.finished_games) == (2, 2)
 
 
-def test_a_result_undone_in_a_cancelled_tournament_leaves_the_total(store: Store, field: Field) -> None:
+def test_undo_in_cancelled_tournament_leaves_the_total(store: Store, field: Field) -> None:
     one, _ = field.play(2)
     store.tournaments.move(field.tournament_id, "cancelled")
     assert store.results.undo({one.id: "wrong"}) == [one.id]
@@ -58,7 +58,7 @@ def test_a_result_undone_in_a_cancelled_tournament_leaves_the_total(store: Store
     assert (found.planned_games, found.finished_games) == (1, 1)
 
 
-def test_pages_of_a_tournament(store: Store, field: Field) -> None:
+def test_of_tournament_pages_in_planned_order(store: Store, field: Field) -> None:
     field.play(5)
     field.plan(4, first_sequence=6)
     found, after = [], None
@@ -73,7 +73,7 @@ def test_pages_of_a_tournament(store: Store, field: Field) -> None:
     assert [line.sequence for line in planned.items] == [6, 7]
 
 
-def test_latest_games_of_some_days_come_in_the_order_of_their_ends(store: Store, field: Field) -> None:
+def test_latest_filtered_by_time_is_ordered_by_end(store: Store, field: Field) -> None:
     ends = ["2026-01-03", "2026-01-01", "2026-01-02", "2026-01-02", "2026-01-04"]
     records = [
         replace(record_of(game, winner="draw" if number == 3 else "first"), finished=f"{end}T12:00:00+00:00")
@@ -99,7 +99,7 @@ def test_latest_games_of_some_days_come_in_the_order_of_their_ends(store: Store,
     assert found(variant="scrambled") == []
 
 
-def test_latest_games(store: Store, field: Field) -> None:
+def test_latest_filters_games(store: Store, field: Field) -> None:
     records = field.play(30)
     page = store.games.latest(limit=20)
     rest = store.games.latest(limit=20, after=page.next)
@@ -124,7 +124,7 @@ def test_latest_games(store: Store, field: Field) -> None:
     assert [line.id for line in store.games.latest(termination_class="forfeit").items] == forfeits
 
 
-def test_results_make_the_same_tables_as_records(store: Store, field: Field) -> None:
+def test_results_give_the_same_standings_as_records(store: Store, field: Field) -> None:
     records = field.play(24)
     names = [version.name for version in field.versions]
     results = store.results.of(tournament_id=field.tournament_id)
@@ -135,7 +135,7 @@ def test_results_make_the_same_tables_as_records(store: Store, field: Field) -> 
     assert store.results.of(pool="loa", limit=4) == results[-4:]
 
 
-def test_records_as_a_stream(store: Store, field: Field) -> None:
+def test_records_are_streamed(store: Store, field: Field) -> None:
     records = field.play(9)
     stream = [(number, read_record(line)) for number, line in store.results.records()]
     assert stream == list(enumerate(records, 1))

@@ -1,4 +1,4 @@
-"""Answers to repeated requests."""
+"""Stored responses to repeated requests."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from arena.store import Store
 from tests.arena.field import Field
 
 
-def test_a_request_is_answered_once(store: Store, field: Field) -> None:
-    begin = store.answers.begin
+def test_begin_repeated_key_returns_stored_response(store: Store, field: Field) -> None:
+    begin = store.idempotent_responses.begin
     assert begin(field.user_id, "key", "POST /bots", "digest") is None
     again = begin(field.user_id, "key", "POST /bots", "digest")
     assert again is not None
     assert again.status == 0
-    store.answers.end(field.user_id, "key", 201, {"name": "zeta"})
+    store.idempotent_responses.end(field.user_id, "key", 201, {"name": "zeta"})
     again = begin(field.user_id, "key", "POST /bots", "digest")
     assert again is not None
     assert (again.status, again.body) == (201, {"name": "zeta"})
-    store.answers.drop(field.user_id, "key")
+    store.idempotent_responses.drop(field.user_id, "key")
     assert begin(field.user_id, "key", "POST /bots", "digest") is None

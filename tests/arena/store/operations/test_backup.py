@@ -1,4 +1,4 @@
-"""Backups: everything comes back, from either database into either."""
+"""Dumps: loading restores all rows, from either database into either."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def rows(store: Store, table: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["all.ndjson", "all.ndjson.zst"])
-def test_there_and_back(name: str, store: Store, field: Field, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_dump_and_load_restore_all_rows(
+    name: str, store: Store, field: Field, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     folder = tmp_path_factory.mktemp("dump")
     game = field.plan(1)[0]
     store.voids.add(void_of(game))
@@ -41,7 +43,7 @@ def test_there_and_back(name: str, store: Store, field: Field, tmp_path_factory:
             assert rows(other, table) == rows(store, table)
     with pytest.raises(ConflictError, match="not empty"):
         load(other.engine, folder / name)
-    again = Field.__new__(Field)  # life goes on: numbers are given out behind the loaded ones
+    again = Field.__new__(Field)  # new rows get ids after the loaded ones
     again.store, again.versions, again.tournament_id = other, field.versions, field.tournament_id
     again.user_id = field.user_id
     done = other.results.commit(record_of(again.plan(1, first_sequence=21)[0]))
@@ -51,7 +53,7 @@ def test_there_and_back(name: str, store: Store, field: Field, tmp_path_factory:
     other.close()
 
 
-def test_into_postgresql(sqlite_store: Store, cluster, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_sqlite_dump_loads_into_postgresql(sqlite_store: Store, cluster, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     field = Field(sqlite_store)
     field.play(10)
     count = dump(sqlite_store.engine, tmp_path / "all.zst")
@@ -63,7 +65,7 @@ def test_into_postgresql(sqlite_store: Store, cluster, tmp_path: Path) -> None: 
     other.close()
 
 
-def test_what_is_no_dump(sqlite_store: Store, tmp_path: Path) -> None:
+def test_load_invalid_dump_raises(sqlite_store: Store, tmp_path: Path) -> None:
     field = Field(sqlite_store)
     field.play(5)
     whole = tmp_path / "whole.ndjson"
@@ -117,7 +119,7 @@ def test_load_new_full_disk_leaves_nothing(
     def fail(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("arena.store.operations.backup.settle", fail)
+    monkeypatch.setattr("arena.store.operations.backup.replace_durably", fail)
     file = tmp_path / "kept" / "arena.sqlite3"
     file.parent.mkdir()
     with pytest.raises(OSError, match="No space"):

@@ -1,4 +1,4 @@
-"""Leases: one owner at a time, whatever the clocks say; nobody else writes what is fenced by one."""
+"""Leases: one owner at a time, whatever the clocks show; fencing of a former owner's writes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from arena.store.base.models import now
 from arena.store.operations import leases
 
 
-def test_one_owns_the_lease(store: Store) -> None:
+def test_lease_has_one_owner(store: Store) -> None:
     assert store.leases.take("referee", "one", 1000)
     seen = store.leases.get("referee")
     assert seen is not None
@@ -23,14 +23,14 @@ def test_one_owns_the_lease(store: Store) -> None:
     assert store.leases.take("referee", "two", 10, store.leases.get("referee"))
     assert not store.leases.renew("referee", "one", 10)
     assert not store.leases.take("referee", "one", 10)
-    store.leases.release("referee", "one")  # not his
+    store.leases.release("referee", "one")  # not the owner
     assert store.leases.get("referee").owner == "two"  # type: ignore[union-attr]
     store.leases.release("referee", "two")
     assert store.leases.get("referee") is None
-    assert not store.leases.renew("referee", "two", 10)  # somebody may have had it since
+    assert not store.leases.renew("referee", "two", 10)  # another owner may have had it since
 
 
-def test_a_race_has_one_winner(store: Store) -> None:
+def test_concurrent_takes_have_one_winner(store: Store) -> None:
     with ThreadPoolExecutor(6) as pool:
         won = list(pool.map(lambda number: store.leases.take("referee", f"owner {number}", 60), range(12)))
     assert won.count(True) == 1
@@ -41,32 +41,35 @@ def test_a_race_has_one_winner(store: Store) -> None:
 
 
 @pytest.mark.parametrize("hours", [-5, 5])
-def test_a_clock_that_is_wrong_takes_nothing(store: Store, hours: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_clock_does_not_take_a_lease(store: Store, hours: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert store.leases.take("referee", "one", 1000)
     monkeypatch.setattr(leases, "now", lambda: now() + timedelta(hours=hours))
     assert not store.leases.take("referee", "two", 10)
     assert store.leases.get("referee").owner == "one"  # type: ignore[union-attr]
-    if store.engine.dialect.name == "postgresql":  # a machine's own time of day is not asked
+    if store.engine.dialect.name == "postgresql":  # the machine's own clock is not used
         assert 900 < store.leases.get("referee").left_s <= 1000  # type: ignore[union-attr]
 
 
-def test_what_is_fenced_is_written_by_the_owner_alone(store: Store) -> None:
-    with store.leases.fencing("referee", "one"), pytest.raises(LeaseLostError, match="is nobody's, not one's"):
+def test_fencing_rejects_writes_of_former_owner(store: Store) -> None:
+    with (
+        store.leases.fencing("referee", "one"),
+        pytest.raises(LeaseLostError, match="is owned by no process, not by one"),
+    ):
         store.users.add("ada")
     assert store.leases.take("referee", "one", 10)
     with store.leases.fencing("referee", "one"):
         store.users.add("ada")
-        with ThreadPoolExecutor(1) as others:  # they write what they write
+        with ThreadPoolExecutor(1) as others:  # other threads are not fenced
             others.submit(store.users.add, "bob").result()
             seen = store.leases.get("referee")
             assert others.submit(store.leases.take, "referee", "two", 10, seen).result()
-        with pytest.raises(LeaseLostError, match="is two's, not one's"):
+        with pytest.raises(LeaseLostError, match="is owned by two, not by one"):
             store.users.add("cleo")
     store.users.add("dan")
     assert [user.name for user in store.users.page().items] == ["ada", "bob", "dan"]
 
 
-def test_nobody_takes_the_lease_in_the_middle_of_what_is_fenced(store: Store) -> None:
+def test_take_waits_for_fenced_transaction(store: Store) -> None:
     assert store.leases.take("referee", "one", 10)
     seen = store.leases.get("referee")
     with ThreadPoolExecutor(1) as others:
@@ -78,9 +81,7 @@ def test_nobody_takes_the_lease_in_the_middle_of_what_is_fenced(store: Store) ->
 
 
 @pytest.mark.parametrize("store", ["postgresql"], indirect=True)  # SQLite has one lock, which a stopped writer keeps
-def test_an_owner_stopped_in_the_midst_of_what_is_fenced_does_not_keep_a_standby_waiting(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stopped_owner_does_not_block_standby(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leases, "_IDLE_MS", 200)
     assert store.leases.take("referee", "one", 10)
     seen = store.leases.get("referee")

@@ -1,4 +1,4 @@
-"""Backups of SQLite: made while it is in use, kept for some days, put back; what the damaged file has is not lost."""
+"""SQLite backups: made during use, deleted after some days, restored without losing readable results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.arena.store.damage import damage
 AT = datetime(2026, 5, 1, 2, tzinfo=UTC)
 
 
-def test_a_copy_of_one_moment_is_made_while_others_write(sqlite_store: Store, tmp_path: Path) -> None:
+def test_make_copies_a_snapshot_during_writes(sqlite_store: Store, tmp_path: Path) -> None:
     field = Field(sqlite_store)
     field.play(20)
     backups = SqliteBackups(tmp_path / "backups", 7)
@@ -35,7 +35,7 @@ def test_a_copy_of_one_moment_is_made_while_others_write(sqlite_store: Store, tm
 
 
 @pytest.mark.parametrize(("days", "left"), [(1, 2), (3, 4), (60, 10)])
-def test_they_are_kept_for_some_days(sqlite_store: Store, tmp_path: Path, days: int, left: int) -> None:
+def test_make_deletes_old_backups(sqlite_store: Store, tmp_path: Path, days: int, left: int) -> None:
     backups = SqliteBackups(tmp_path / "backups", days)
     for day in range(10):
         backups.make(tmp_path / "arena.sqlite3", AT + timedelta(days=day))
@@ -49,7 +49,7 @@ def test_they_are_kept_for_some_days(sqlite_store: Store, tmp_path: Path, days: 
         SqliteBackups(tmp_path / "elsewhere", 7).newest()
 
 
-def test_a_damaged_database_gives_no_backup_and_costs_none(sqlite_store: Store, tmp_path: Path) -> None:
+def test_make_from_damaged_database_raises_and_keeps_backups(sqlite_store: Store, tmp_path: Path) -> None:
     Field(sqlite_store).play(3)
     backups = SqliteBackups(tmp_path / "backups", 0)
     good = backups.make(tmp_path / "arena.sqlite3", AT)
@@ -59,7 +59,7 @@ def test_a_damaged_database_gives_no_backup_and_costs_none(sqlite_store: Store, 
     assert list(backups.folder.iterdir()) == [good]
 
 
-def test_the_way_back_keeps_what_can_still_be_read(sqlite_store: Store, tmp_path: Path) -> None:
+def test_restore_salvages_readable_records(sqlite_store: Store, tmp_path: Path) -> None:
     field, file = Field(sqlite_store), tmp_path / "arena.sqlite3"
     field.play(5)
     later = field.plan(4, first_sequence=6)
@@ -70,7 +70,7 @@ def test_the_way_back_keeps_what_can_still_be_read(sqlite_store: Store, tmp_path
         restore(file, path, AT)
     sqlite_store.close()
     damage(file)
-    with pytest.raises(BadValueError, match="no sound backup"):
+    with pytest.raises(BadValueError, match="not a sound backup"):
         restore(path, file, AT)
     with pytest.raises(NotFoundError):
         restore(file, tmp_path / "nothing", AT)
@@ -88,7 +88,7 @@ def test_the_way_back_keeps_what_can_still_be_read(sqlite_store: Store, tmp_path
     store.close()
 
 
-def test_what_stands_on_the_damaged_part_is_left_out(sqlite_store: Store, tmp_path: Path) -> None:
+def test_salvage_omits_damaged_records(sqlite_store: Store, tmp_path: Path) -> None:
     field, file = Field(sqlite_store), tmp_path / "arena.sqlite3"
     games = field.plan(2)
     path = SqliteBackups(tmp_path / "backups", 7).make(file, AT)
@@ -101,7 +101,7 @@ def test_what_stands_on_the_damaged_part_is_left_out(sqlite_store: Store, tmp_pa
     assert list(salvage(file, aside)) == []
 
 
-def test_a_database_that_is_gone_comes_back_too(sqlite_store: Store, tmp_path: Path) -> None:
+def test_restore_without_database_creates_it(sqlite_store: Store, tmp_path: Path) -> None:
     path = SqliteBackups(tmp_path / "backups", 7).make(tmp_path / "arena.sqlite3", AT)
     file = tmp_path / "other" / "arena.sqlite3"
     file.parent.mkdir()

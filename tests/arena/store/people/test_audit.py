@@ -9,7 +9,7 @@ from arena.store.base.models import now
 from tests.arena.field import Field
 
 
-def test_audit(store: Store, field: Field) -> None:
+def test_page_filters_by_subject_and_user(store: Store, field: Field) -> None:
     for number in range(5):
         store.audit.note("bot.retire", f"bot:{number % 2}", field.user_id, reason=number)
     assert [line.detail["reason"] for line in store.audit.page(limit=3).items] == [4, 3, 2]
@@ -18,7 +18,7 @@ def test_audit(store: Store, field: Field) -> None:
     assert [line.detail["reason"] for line in store.audit.page(limit=2, after=page.next).items] == [2, 1]
 
 
-def test_what_was_done_lately(store: Store) -> None:
+def test_since_returns_recent_actions(store: Store) -> None:
     for action in ("bot.retire", "worker.shut-out", "worker.verified", "worker.throttled"):
         store.audit.note(action, "worker:one")
     found = store.audit.since(now() - timedelta(hours=1), "worker.shut-out", "worker.throttled")

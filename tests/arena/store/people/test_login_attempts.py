@@ -1,4 +1,4 @@
-"""Wrong log-ins and known places, counted and remembered for all processes that share a database."""
+"""Log-in attempts and trusted devices, shared by all processes of a database."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from arena.store import Store
-from arena.store.people.login_attempts import GUESSES_KEPT, Patience
-from arena.store.people.trusted_devices import PLACES_KEPT
+from arena.store.people.login_attempts import ATTEMPTS_RETENTION, BackoffPolicy
+from arena.store.people.trusted_devices import DEVICES_RETENTION
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)
-STRICT = Patience(free=2, forgiven_s=100, longest_s=10)
-LENIENT = Patience(free=50, forgiven_s=100, longest_s=10)
+STRICT = BackoffPolicy(free=2, forgiven_s=100, longest_s=10)
+LENIENT = BackoffPolicy(free=50, forgiven_s=100, longest_s=10)
 
 
 @pytest.mark.parametrize(
@@ -30,51 +30,51 @@ LENIENT = Patience(free=50, forgiven_s=100, longest_s=10)
         (3, 100, 0),
     ],
 )
-def test_the_wait_doubles_up_to_the_longest(count: float, elapsed_s: float, wait_s: float) -> None:
+def test_wait_doubles_up_to_maximum(count: float, elapsed_s: float, wait_s: float) -> None:
     assert STRICT.wait_s(count, elapsed_s) == wait_s
 
 
-def test_wrong_tries_are_forgiven_one_by_one() -> None:
+def test_attempts_are_forgiven_one_by_one() -> None:
     assert [STRICT.left(3, elapsed) for elapsed in (0, 50, 100, 1000)] == [3, 2.5, 2, 0]
 
 
-def test_tries_are_counted_by_each_key_until_one_of_them_is_too_many(store: Store) -> None:
+def test_take_counts_every_key_until_one_is_over_its_limit(store: Store) -> None:
     both = {"place": STRICT, "name": LENIENT}
-    assert [store.guesses.take(both, AT) for _ in range(3)] == [0, 0, 1]
-    assert store.guesses.take({"name": STRICT}, AT) == 1, "the try that was refused did not count, the others did"
-    assert store.guesses.take({"other": STRICT}, AT) == 0
-    assert store.guesses.take(both, AT + timedelta(seconds=1)) == 0, "nobody is shut out for good"
-    assert store.guesses.take(both, AT + timedelta(seconds=1)) == 2
-    assert store.guesses.take(both, AT) == 2, "a clock that goes backwards shortens nothing"
+    assert [store.login_attempts.take(both, AT) for _ in range(3)] == [0, 0, 1]
+    assert store.login_attempts.take({"name": STRICT}, AT) == 1, "the refused attempt did not count, the others did"
+    assert store.login_attempts.take({"other": STRICT}, AT) == 0
+    assert store.login_attempts.take(both, AT + timedelta(seconds=1)) == 0, "the delay is not permanent"
+    assert store.login_attempts.take(both, AT + timedelta(seconds=1)) == 2
+    assert store.login_attempts.take(both, AT) == 2, "a clock set back does not shorten the wait"
 
 
-def test_what_was_right_does_not_count(store: Store) -> None:
+def test_give_back_uncounts_right_attempt(store: Store) -> None:
     for _ in range(10):
-        assert store.guesses.take({"place": STRICT}, AT) == 0
-        store.guesses.give_back(["place", "unknown"])
+        assert store.login_attempts.take({"place": STRICT}, AT) == 0
+        store.login_attempts.give_back(["place", "unknown"])
     for _ in range(2):
-        store.guesses.take({"place": STRICT}, AT)
-    store.guesses.forget(["place"])
-    assert store.guesses.take({"place": STRICT}, AT) == 0
+        store.login_attempts.take({"place": STRICT}, AT)
+    store.login_attempts.forget(["place"])
+    assert store.login_attempts.take({"place": STRICT}, AT) == 0
 
 
-def test_places_are_known_by_user(store: Store) -> None:
+def test_devices_are_trusted_per_user(store: Store) -> None:
     zoe, ada = (store.users.add(name).id or 0 for name in ("zoe", "ada"))
-    store.known_places.remember(zoe, ["a" * 64, "b" * 64], AT)
-    store.known_places.remember(zoe, ["a" * 64], AT)
-    assert store.known_places.known(zoe, ["a" * 64, "c" * 64]) == {"a" * 64}
-    assert store.known_places.known(ada, ["a" * 64]) == set()
-    assert store.known_places.is_anybodys("b" * 64)
-    assert not store.known_places.is_anybodys("c" * 64)
-    store.known_places.forget(zoe)
-    assert store.known_places.known(zoe, ["a" * 64]) == set()
+    store.trusted_devices.remember(zoe, ["a" * 64, "b" * 64], AT)
+    store.trusted_devices.remember(zoe, ["a" * 64], AT)
+    assert store.trusted_devices.known(zoe, ["a" * 64, "c" * 64]) == {"a" * 64}
+    assert store.trusted_devices.known(ada, ["a" * 64]) == set()
+    assert store.trusted_devices.is_known_to_any_user("b" * 64)
+    assert not store.trusted_devices.is_known_to_any_user("c" * 64)
+    store.trusted_devices.forget(zoe)
+    assert store.trusted_devices.known(zoe, ["a" * 64]) == set()
 
 
-def test_what_is_old_is_swept(store: Store) -> None:
+def test_forget_deletes_expired_rows(store: Store) -> None:
     zoe = store.users.add("zoe").id or 0
-    store.known_places.remember(zoe, ["a" * 64], AT)
-    store.guesses.take({"place": STRICT}, AT)
-    assert store.daily_tasks.forget(AT + GUESSES_KEPT) == 0
-    assert store.daily_tasks.forget(AT + GUESSES_KEPT + timedelta(seconds=1)) == 1
-    assert store.daily_tasks.forget(AT + PLACES_KEPT) == 0
-    assert store.daily_tasks.forget(AT + PLACES_KEPT + timedelta(seconds=1)) == 1
+    store.trusted_devices.remember(zoe, ["a" * 64], AT)
+    store.login_attempts.take({"place": STRICT}, AT)
+    assert store.daily_tasks.forget(AT + ATTEMPTS_RETENTION) == 0
+    assert store.daily_tasks.forget(AT + ATTEMPTS_RETENTION + timedelta(seconds=1)) == 1
+    assert store.daily_tasks.forget(AT + DEVICES_RETENTION) == 0
+    assert store.daily_tasks.forget(AT + DEVICES_RETENTION + timedelta(seconds=1)) == 1

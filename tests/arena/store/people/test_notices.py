@@ -1,4 +1,4 @@
-"""What an author hears of: checks, faults and ended tournaments of their own, and what of it is new."""
+"""Notices for authors: checks, faults and ended tournaments of their own bots; unread ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from referee.rules.core import Termination
 from tests.arena.field import Field, record_of
 
 
-def test_an_author_hears_of_their_own(sqlite_store: Store) -> None:
+def test_author_gets_notices_about_own_bots(sqlite_store: Store) -> None:
     field = Field(sqlite_store)
     stranger = sqlite_store.users.add("yan")
     assert stranger.id is not None
@@ -37,7 +37,7 @@ def test_an_author_hears_of_their_own(sqlite_store: Store) -> None:
     assert sqlite_store.notices.of(stranger.id) == []
 
 
-def test_what_is_read_is_not_new(sqlite_store: Store) -> None:
+def test_read_notices_are_not_new(sqlite_store: Store) -> None:
     field = Field(sqlite_store)
     sqlite_store.tournaments.move(field.tournament_id, "finished")
     assert sqlite_store.notices.read_until(field.user_id) is None

@@ -11,15 +11,15 @@ from arena.store.base.credentials import digest_of, new_token
 from arena.store.base.models import now
 
 
-def test_names_are_unique_and_plain(store: Store) -> None:
+def test_add_invalid_or_taken_name_raises(store: Store) -> None:
     zoe = store.users.add("zoe")
     assert store.users.find("zoe") == zoe
-    with pytest.raises(ConflictError, match="already"):
+    with pytest.raises(ConflictError, match="is taken"):
         store.users.add("zoe")
     for name in ("Zoe", "z e", "", "-z", "z" * 41, "zoé", "../x", "a.b"):
         with pytest.raises(BadValueError, match="lower-case"):
             store.users.add(name)
-    with pytest.raises(BadValueError, match="no role"):
+    with pytest.raises(BadValueError, match="unknown role"):
         store.users.add("ada", role="king")
     with pytest.raises(NotFoundError, match="no user 'ada'"):
         store.users.find("ada")
@@ -27,7 +27,7 @@ def test_names_are_unique_and_plain(store: Store) -> None:
         store.users.get(10**9)
 
 
-def test_a_token_speaks_for_its_user_until_it_ends(store: Store) -> None:
+def test_token_identifies_user_until_revoked(store: Store) -> None:
     user = store.users.add("zoe", role="organiser")
     assert user.id is not None
     secret = new_token()
@@ -55,7 +55,7 @@ def test_a_token_speaks_for_its_user_until_it_ends(store: Store) -> None:
     assert store.users.by_token(digest_of(secret)) is None
 
 
-def test_a_token_expires(store: Store) -> None:
+def test_expired_token_is_rejected(store: Store) -> None:
     user = store.users.add("zoe")
     assert user.id is not None
     for name, hours in (("old", -1), ("new", 1)):
@@ -76,7 +76,7 @@ def test_why_useless_names_the_reason(store: Store) -> None:
     assert "was revoked on 20" in store.users.why_useless(digest_of("one"))
 
 
-def test_a_token_dies_with_the_one_it_was_made_with(store: Store) -> None:
+def test_token_ends_with_its_parent(store: Store) -> None:
     user = store.users.add("zoe").id or 0
     ends = now() + timedelta(hours=1)
     parent = store.users.add_token(user, "parent", digest_of("parent"), "read", expires=ends)
@@ -94,23 +94,23 @@ def test_a_token_dies_with_the_one_it_was_made_with(store: Store) -> None:
         one for one in ("parent", "child", "grandchild", "sooner", "other") if store.users.by_token(digest_of(one))
     ]
     assert alive == ["other"]
-    with pytest.raises(BadValueError, match="has ended"):
+    with pytest.raises(BadValueError, match="has expired or was revoked"):
         store.users.add_token(user, "late", digest_of("late"), "read", parent_id=parent.id)
     assert store.users.revoke_all(user) == 1
     assert store.users.by_token(digest_of("other")) is None
     assert other.parent_id is None
 
 
-def test_nobody_gives_what_he_has_not(store: Store) -> None:
+def test_add_token_scope_beyond_role_raises(store: Store) -> None:
     user = store.users.add("zoe")
     assert user.id is not None
-    with pytest.raises(BadValueError, match="cannot give the scope 'admin'"):
+    with pytest.raises(BadValueError, match="cannot grant the scope 'admin'"):
         store.users.add_token(user.id, "x", "0" * 64, "read admin")
-    with pytest.raises(BadValueError, match="no scope 'everything'"):
+    with pytest.raises(BadValueError, match="unknown scope 'everything'"):
         store.users.add_token(user.id, "x", "0" * 64, "everything")
 
 
-def test_browser_sessions(store: Store) -> None:
+def test_login_identifies_user_until_ended(store: Store) -> None:
     user = store.users.add("zoe")
     assert user.id is not None
     store.users.add_login(user.id, "a" * 64, "csrf", now() + timedelta(hours=1))
@@ -129,7 +129,7 @@ def test_browser_sessions(store: Store) -> None:
     assert store.users.by_login("c" * 64) is None
 
 
-def test_pages_of_users(store: Store) -> None:
+def test_page_lists_users_by_name(store: Store) -> None:
     names = [f"user{number}" for number in range(7)]
     for name in reversed(names):
         store.users.add(name)
@@ -141,11 +141,11 @@ def test_pages_of_users(store: Store) -> None:
     assert found == names
     assert after is None
     for cursor in ("x", "W10", "!!", "bnVsbA", "WzFd", "é"):
-        with pytest.raises(BadValueError, match="not a cursor"):
+        with pytest.raises(BadValueError, match="invalid cursor"):
             store.users.page(after=cursor)
 
 
-def test_the_only_administrator_stays_one(store: Store) -> None:
+def test_change_keeps_the_last_administrator(store: Store) -> None:
     store.users.add("ada", "admin")
     store.users.add("bob", "admin")
     store.users.change("bob", is_active=False)

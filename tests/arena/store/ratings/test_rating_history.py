@@ -1,4 +1,4 @@
-"""Leaderboards of the past: at every commit they say what the leaderboard said then."""
+"""Past leaderboards: each equals the leaderboard of its time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from arena.store import Store
 from tests.arena.field import Field, record_of
 
 
-def test_every_commit_is_remembered_as_it_was(sqlite_store: Store) -> None:
+def test_leaderboard_at_every_commit_equals_the_one_then(sqlite_store: Store) -> None:
     field = Field(sqlite_store)
     then = []
     for game in field.plan(40):
@@ -26,7 +26,7 @@ def test_every_commit_is_remembered_as_it_was(sqlite_store: Store) -> None:
     assert sqlite_store.rating_history.leaderboard("loa", 0) == []
 
 
-def test_a_moment_is_the_last_commit_that_had_ended_by_then(sqlite_store: Store) -> None:
+def test_commit_at_returns_last_ended_commit(sqlite_store: Store) -> None:
     field = Field(sqlite_store)
     field.play(10)
     last = sqlite_store.results.last_commit()
@@ -35,7 +35,7 @@ def test_a_moment_is_the_last_commit_that_had_ended_by_then(sqlite_store: Store)
     assert sqlite_store.rating_history.commit_at("nothing", datetime(2999, 1, 1, tzinfo=UTC)) == 0
 
 
-def test_retired_versions_are_hidden_unless_asked_for(sqlite_store: Store) -> None:
+def test_leaderboard_hides_retired_versions_by_default(sqlite_store: Store) -> None:
     field = Field(sqlite_store)
     field.play(20)
     last = sqlite_store.results.last_commit()

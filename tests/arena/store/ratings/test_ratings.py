@@ -11,7 +11,7 @@ from referee.ratings.trueskill import PROVISIONAL_GAMES
 from tests.arena.field import Field, record_of
 
 
-def test_leaderboard_in_pages(store: Store, field: Field) -> None:
+def test_leaderboard_pages_are_consistent(store: Store, field: Field) -> None:
     field.play(30)
     whole = store.ratings.leaderboard("loa").items
     assert [line.place for line in whole] == [1, 2, 3, 4]
@@ -41,14 +41,14 @@ def test_provisional_lines_have_no_rank(store: Store, field: Field) -> None:
     )
 
 
-def test_retired_versions_are_hidden(store: Store, field: Field) -> None:
+def test_leaderboard_hides_retired_versions(store: Store, field: Field) -> None:
     field.play(8)
     store.versions.retire(field.versions[0].id or 0)
     assert "ada v1" not in [line.name for line in store.ratings.leaderboard("loa").items]
     assert "ada v1" in [line.name for line in store.ratings.leaderboard("loa", with_retired=True).items]
 
 
-def test_the_line_of_a_version(store: Store, field: Field) -> None:
+def test_changes_return_one_line_per_game(store: Store, field: Field) -> None:
     records = [record for record in field.play(30) if "ada v1" in (record.first, record.second)]
     ada = field.versions[0].id or 0
     lines = store.ratings.changes(ada, "loa", limit=500).items
@@ -65,7 +65,7 @@ def test_the_line_of_a_version(store: Store, field: Field) -> None:
     assert store.ratings.changes(ada, "loa", limit=3, after=page.next).items == lines[3:6]
 
 
-def test_average_opponent(store: Store, field: Field) -> None:
+def test_leaderboard_averages_opponents(store: Store, field: Field) -> None:
     records = field.play(30)
     met: dict[int, list[float]] = {}
     for record in records:
@@ -80,14 +80,14 @@ def test_average_opponent(store: Store, field: Field) -> None:
     assert all(abs(line.opponents - own[line.version_id]) > 0.01 for line in lines)
 
 
-def test_an_even_game_is_half_a_point_each(store: Store, field: Field) -> None:
+def test_draw_counts_half_a_point(store: Store, field: Field) -> None:
     for game in field.plan(2):
         store.results.commit(record_of(game, winner="draw"))
     lines = store.ratings.leaderboard("loa").items
     assert sum(line.score for line in lines) == pytest.approx(len(lines) / 2)
 
 
-def test_ratings_before_and_after_a_tournament(store: Store, field: Field) -> None:
+def test_of_tournament_returns_ratings_before_and_after(store: Store, field: Field) -> None:
     field.play(30)
     found = store.ratings.of_tournament(field.tournament_id)
     assert len(found) == len(field.versions)

@@ -1,4 +1,4 @@
-"""A rebuild can be killed and continued, shows nothing before its end, and gives way to one that came first."""
+"""Rebuilds: resumable after a kill, invisible until the end, yielding to one that finished first."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ QUERIES = (
 
 
 class KilledError(Exception):
-    """Stands for the end of the process."""
+    """Simulates the end of the process."""
 
 
 def numbers(store: Store) -> list[list[Any]]:
-    """All ratings and what changed them."""
+    """Return all ratings and rating changes."""
     with store.reading() as session:
         return [list(map(tuple, session.execute(text(query)))) for query in QUERIES]
 
 
 def left(store: Store) -> list[int]:
-    """What unfinished rebuilds have left: how far each came."""
+    """Return the progress of unfinished rebuilds."""
     with store.reading() as session:
         if not (found := list(session.scalars(text("SELECT last FROM rebuilds")))):
             assert not session.scalar(text("SELECT count(*) FROM rebuilt_changes"))
@@ -38,7 +38,7 @@ def left(store: Store) -> list[int]:
 
 
 def falsify(store: Store) -> None:
-    """Make every stored number wrong, and a change or two missing or too many."""
+    """Falsify every stored number, and delete or add some changes."""
     with store.writing() as session:
         session.execute(text("UPDATE rating_changes SET mu = mu + 1"))
         session.execute(text("UPDATE ratings SET mu = mu + 1"))
@@ -46,7 +46,7 @@ def falsify(store: Store) -> None:
 
 
 def kill_at(games: int) -> Callable[[int, int], None]:
-    """A listener that ends the rebuild after so many games."""
+    """Return a progress callback that ends the rebuild after this many games."""
 
     def tell(done: int, _total: int) -> None:
         if done >= games:
@@ -57,7 +57,7 @@ def kill_at(games: int) -> Callable[[int, int], None]:
 
 @pytest.fixture
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Small portions; a line for every game that TrueSkill rated in a rebuild."""
+    """Use small portions, and record every game that TrueSkill rates in a rebuild."""
     found: list[int] = []
     plain = trueskill.update
 
@@ -70,37 +70,37 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
-def test_rebuild_killed_continues_where_it_stood(store: Store, field: Field, computed: list[int]) -> None:
+def test_killed_rebuild_resumes(store: Store, field: Field, computed: list[int]) -> None:
     field.play(40)
     right = numbers(store)
     falsify(store)
     wrong = numbers(store)
     with pytest.raises(KilledError):
         store.ratings.rebuild(kill_at(21))
-    assert numbers(store) == wrong, "until its end everybody sees the old ratings"
+    assert numbers(store) == wrong, "until the end, readers see the old ratings"
     assert left(store) == [21]
     computed.clear()
     told: list[tuple[int, int]] = []
     assert store.ratings.rebuild(lambda done, total: told.append((done, total))) == 40
-    assert len(computed) == 19, "those before are read, not computed again"
+    assert len(computed) == 19, "earlier changes are read, not computed again"
     assert told == [(21, 40), (28, 40), (35, 40), (40, 40)]
     assert numbers(store) == right
     assert left(store) == []
 
 
-def test_rebuild_killed_takes_in_what_was_committed_since(store: Store, field: Field, computed: list[int]) -> None:
+def test_resumed_rebuild_includes_new_commits(store: Store, field: Field, computed: list[int]) -> None:
     field.play(20)
     falsify(store)
     with pytest.raises(KilledError):
         store.ratings.rebuild(kill_at(14))
     field.play(10, first_sequence=21)
     store.results.undo({store.games.latest().items[0].id: "wrong"})
-    assert left(store) == [], "with other results, the rebuild would be another one"
+    assert left(store) == [], "an undo discards the unfinished rebuild"
     assert store.ratings.rebuild() == 29
     assert store.ratings.check() == []
 
 
-def test_rebuild_with_commits_meanwhile_takes_them_in(store: Store, field: Field, computed: list[int]) -> None:
+def test_rebuild_includes_concurrent_commits(store: Store, field: Field, computed: list[int]) -> None:
     field.play(15)
     falsify(store)
     more = iter([lambda: field.play(5, first_sequence=16)])
@@ -113,7 +113,7 @@ def test_rebuild_with_commits_meanwhile_takes_them_in(store: Store, field: Field
     assert store.ratings.check() == []
 
 
-def test_rebuild_overtaken_by_another_changes_nothing(store: Store, field: Field, computed: list[int]) -> None:
+def test_overtaken_rebuild_changes_nothing(store: Store, field: Field, computed: list[int]) -> None:
     field.play(20)
     right = numbers(store)
     falsify(store)
@@ -128,7 +128,7 @@ def test_rebuild_overtaken_by_another_changes_nothing(store: Store, field: Field
     assert left(store) == []
 
 
-def test_undo_computes_only_the_games_since(store: Store, field: Field, computed: list[int]) -> None:
+def test_undo_computes_only_later_games(store: Store, field: Field, computed: list[int]) -> None:
     records = field.play(30)
     computed.clear()
     wrong = [records[number].id for number in (24, 27)]
@@ -139,7 +139,7 @@ def test_undo_computes_only_the_games_since(store: Store, field: Field, computed
     assert store.ratings.of_game(wrong[0]) == {}
 
 
-def test_undo_killed_leaves_the_result(
+def test_killed_undo_keeps_the_result(
     store: Store, field: Field, computed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     records = field.play(30)

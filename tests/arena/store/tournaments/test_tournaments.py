@@ -11,7 +11,7 @@ from arena.store.base.models import Schedule, Tournament
 from tests.arena.field import START, Field
 
 
-def test_states_follow_one_another(store: Store, field: Field) -> None:
+def test_move_allows_only_following_states(store: Store, field: Field) -> None:
     number = field.tournament_id
     assert field.tournament.started_at is not None
     for state in ("paused", "running", "draining", "paused", "running", "finished"):
@@ -27,7 +27,7 @@ def test_states_follow_one_another(store: Store, field: Field) -> None:
     assert store.tournaments.counts() == {"finished": 1}
 
 
-def test_entries(store: Store, field: Field) -> None:
+def test_enter_and_withdraw_entries(store: Store, field: Field) -> None:
     entries = store.tournaments.entries(field.tournament_id)
     assert [(entry.seat, entry.name) for entry in entries] == [
         (0, "ada v1"),
@@ -44,7 +44,7 @@ def test_entries(store: Store, field: Field) -> None:
     assert store.tournaments.entries(field.tournament_id)[-1].withdrawn is not None
 
 
-def test_lists_are_latest_first(store: Store, field: Field) -> None:
+def test_page_is_latest_first(store: Store, field: Field) -> None:
     for days in range(1, 6):
         field.add_tournament("tablut" if days % 2 else "loa", start_time=START + timedelta(days=days))
     field.add_tournament(start_time=START + timedelta(days=5))  # the same time: the later one first
@@ -64,7 +64,7 @@ def test_lists_are_latest_first(store: Store, field: Field) -> None:
     assert len(store.tournaments.in_states("running", "paused")) == 7
 
 
-def test_due(store: Store, field: Field) -> None:
+def test_due_returns_tournaments_to_start(store: Store, field: Field) -> None:
     def add(minutes: int) -> None:
         store.tournaments.add(
             Tournament(
@@ -85,7 +85,7 @@ def test_due(store: Store, field: Field) -> None:
     assert [tournament.start_time.minute for tournament in due] == [1, 5]
 
 
-def test_a_schedule_fires_once(store: Store, field: Field) -> None:
+def test_schedule_fires_once(store: Store, field: Field) -> None:
     schedule = store.schedules.add(
         Schedule(name="daily", cron="0 3 * * *", next_fire=START, created_by=field.user_id, template={"family": "loa"})
     )

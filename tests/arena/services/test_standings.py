@@ -1,4 +1,4 @@
-"""The tables of tournaments, kept in memory as long as nothing has happened in them."""
+"""Standings of tournaments, cached while nothing changes in them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from arena.services import Arena, table
+from arena.services import Arena, standings, standings_cache
 from arena.store.base.models import Tournament
 from tests.arena.field import START, Field, record_of
 
@@ -25,7 +25,7 @@ def cup(field: Field) -> int:
         **{name: SETTINGS[name] for name in names},
         variant="standard",
         pool="loa",
-        start_time=START,
+        starts=START,
         created_by=field.user_id,
         settings=SETTINGS,
     )
@@ -35,16 +35,16 @@ def cup(field: Field) -> int:
     return found
 
 
-def points(found: table.Table) -> dict[str, float]:
+def points(found: standings_cache.TournamentStandings) -> dict[str, float]:
     return {line.name: line.points for line in found.standing.lines}
 
 
-def test_a_table_is_made_once_while_its_tournament_stands_still(arena: Arena, field: Field) -> None:
+def test_unchanged_tournament_is_read_from_the_cache(arena: Arena, field: Field) -> None:
     mine, other = cup(field), cup(field)
     field.play(4, mine)
-    found = table.read(arena, mine)
+    found = standings.read(arena, mine)
     field.play(4, other)
-    assert table.read(arena, mine) is found, "what happens elsewhere is no reason to make it anew"
+    assert standings.read(arena, mine) is found, "changes in other tournaments do not invalidate it"
     assert sum(points(found).values()) == 4
 
 
@@ -58,49 +58,49 @@ def test_a_table_is_made_once_while_its_tournament_stands_still(arena: Arena, fi
     ],
     ids=["a result", "more games", "a withdrawal", "another state"],
 )
-def test_what_happens_in_a_tournament_is_in_its_table(
+def test_changed_tournament_is_computed_again(
     arena: Arena, field: Field, happen: Callable[[Field, int], object]
 ) -> None:
     mine = cup(field)
     field.play(2, mine)
-    before = table.read(arena, mine)
+    before = standings.read(arena, mine)
     happen(field, mine)
-    found = table.read(arena, mine)
+    found = standings.read(arena, mine)
     assert found is not before
-    assert found == table.TableCache().table(arena.store, mine)
+    assert found == standings_cache.StandingsCache().read(arena.store, mine)
 
 
-def test_a_result_that_is_undone_and_played_again_counts_anew(arena: Arena, field: Field) -> None:
+def test_replayed_result_is_counted(arena: Arena, field: Field) -> None:
     mine = cup(field)
     (game,) = field.plan(1, mine)
     arena.store.results.commit(record_of(game, winner="first"))
-    assert points(table.read(arena, mine))[game.spec.first.name] == 1
+    assert points(standings.read(arena, mine))[game.spec.first.name] == 1
     arena.store.results.undo({game.id: "wrong"})
     arena.store.results.commit(record_of(game, winner="second"))
-    assert points(table.read(arena, mine))[game.spec.first.name] == 0
+    assert points(standings.read(arena, mine))[game.spec.first.name] == 0
 
 
-def test_few_tables_are_kept(arena: Arena, field: Field) -> None:
-    arena.tables = table.TableCache(2)
+def test_cache_evicts_the_least_recently_read(arena: Arena, field: Field) -> None:
+    arena.standings = standings_cache.StandingsCache(2)
     one, two, three = (cup(field) for _ in range(3))
-    found = table.read(arena, one)
-    table.read(arena, two)
-    assert table.read(arena, one) is found
-    table.read(arena, three)
-    assert table.read(arena, one) is found, "the one that was read longest ago has gone"
-    table.read(arena, two)
-    table.read(arena, three)
-    assert table.read(arena, one) is not found
+    found = standings.read(arena, one)
+    standings.read(arena, two)
+    assert standings.read(arena, one) is found
+    standings.read(arena, three)
+    assert standings.read(arena, one) is found, "the least recently read one was evicted"
+    standings.read(arena, two)
+    standings.read(arena, three)
+    assert standings.read(arena, one) is not found
 
 
-def test_results_are_counted_by_the_rules_that_the_lot_and_handicaps_made(arena: Arena, field: Field) -> None:
+def test_results_are_counted_by_rules(arena: Arena, field: Field) -> None:
     mine = cup(field)
     records = field.play(4, mine)
     counted = {(options_of, winner): games for _, options_of, winner, games in _counted(arena, mine)}
     assert sum(counted.values()) == 4
     for winner in ("first", "second", "draw"):
         assert counted.get(("{}", winner), 0) == sum(record.winner == winner for record in records)
-    assert table.read(arena, mine).rules == (), "all games have the same rules"
+    assert standings.read(arena, mine).rules == (), "all games have the same rules"
 
 
 def _counted(arena: Arena, tournament: int) -> list[tuple[str, str, str, int]]:
@@ -108,7 +108,7 @@ def _counted(arena: Arena, tournament: int) -> list[tuple[str, str, str, int]]:
     return [(variant, str(options), winner, games) for variant, options, winner, games in found]
 
 
-def test_wins_are_those_of_the_sides_whoever_moves_first() -> None:
+def test_wins_by_rules_are_keyed_by_side() -> None:
     rows = [
         ("bell", {"first_player": "defenders"}, "draw", 1),
         ("bell", {"first_player": "defenders"}, "first", 4),
@@ -117,7 +117,7 @@ def test_wins_are_those_of_the_sides_whoever_moves_first() -> None:
     ]
     store = SimpleNamespace(results=SimpleNamespace(by_options=lambda tournament: rows))
     cup = Tournament(id=1, name="cup", family="tablut", settings={"sides": "random"})
-    turned, usual = table.by_rules(store, cup)  # type: ignore[arg-type]
+    turned, usual = standings_cache.by_rules(store, cup)  # type: ignore[arg-type]
     assert (turned.text, turned.games, turned.draws) == ("bell first_player=defenders", 5, 1)
     assert (turned.won, usual.won) == ({"attackers": 0, "defenders": 4}, {"attackers": 3, "defenders": 2})
-    assert table.by_rules(store, Tournament(id=1, family="tablut", settings={})) == ()  # type: ignore[arg-type]
+    assert standings_cache.by_rules(store, Tournament(id=1, family="tablut", settings={})) == ()  # type: ignore[arg-type]

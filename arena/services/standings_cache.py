@@ -1,4 +1,4 @@
-"""The tables of a tournament: its standings, and everybody against everybody."""
+"""Standings and crosstable of a tournament, cached while the state of the tournament is unchanged."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cachetools import LRUCache
 
 from arena.store import Store
 from arena.store.base.models import Tournament
-from arena.store.games.results import Result
+from arena.store.games.results import FinishedGame
 from arena.tournaments import crosstable
 from arena.tournaments.settings import SettingsError
 from arena.tournaments.standing import StandingTable, by_points, standing
@@ -22,19 +22,16 @@ from referee.ratings.standings import forfeits
 from referee.rules import load
 from referee.rules.core import SIDES
 
-if TYPE_CHECKING:
-    from arena.services.arena import Arena
-
-KEPT = 8
-"""Tables kept in memory: one of 10,000 games takes some megabytes."""
+CACHE_SIZE = 8
+"""Number of cached tournaments; one with 10,000 games takes some megabytes."""
 
 OVER = ("finished", "cancelled")
-"""States in which a tournament's tables are final, unless it is extended."""
+"""States in which the standings are final, unless the tournament is extended."""
 
 
 @dataclass(frozen=True, slots=True)
 class RulesLine:
-    """How the games by one set of rules ended, where the lot or handicaps make several: who won, by its side's name."""
+    """Results under one set of rules; random rules and handicaps give several. `won` is keyed by side name."""
 
     variant: str
     options: dict[str, Any]
@@ -44,40 +41,40 @@ class RulesLine:
 
     @property
     def text(self) -> str:
-        """The variant and its options, as people write them."""
+        """The variant and its options in readable form."""
         options = (f"{name}={str(value).lower()}" for name, value in self.options.items())
         return " ".join([self.variant, *options])
 
 
 @dataclass(frozen=True)
-class Table:
-    """A tournament with its results as of now, and the standings that follow from them."""
+class TournamentStandings:
+    """A tournament with its current results and the standings that follow from them."""
 
     tournament: Tournament
-    results: Sequence[Result]
+    results: Sequence[FinishedGame]
     standing: StandingTable
     rules: Sequence[RulesLine] = ()
-    """What handicaps and the lot did to the results; empty where all games are played by the same rules."""
+    """Results by set of rules; empty if all games use the same rules."""
 
     @property
     def is_final(self) -> bool:
-        """Whether all games are done."""
+        """True once all games are done."""
         return self.tournament.state in OVER
 
     @property
     def findings(self) -> dict[str, Any] | None:
-        """What the results of a finished tournament say beyond strengths; None before that, and of few bots."""
+        """Statistical findings of a finished tournament; None before its end, and with few bots."""
         return self.tournament.findings or None if self.tournament.state == "finished" else None
 
     @cached_property
     def comparison(self) -> Comparison | None:
-        """What every pair scored beside what strengths let expect; None before the end."""
+        """Scores of all pairs compared with those expected from their strengths; None before the end."""
         standing = self.standing
         return Comparison(standing.results, standing.strengths, standing.sided) if self.is_final else None
 
     @cached_property
     def forfeits(self) -> Counter[str]:
-        """How many games each bot lost by its own fault."""
+        """Number of games that each bot forfeited."""
         return forfeits(self.results)
 
     @cached_property
@@ -86,39 +83,34 @@ class Table:
         return crosstable.rows(self.results, self.standing.lines)
 
     def block(self, rows: slice, columns: slice) -> list[crosstable.Row]:
-        """Some rows of it, each with some columns: those of all take long to make where there are many bots."""
+        """Return some rows and columns of the crosstable; the whole one takes long with many bots."""
         order = self.standing.lines
         return crosstable.rows(self.results, order[rows], order[columns])
 
 
-class TableCache:
-    """The tables last read. One is good as long as its tournament stands where it stood; others change nothing."""
+class StandingsCache:
+    """Cache of recently read standings; an entry is valid while the state of its tournament is unchanged."""
 
-    def __init__(self, size: int = KEPT) -> None:
-        self._kept: LRUCache[int, tuple[tuple[Any, ...], Table]] = LRUCache(size)
+    def __init__(self, size: int = CACHE_SIZE) -> None:
+        self._kept: LRUCache[int, tuple[tuple[Any, ...], TournamentStandings]] = LRUCache(size)
         self._lock = Lock()
 
-    def table(self, store: Store, tournament_id: int) -> Table:
-        """The table as of now. Raises NotFoundError."""
-        # The state is read before the results: when it says "over", all results are there.
+    def read(self, store: Store, tournament_id: int) -> TournamentStandings:
+        """Return the current standings. Raises NotFoundError."""
+        # Read the state before the results: if the tournament is over, all results are then complete.
         tournament = store.tournaments.get(tournament_id)
-        mark = _mark(store, tournament)
+        state = _state(store, tournament)
         with self._lock:
-            before, table = self._kept.get(tournament_id, (None, None))
-        if table is None or before != mark:
-            table = _made(store, tournament)
+            before, standings = self._kept.get(tournament_id, (None, None))
+        if standings is None or before != state:
+            standings = _build(store, tournament)
         with self._lock:
-            self._kept[tournament_id] = mark, table
-        return table
+            self._kept[tournament_id] = state, standings
+        return standings
 
 
-def read(arena: Arena, tournament_id: int) -> Table:
-    """The tables of a tournament as of now. Raises NotFoundError."""
-    return arena.tables.table(arena.store, tournament_id)
-
-
-def _mark(store: Store, tournament: Tournament) -> tuple[Any, ...]:
-    """Where a tournament stands, in few words: equal marks, equal tables."""
+def _state(store: Store, tournament: Tournament) -> tuple[Any, ...]:
+    """Return the state of a tournament for comparison: equal states mean equal standings."""
     assert tournament.id is not None
     counts = store.games.counts(tournament.id)
     over = [counts.pop(state, 0) for state in ("finished", "void", "cancelled")]
@@ -127,18 +119,18 @@ def _mark(store: Store, tournament: Tournament) -> tuple[Any, ...]:
     return tournament.model_dump(), entries, over, sum(counts.values()), results
 
 
-def _made(store: Store, tournament: Tournament) -> Table:
+def _build(store: Store, tournament: Tournament) -> TournamentStandings:
     assert tournament.id is not None
     outlines, results = store.results.with_outlines(tournament.id)
     try:
         found = standing(store, tournament.id, outlines)
     except SettingsError:
         found = by_points(store, tournament.id, results)
-    return Table(tournament, results, found, by_rules(store, tournament))
+    return TournamentStandings(tournament, results, found, by_rules(store, tournament))
 
 
 def by_rules(store: Store, tournament: Tournament) -> tuple[RulesLine, ...]:
-    """How the games ended by each set of rules, where the lot or handicaps make several; else nothing."""
+    """Return the results by set of rules; empty if all games use the same rules."""
     settings = tournament.settings
     if settings.get("sides") != "random" and not any(one.get("rule_options") for one in settings.get("handicaps", ())):
         return ()
