@@ -22,7 +22,7 @@ from arena.store.base.errors import EmptyDatabaseError, SchemaError, translated
 if TYPE_CHECKING:
     from alembic.config import Config
 
-_FOLDER = Path(models.__file__).parents[1] / "migrations"
+_FOLDER = Path(models.__file__).parents[2] / "migrations"
 FIRST = 1001
 """Number of the first revision. Those before 1.0 were 0001 to 0012 and cannot be upgraded."""
 _LOCK = 0x6172656E61
