@@ -238,7 +238,7 @@ def placements(draw: st.DrawFn) -> str:
 
 @given(placements(), options)
 @settings(max_examples=100, deadline=None)
-def test_kernel_agrees_with_the_naive_rules_on_any_heap_of_pieces(text: str, chosen: dict[str, Value]) -> None:
+def test_kernel_agrees_with_the_naive_rules_on_any_pieces(text: str, chosen: dict[str, Value]) -> None:
     ruleset = RULES.settle("standard", chosen)
     compare(Position(ruleset, RULES.notation.read_position(text, None)))  # a reader would refuse some of them
 
@@ -325,13 +325,13 @@ def test_freezing(position: str, frozen: set[str]) -> None:
     assert {cell for cell, words in marks.items() if "frozen" in words} == frozen
 
 
-def test_nothing_neutralises_in_classical_rules() -> None:
+def test_no_piece_neutralises_an_immobilizer_in_classical_rules() -> None:
     position = at("4k3/8/3B4/3m4/2P1N3/8/8/4K3", "classical")
     assert {"c4c4", "d6d6", "e4e4"} <= set(position.texts)
     assert not {"c4c3", "e4e3"} & set(position.texts)
 
 
-def test_suicide_takes_nobody_and_resets_the_counter() -> None:
+def test_suicide_captures_nothing_and_resets_the_counter() -> None:
     position = at("7k/8/8/8/PpP5/8/1m6/4K3 w 7 9", suicide=True)
     assert "c4c4" not in position.texts
     position = at("7k/8/8/2P5/1pPp1P2/3m4/8/7K w 7 9", suicide=True)
@@ -450,12 +450,12 @@ def test_numbered_starts() -> None:
         "random-symmetric#٣",
     ],
 )
-def test_numbers_that_do_not_exist(name: str) -> None:
+def test_unknown_row_numbers_are_rejected(name: str) -> None:
     with pytest.raises(ParseError):
         RULES.settle(name)
 
 
-def test_a_number_and_an_option_may_not_disagree() -> None:
+def test_row_number_that_contradicts_an_option_is_rejected() -> None:
     assert RULES.settle("random-symmetric#5", {"index": 5}).values["index"] == 5
     with pytest.raises(ParseError, match="index"):
         RULES.settle("random-symmetric#5", {"index": 6})
@@ -607,7 +607,7 @@ def test_an_ambiguous_move_names_its_meanings() -> None:
         position.read("Ne5")
 
 
-def test_illegal_moves_are_told_from_malformed_ones() -> None:
+def test_illegal_and_malformed_moves_raise_different_errors() -> None:
     with pytest.raises(IllegalMoveError):
         Position.start(PURE).play("a1a2")
 
@@ -639,7 +639,7 @@ def test_games_of_all_forms_are_read() -> None:
 
 @pytest.mark.parametrize("form", RULES.formats, ids=lambda form: form.name)
 @pytest.mark.parametrize("variant", ["classical", "random-symmetric#77"])
-def test_games_are_read_back(form: GameFormat, variant: str) -> None:
+def test_written_games_are_read_again(form: GameFormat, variant: str) -> None:
     rng, rules = random.Random(5), RULES.settle(variant)
     moves: list[str] = []
     position = Position.start(rules)
@@ -741,7 +741,7 @@ def test_evaluation() -> None:
     assert 5_000 < kernel.evaluate(heap, PURE.config) < 10_000
 
 
-def test_what_a_search_goes_by_is_fair_and_knows_stuck_pieces() -> None:
+def test_quiet_eval_is_symmetric_and_scores_frozen_pieces() -> None:
     def still_at(text: str) -> int:
         return int(quiet_eval(PURE.read(text), PURE.config, ASKED))
 
@@ -829,7 +829,7 @@ def test_positions_without_check_are_read(board: str, mover: str, options: dict)
     assert ruleset.write(ruleset.read(f"{board} {mover}")) == f"{board} {mover} 0 1"
 
 
-def test_a_king_that_could_be_taken_at_once() -> None:
+def test_position_with_the_waiting_king_in_check_is_rejected() -> None:
     """White's withdrawer next to Black's king would take it by going away: only Black may be to move."""
     ruleset = load("baroque").settle()
     board = "8/8/8/3kQ3/8/8/8/7K"
@@ -859,7 +859,7 @@ def test_captures_in_words(position: str, move: str, said: str) -> None:
     assert told.startswith(said) if said else told == ""
 
 
-def test_a_game_text_tells_captures_and_reads_them_back() -> None:
+def test_game_text_describes_captures_and_is_read_again() -> None:
     ruleset = load("baroque").settle()
     position = ruleset.write(ruleset.read("7k/5ppp/2N5/2n5/3rB3/8/PPP5/K7 w"))
     game = GameText(("c2c4",), position=position, marks={1: "!"}, comments={1: "a fine pinch"})

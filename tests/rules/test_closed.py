@@ -100,5 +100,5 @@ def read(path: str) -> str:
         ('add(epilog=examples(("arena bot list --family loa",)))', False),
     ],
 )
-def test_what_counts(source, is_offence):
+def test_closed_check_finds_family_names(source, is_offence):
     assert bool(list(offences(source))) is is_offence

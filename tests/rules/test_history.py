@@ -70,14 +70,14 @@ def test_the_gap_is_to_the_last_occurrence_not_to_the_first() -> None:
 
 
 @pytest.mark.parametrize(("repetition", "last"), [(2, 4), (3, 8), (4, 12)])
-def test_the_position_after_which_the_game_ends_is_the_first_that_stood_so_often(repetition: int, last: int) -> None:
+def test_game_ends_at_the_first_position_that_occurs_often_enough(repetition: int, last: int) -> None:
     line = LineOfPlay(LOA.settle(options={"repetition": repetition}))
     found = play(line, *(TOUR * 4)[:last])
     assert found == [None] * (last - 1) + [Outcome("draw", Termination.REPETITION)]
     assert not line.is_legal(line.position().read("b1b3")), "the game is over"
 
 
-def test_a_line_knows_what_is_legal_and_what_it_holds() -> None:
+def test_line_of_play_reports_legality_and_its_position() -> None:
     ruleset = LOA.settle()
     line = LineOfPlay(ruleset)
     codes = line.legal().tolist()

@@ -491,7 +491,7 @@ def test_malformed_positions(variant: str, text: str, problem: str) -> None:
     assert caught.value.hint
 
 
-def test_other_programs_letters_are_read() -> None:
+def test_piece_letters_of_other_programs_are_read() -> None:
     standard = str(at())
     first = GOOD.replace("b", "L").replace("w", "l")
     assert str(at(f"{first} w - - 0 1")) == standard
@@ -571,14 +571,14 @@ def test_malformed_game_texts(text: str, index: int) -> None:
         GameText(("c8c6", "a6c4") * 80),
     ],
 )
-def test_written_games_are_read_back(game: GameText) -> None:
+def test_written_loa_games_are_read_again(game: GameText) -> None:
     ruleset = RULES.settle()
     text = RULES.formats[0].write(game, ruleset)
     assert read_games(text) == [game]
     assert max(map(len, text.splitlines())) <= 120
 
 
-def test_several_written_games_are_read_back() -> None:
+def test_several_written_games_are_read_again() -> None:
     ruleset = RULES.settle()
     games = [GameText(("b1b3",), result="1-0"), GameText((), tags={"Event": "e"}), GameText(("b1b3", "h4f2"))]
     assert read_games("".join(RULES.formats[0].write(game, ruleset) for game in games)) == games
@@ -618,7 +618,7 @@ def test_evaluation_is_symmetric_and_bounded(variant: str) -> None:
         position = position.play(chance.choice(position.moves)) if position.moves else at(variant=variant)
 
 
-def test_evaluation_knows_what_is_won() -> None:
+def test_evaluation_scores_won_positions() -> None:
     assert at("8/8/3bb3/4w3/8/8/w7/8 b - 9").state is not None
     for text, expected in (
         ("8/8/3bb3/4w3/8/8/w7/8 b - 9", 15_000),
@@ -781,7 +781,7 @@ def test_the_limit_counts_plies_of_this_game_only() -> None:
 
 
 @pytest.mark.parametrize("variant", ["standard", "scrambled-eggs"])
-def test_traits_say_what_wins_at_once_and_are_alike_in_every_image_of_the_board(variant: str) -> None:
+def test_linear_features_find_immediate_wins_and_are_tied_in_every_image(variant: str) -> None:
     ruleset, lot = RULES.settle(variant), random.Random(1)
     config, found = ruleset.config, np.zeros(kernel.MAX_LINEAR_FEATURES, dtype=np.int64)
 

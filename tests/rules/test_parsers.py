@@ -140,7 +140,7 @@ def test_setups(family):
 
 
 @pytest.mark.parametrize("family", families())
-def test_names_and_values(family):
+def test_variant_and_option_texts_are_read_or_refused(family):
     rules = load(family)
     names = [variant.name for variant in rules.variants]
 

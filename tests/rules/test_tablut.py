@@ -394,7 +394,7 @@ def test_perpetual_raichi_needs_a_way_at_every_turn_of_the_last_cycle() -> None:
 
 
 @pytest.mark.parametrize(("loss", "first"), [("draw", "attackers"), ("loss", "attackers"), ("loss", "defenders")])
-def test_repetition_may_lose_for_who_completes_it(loss: str, first: str) -> None:
+def test_repetition_result_loss_is_for_the_side_that_completes_it(loss: str, first: str) -> None:
     ruleset = RULES.settle("bell", {"repetition_result": loss, "first_player": first})
     cycle = ["a4a3", "c5c4", "a3a4", "c4c5"]
     if first == "defenders":
@@ -407,7 +407,7 @@ def test_repetition_may_lose_for_who_completes_it(loss: str, first: str) -> None
 # Rules, variants, starts ---------------------------------------------------------------------------------------------
 
 
-def test_options_stand_in_the_order_of_the_configuration() -> None:
+def test_options_have_the_order_of_the_config() -> None:
     for number, option in enumerate(RULES.options):
         assert getattr(place, option.name.upper()) == number
     for name, value, number in [
@@ -430,7 +430,7 @@ def test_options_stand_in_the_order_of_the_configuration() -> None:
         assert RULES.option(name).encode(value) == number
 
 
-def test_reasons_stand_in_the_order_of_the_kernel() -> None:
+def test_reasons_have_the_order_of_the_kernel() -> None:
     from referee.rules.tablut import kernel_board
 
     names = [
@@ -564,7 +564,7 @@ def test_refused_positions(text: str, index: int) -> None:
     assert caught.value.hint
 
 
-def test_people_see_captures_and_the_king() -> None:
+def test_display_moves_name_captures_and_the_king() -> None:
     ruleset = RULES.settle()
     state = ruleset.read("2t6/9/tT1Tt4/2T6/2t6/9/9/6K2/9 a 0 0")
     assert display_move(read_move("c1c3"), state, ruleset.config) == "c1-c3xb3/c4/d3"
@@ -721,7 +721,7 @@ def test_plain_games_that_cannot_be_read(text: str) -> None:
 
 @pytest.mark.parametrize("form", RULES.formats, ids=lambda form: form.name)
 @pytest.mark.parametrize("seed", range(12))
-def test_games_come_back_as_they_were_written(form: Any, seed: int) -> None:
+def test_written_tablut_games_round_trip(form: Any, seed: int) -> None:
     rng = random.Random(seed)
     presets = [variant.name for variant in RULES.variants]
     ruleset = RULES.settle(presets[seed % len(presets)], {"king_max_step": seed % 3, "max_plies": 200})
@@ -787,7 +787,7 @@ def score(text: str, variant: str = "bell") -> int:
     return int(RULES.kernel.evaluate(ruleset.read(text), ruleset.config))
 
 
-def test_evaluation_knows_what_wins() -> None:
+def test_evaluation_scores_winning_moves() -> None:
     assert abs(score(f"{START} a 0 0")) < 300
     assert score("4K4/9/9/9/1t5t1/9/2T6/9/4t4 a 0 0") < -18_000
     assert score("9/9/9/9/1t5t1/9/2T6/9/4t4 d 0 0") < -18_000
@@ -879,14 +879,14 @@ def test_the_kernel_is_the_same_without_compilation() -> None:
     assert outputs[0] == outputs[1]
 
 
-def test_the_sides_have_their_own_words_whoever_moves_first() -> None:
+def test_side_names_do_not_depend_on_the_first_player() -> None:
     bell, ashton = RULES.settle("bell"), RULES.settle("ashton")
     assert (bell.sides, ashton.sides) == (("Attackers", "Defenders"), ("Defenders", "Attackers"))
     assert (bell.side_named("moscovites"), ashton.side_named("Moscovites"), bell.side_named("white")) == (0, 1, None)
     assert ashton.side_named("first") == bell.side_named("FIRST") == 0
 
 
-def test_raichi_and_tuichi_stand_in_the_move_list() -> None:
+def test_move_list_contains_raichi_and_tuichi() -> None:
     game = GameText(("e2c2", "e4h4", "f9f7", "e3e2", "a6a8", "e5e3", "e8b8"), "bell", marks={6: "!"})
     text = PLAIN.write(game, RULES.settle())
     assert "3. a6a8 e5e3! tuichi 4. e8b8 tuichi" in text
