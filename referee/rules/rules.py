@@ -237,7 +237,7 @@ class Notation:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A phase before the main game. A bot without support for it takes part: the referee passes in its place.
+    """A phase before the main game. If a bot does not support it, the referee passes in its place.
 
     During the phase a pass (`Notation.pass_move`) is always legal; once it has ended it never returns.
     """
@@ -368,13 +368,13 @@ class Setups:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The visible effect of a move. `said` is text shown in addition to `Rules.explain`.
+    """The visible effect of a move. `description` is text shown in addition to `Rules.explain`.
 
     `line` are the cells of a row that moves as one, in its direction; `ejected` is the symbol pushed off the board at
     the end of the row. `between` are pairs of cells that captured the piece between them, or on their corners.
     """
 
-    said: str = ""
+    description: str = ""
     line: tuple[str, ...] = ()
     ejected: str = ""
     between: tuple[tuple[str, str], ...] = ()

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from referee.rules import families, load
-from referee.rules.draw import draw
 from referee.rules.position import Position
 from referee.rules.rules import Rules, Variant
+from referee.rules.text_board import draw
 
 SHOWN = 4
 """Plies shown with board and legal moves in the first variant of a group."""

@@ -15,7 +15,7 @@ from referee.rules.history import LineOfPlay
 from referee.rules.invariants import INVARIANTS, RECORD_INVARIANTS
 from referee.rules.perft import perft
 from referee.rules.position import Position
-from referee.rules.walk import legal, named, walk
+from referee.rules.random_walk import legal, named, walk
 from tests.rules.walks import positions, rulesets
 
 

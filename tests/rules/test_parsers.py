@@ -13,9 +13,9 @@ from referee.rules import families, load
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.gametags import MARKS
 from referee.rules.position import IllegalMoveError, Position
+from referee.rules.random_walk import named
 from referee.rules.rules import GameText
 from referee.rules.vectors import read_file
-from referee.rules.walk import named
 from tests.rules.walks import positions, rulesets
 
 VECTORS = Path(__file__).parent.parent / "data" / "vectors"

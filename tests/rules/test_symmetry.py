@@ -15,9 +15,9 @@ from referee.rules.loa import state as loa
 from referee.rules.pijersi import state as pijersi
 from referee.rules.pijersi.symmetry import _TOP
 from referee.rules.pijersi.tables import CELL_NAMES
+from referee.rules.random_walk import after, legal, named, walk
 from referee.rules.rules import Ruleset, State
 from referee.rules.symmetry import key_of, keys_of
-from referee.rules.walk import after, legal, named, walk
 from tests.rules.walks import positions
 
 

@@ -21,8 +21,8 @@ from referee.record import read_record
 from referee.roster import Roster
 from referee.rules import families, load, terminations
 from referee.rules.core import Kind, Outcome, Termination
-from referee.rules.draw import draw
 from referee.rules.position import Position
+from referee.rules.text_board import draw
 from referee.sandbox import Sandbox
 from referee.spec import GameSpec, PlannedGame
 from referee.verification import verify

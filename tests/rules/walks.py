@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 
 from referee.rules import load
+from referee.rules.random_walk import named, shuffled, values, walk
 from referee.rules.rules import Ruleset, State, Value
-from referee.rules.walk import named, shuffled, values, walk
 
 
 class Chosen(Ruleset):

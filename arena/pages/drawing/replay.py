@@ -21,8 +21,8 @@ from referee.clock import Clock
 from referee.record import GameRecord, Ply
 from referee.rules import load
 from referee.rules.core import ParseError, Side
+from referee.rules.ply_reference import read_ply
 from referee.rules.position import IllegalMoveError
-from referee.rules.reference import read_ply
 from referee.rules.rules import Rules, Ruleset
 from referee.spec import GameSpec, read_time_controls
 

@@ -27,8 +27,8 @@ from arena.store import Store
 from arena.store.games import GameLine
 from arena.store.page import write_cursor
 from referee.rules.core import ParseError, Side
-from referee.rules.draw import rows
 from referee.rules.rules import Rules
+from referee.rules.text_board import rows
 
 routes = web.RouteTableDef()
 _MAX_PLY = 100_000
