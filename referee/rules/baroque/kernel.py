@@ -870,8 +870,8 @@ def standing(u: Any, v: Any, e: Any, z: Any) -> Any:
 
 FROZEN, STUCK_KING, ONWARD, ROOM = 6, 12, 13, 14
 """Indices of the piece values after the first six, which are those of the pieces. FROZEN starts the losses of each kind
-when frozen; then follow the loss of a frozen king, the value of each rank that a pincer has advanced, and the loss
-for each empty square next to the own king.
+when frozen; STUCK_KING is the loss of a frozen king. ONWARD is the value of each rank that a pincer has advanced,
+ROOM the loss for each empty square next to the own king.
 """
 PIECE_VALUES = np.array([*WORTH, *(24 * value // 100 for value in WORTH), 0, 0, 0], dtype=np.int64)
 VALUE_GROUPS = np.array([0, 1, 2, 3, 4, 5, *[6] * len(WORTH), 7, 8, 9], dtype=np.int64)

@@ -27,7 +27,7 @@ LONG = 3**8
 DIAGONALS = 4 * LONG
 """First feature of the diagonals, after those of ranks and files."""
 PLACES, SIZES, STEPS = 15, 13, 64
-"""Half squares from edge to edge; numbers of pieces (0..12); mean distances, in eighths of a square."""
+"""Number of half squares from edge to edge, of piece counts (0..12), and of mean distances (in eighths of a square)."""
 GROUPS = DIAGONALS + TERNARY
 SPREAD = GROUPS + 2 * SIZES * SIZES
 CENTRE = SPREAD + 2 * SIZES * STEPS
