@@ -1,4 +1,4 @@
-"""What is particular to Abalone: its tactics, notations, starts, game texts, extremal boards and static score."""
+"""Abalone: tactics, notations, starts, game texts, extremal boards and static score."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def step(cell, way, times=1):
 
 
 def naive_moves(marbles, own):
-    """Move text to (marbles afterwards, ejected) for the side whose symbol is `own`."""
+    """Return move text to (marbles afterwards, ejected) for the side whose symbol is `own`."""
     found = {}
     for cell in CELLS:
         if marbles.get(cell) != own:
@@ -147,7 +147,7 @@ def test_perft_of_five_plies(start, leaves):
 
 
 def row_e(line, edge=False):
-    """The board with a row e as the rules draw it: X own, O enemy; `edge` puts its right end at e9."""
+    """Return the board with a row e as the rules draw it: X own, O enemy; `edge` puts its right end at e9."""
     line = line.rjust(9, ".") if edge else line.ljust(9, ".")
     return {(5, i + 1): {"X": "S", "O": "s"}[symbol] for i, symbol in enumerate(line) if symbol != "."}
 
@@ -298,7 +298,7 @@ def test_fields_may_be_left_out():
 
 
 def mirrors(board):
-    """The twelve images of a board under the symmetries of the hexagon."""
+    """Return the twelve images of a board under the symmetries of the hexagon."""
     images = []
     for turned in range(6):
         for flipped in (False, True):
@@ -391,7 +391,7 @@ def test_the_quiet_counter_starts_again_after_an_ejection():
 
 
 def test_the_most_moves_a_board_can_have():
-    """150 with 14 marbles a side; stripes of one colour have 264, and no board more than `MAX_MOVES`."""
+    """150 with 14 marbles a side; stripes of one colour have 264, and no board has more than `MAX_MOVES`."""
     for position, moves in (
         ("sssss/sss1ss/7/1SSSSSS1/s8/2SSSSS1/s6/1SSS1s/4s", 150),
         ("5/SSSSSS/7/SSSSSSSS/9/SSSSSSSS/7/SSSSSS/5", 264),
@@ -404,7 +404,7 @@ def test_the_most_moves_a_board_can_have():
 
 
 def test_game_427_there_and_back():
-    """The real game between Turlututu and picasso, won by White 6-3; the notation alone could not be stepped back."""
+    """The real game between Turlututu and picasso, won by White 6-3, played and undone with stored positions."""
     ruleset = RULES.settle("irish-daisy")
     end = Position.start(ruleset).play_all(GAME_427["moves"])
     assert str(end) == GAME_427["final_position"]
@@ -444,7 +444,7 @@ def test_game_427_as_text(form, options):
 
 
 def test_a_game_read_backwards():
-    """Each move puts the marbles back where they came from; Black's have a plain number, White's dots before it."""
+    """Each move returns the marbles to their previous cells; the numbers of White's moves have dots before them."""
     form = next(form for form in RULES.formats if form.name == "aba-pro-reversed")
     game = GameText(("a1b2", "i5h5", "b1b2c1", "i6h6", "c2c3", "g6g7"), "belgian-daisy", marks={6: "!"})
     text = form.write(game, STANDARD)

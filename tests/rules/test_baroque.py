@@ -1,4 +1,4 @@
-"""What is particular to Baroque chess: captures, freezing, check, starts, texts, game formats, and a naive twin."""
+"""Baroque chess: captures, freezing, check, starts, texts, game formats, and a slow reference."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def at(position: str, variant: str | None = None, **options: Value) -> Position:
 
 
 def gone(position: Position, move: str) -> list[str]:
-    """The squares that a move empties, its own origin apart."""
+    """Return the squares that a move empties, without its origin."""
     after = position.play(move)
     return sorted(set(position.board.pieces) - set(after.board.pieces) - {move[:2]})
 
@@ -176,11 +176,11 @@ NO_MOVES = range(1, 4 * BY_STALEMATE + 4)
 WORTH_OF = dict(zip("PRNBQMK", (*WORTH, 0), strict=True))
 PRICE_OF = dict(zip("PRNBQMK", (60, 450, 575, 380, 320, 750, 0), strict=True))
 ASKED = np.array([*(PRICE_OF[kind] for kind in "PRNBQM"), 20, 150, 192, 127, 107, 250, 300, 7, 10], dtype=np.int64)
-"""Prices as learned ones are: of the pieces, of what each loses when frozen, of a frozen king, pincers' ranks, room."""
+"""Piece values like fitted ones: the pieces, their losses when frozen, a frozen king, pincers' ranks, room."""
 
 
 def compare(position: Position) -> None:
-    """Hold the kernel against the twin: moves, captures, check, freezing, and the board after a few moves."""
+    """Compare the kernel with the reference: moves, captures, check, freezing, and the board after a few moves."""
     kernel, config = RULES.kernel, position.ruleset.config
     twin, side = Twin.read(position), position.side == "first"
     wanted = twin.legal(side)
@@ -223,7 +223,7 @@ options = st.fixed_dictionaries(
 
 @st.composite
 def placements(draw: st.DrawFn) -> str:
-    """Any heap of pieces, often in a crowd of 5x5 squares; now and then a king is missing."""
+    """Draw any pieces, often crowded on 5x5 squares; sometimes a king is missing."""
     corner = draw(crowds)
     inside = st.tuples(st.integers(0, 4), st.integers(0, 4)).map(lambda xy: corner + xy[0] + 8 * xy[1])
     squares = draw(st.lists(st.one_of(inside, st.integers(0, 63)), min_size=2, max_size=24, unique=True))
@@ -346,7 +346,7 @@ def test_suicide_captures_nothing_and_resets_the_counter() -> None:
 @pytest.mark.parametrize(
     ("position", "is_check"),
     [
-        ("7k/8/8/8/8/8/1b6/K7", True),  # a chameleon beside the king
+        ("7k/8/8/8/8/8/1b6/K7", True),  # a chameleon next to the king
         ("7k/8/8/8/8/2M5/1b6/K7", False),  # the same, frozen
         ("7k/8/8/8/8/3q4/3K4/8", True),  # a withdrawer with room
         ("7k/8/8/8/3p4/3q4/3K4/8", False),  # without room
@@ -752,7 +752,7 @@ def test_quiet_eval_is_symmetric_and_scores_frozen_pieces() -> None:
 
 
 def greedy(line: LineOfPlay, rng: random.Random) -> int:
-    """The move with the best static score one ply ahead."""
+    """Return the move with the best static score one ply ahead."""
     kernel, after, scored = RULES.kernel, np.empty_like(line.state), []
     for move in line.legal().copy():
         kernel.play(line.state, line.ruleset.config, move, after)
@@ -820,7 +820,7 @@ def test_uncompiled_kernel_is_the_same() -> None:
 @pytest.mark.parametrize(
     ("board", "mover", "options"),
     [
-        ("4k3/8/8/8/8/8/8/4R2K", "b", {}),  # no coordinator takes along its line: nobody is in check
+        ("4k3/8/8/8/8/8/8/4R2K", "b", {}),  # no coordinator captures along its line: neither king is in check
         ("3pk3/8/8/8/8/8/8/4K3", "w", {}),
     ],
 )
@@ -830,7 +830,7 @@ def test_positions_without_check_are_read(board: str, mover: str, options: dict)
 
 
 def test_position_with_the_waiting_king_in_check_is_rejected() -> None:
-    """White's withdrawer next to Black's king would take it by going away: only Black may be to move."""
+    """White's withdrawer next to Black's king would capture it by moving away, so only Black may be to move."""
     ruleset = load("baroque").settle()
     board = "8/8/8/3kQ3/8/8/8/7K"
     assert Position.start(ruleset, f"{board} b").outcome is None

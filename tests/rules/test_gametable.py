@@ -1,4 +1,4 @@
-"""Tables of games, in every family: written under the sides' names, read back, and as people paste them."""
+"""Tables of games, in every family: written under the sides' names, read again, and pasted from other sources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def table_of(rules: Rules) -> GameFormat:
 
 
 def beginning(rules: Rules, variant: str) -> tuple[Position, tuple[str, ...]]:
-    """The start, and the first six moves of some game."""
+    """Return the start, and the first six moves of some game."""
     position = start = Position.start(rules.settle(variant))
     moves = []
     for place in range(6):

@@ -1,4 +1,4 @@
-"""Texts as pages print them: titles, unfinished endings, marks, capitals, typesetters' dashes, in every family."""
+"""Texts as pages print them: titles, unfinished endings, marks, capitals, typographic dashes, in every family."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A line of play counts how often a position has stood on the board, and how many plies ago it stood there last."""
+"""A line of play counts the occurrences of a position and the plies since the last one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOUR = ("b1b3", "h5f5", "b3b1", "f5h5")
 
 
 class Witness:
-    """A kernel that notes what its `result` is asked: the occurrence, and the plies since the last one."""
+    """A kernel that records the arguments of `result`: the occurrence, and the plies since the last one."""
 
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel
@@ -32,7 +32,7 @@ class Witness:
 
 
 def play(line: LineOfPlay, *moves: str) -> list[Outcome | None]:
-    """Push moves; the outcome after each."""
+    """Push moves; return the outcome after each."""
     found = []
     for text in moves:
         move = line.position().read(text)
@@ -43,7 +43,7 @@ def play(line: LineOfPlay, *moves: str) -> list[Outcome | None]:
 
 
 def asked(*moves: str) -> list[tuple[int, int]]:
-    """What the kernel is asked about the start and about the position after each move."""
+    """Return the arguments of `result` for the start and for the position after each move."""
     settled = LOA.settle(options={"repetition": 0})
     plain = LineOfPlay(settled)
     play(plain, *moves)

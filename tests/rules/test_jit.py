@@ -1,4 +1,4 @@
-"""Compiled code on disk: what was compiled for one signature is never taken for another."""
+"""Compiled code on disk: code compiled for one signature is never used for another."""
 
 from __future__ import annotations
 

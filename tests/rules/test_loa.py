@@ -1,4 +1,4 @@
-"""Lines of Action and Zen l'initié: what is particular to the family, against a slow and obvious reference."""
+"""Lines of Action and Zen l'initié, compared with a slow and obvious reference."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Square = tuple[int, int]
 
 @dataclass
 class Slow:
-    """The rules written down once more, as plainly as possible."""
+    """A second, plain implementation of the rules."""
 
     pieces: dict[Square, str]
     side: int
@@ -133,7 +133,7 @@ def legal(state: State, config: Config) -> list[int]:
 
 
 def agree(state: State, config: Config) -> None:
-    """The kernel and the reference say the same of a position."""
+    """Assert that kernel and reference agree on a position."""
     reference = slow(state, config)
     codes = reference.codes()
     assert legal(state, config) == codes
@@ -709,7 +709,7 @@ def test_random_games_last_about_215_plies() -> None:
 
 
 def test_the_move_buffer_is_never_too_short() -> None:
-    """The bound of `RULES.md`: the most moves one side can have on a line of each length, over all lines."""
+    """The bound of `RULES.md`: the most moves one side can have on a line of each length, summed over all lines."""
     most = {1: 0, 2: 1, 3: 2, 4: 2, 5: 3, 6: 4, 7: 4, 8: 5, 9: 6, 10: 6, 11: 7, 12: 8}
     for length in range(2, 8):
         found = 0

@@ -1,4 +1,4 @@
-"""Names in any language and spelling: what is one, and what a slip may have been meant as."""
+"""Names in any language and spelling: accepted ones, and suggestions for typos."""
 
 from __future__ import annotations
 

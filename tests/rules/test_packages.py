@@ -1,4 +1,6 @@
-"""Families from packages: installed, found, begun from a template, certified, and refused in words."""
+"""Families from packages: installed, found, created from a template, checked for conformance, and rejected with a
+message.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ OTHELLO = ROOT / "tests" / "othello"
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder on the path of this process that packages can be installed into."""
+    """Return a folder on the path of this process into which packages can be installed."""
     monkeypatch.syspath_prepend(tmp_path)
     _forget()
     yield tmp_path
@@ -42,7 +44,7 @@ def _forget() -> None:
 
 
 def install(site: Path, name: str, family: str, text: str) -> None:
-    """What an installer leaves of a package of one module."""
+    """Write the files that an installer leaves for a package of one module."""
     info = site / f"{name}-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
@@ -53,7 +55,7 @@ def install(site: Path, name: str, family: str, text: str) -> None:
 
 
 def arena(site: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """A command with that folder on the path, kernels as ordinary Python."""
+    """Run a command with that folder on the path and interpreted kernels."""
     environment = {**os.environ, **INTERPRETED, "PYTHONPATH": str(site)}
     line = [sys.executable, "-m", "arena", *words]
     return subprocess.run(line, capture_output=True, text=True, env=environment, cwd=ROOT, timeout=200, check=False)

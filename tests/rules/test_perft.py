@@ -1,4 +1,4 @@
-"""Perft: the same for every family, made of its kernel's `legal`, `play` and `count`."""
+"""Perft: the same for every family, built from its kernel's `legal`, `play` and `count`."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def won(pieces: Pieces) -> bool:
 
 
 def turns(pieces: Pieces, black: bool) -> dict[str, Pieces]:
-    """Every turn by its canonical text, with the cubes after it."""
+    """Return every turn by its canonical text, with the cubes after it."""
     found: dict[str, Pieces] = {}
     if won(pieces):
         return found
@@ -120,7 +120,7 @@ CONTENTS = [*"RPSW", *STACKS, *"rpsw", *map(str.lower, STACKS)]
 
 @st.composite
 def placements(draw_from: st.DrawFn) -> Pieces:
-    """Any heap of pieces, dense or sparse, often touching."""
+    """Draw any pieces, dense or sparse, often touching."""
     chance = draw_from(st.randoms(use_true_random=False))
     size = draw_from(st.integers(1, 30))
     cells = chance.sample(CELL_NAMES[6:39] if chance.random() < 0.7 else CELL_NAMES, min(size, 33))
@@ -264,7 +264,7 @@ def test_a_taken_stack_is_gone_with_its_bottom_and_the_count_starts_again() -> N
         ("6/7/6/7/6/s-s-5/W-w-4 w 20 22", {}, "draw", "no-capture"),
         ("6/7/6/7/6/s-s-5/W-w-4 w 20 22", {"no_capture_limit": 0}, "second", "no-moves"),
         ("6/7/6/7/6/s-s-5/W-w-4 w 19 22", {}, "second", "no-moves"),
-        # The wise pair may not climb the rock beside it, and the rock may climb no pair.
+        # The wise pair may not climb the rock next to it, and the rock may climb no pair.
         ("6/7/6/7/6/p-p-p-4/WWR-w-3 w 0 1", {}, "second", "no-moves"),
         ("6/7/6/7/6/7/6 b 0 1", {}, "first", "no-moves"),
         ("2WW3/7/6/7/6/6p-/6 b 1 1", {}, None, None),

@@ -1,4 +1,4 @@
-"""Positions set up by hand: what stands there, and what the family has against it."""
+"""Positions set up by hand: the composed string, and the checks of the family."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from referee.rules.position_setup import PositionSetupError, compose
 
 @pytest.mark.parametrize("family", families())
 def test_composed_position_has_the_given_pieces(family: str) -> None:
-    """Positions of a random game: written cell by cell, read back, the same pieces and the same side."""
+    """Positions of a random game, composed cell by cell and read again, have the same pieces and side to move."""
     ruleset = load(family).settle()
     lot, at = random.Random(7), Position.start(ruleset)
     for _ in range(12):

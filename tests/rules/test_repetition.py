@@ -1,4 +1,4 @@
-"""The one history of positions that repetition is judged by."""
+"""The history of positions from which repetition is judged."""
 
 from __future__ import annotations
 

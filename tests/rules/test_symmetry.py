@@ -1,4 +1,4 @@
-"""Positions up to symmetry: images have the same key, moves and results to follow; nothing else has the same key."""
+"""Positions up to symmetry: images have the same key, moves and results; no other positions have the same key."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ COUNTS = {"abalone": 12, "baroque": 8, "loa": 8, "pijersi": 6, "tablut": 8, "hex
 
 
 def images(ruleset: Ruleset, state: State) -> list[State]:
-    """All images of a state; its counters stay as they are."""
+    """Return all images of a state; its counters stay unchanged."""
     symmetry = ruleset.rules.symmetry
     assert symmetry is not None
     contents = symmetry.contents(state[np.newaxis], ruleset.config)[0].tolist()
@@ -165,7 +165,7 @@ def test_a_family_without_symmetry_compares_what_repetition_compares() -> None:
 
 @pytest.mark.parametrize("family", families())
 def test_keys_equal_the_stored_ones(family: str) -> None:
-    """Databases hold them: a change of any needs a revision that makes the index of positions anew."""
+    """Databases store the keys: a change requires a revision that rebuilds the index of positions."""
     kept = {
         "abalone": 0x0A993C625D9273AD,
         "baroque": 0x71F9E05280B6CA60,

@@ -1,4 +1,4 @@
-"""Tablut: the kernel against a slow reference, the rules file's examples, texts, evaluation, bounds."""
+"""Tablut: the kernel against a slow reference, the examples of RULES.md, texts, evaluation, bounds."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ class Slow:
 
 
 def some_options(rng: random.Random) -> dict[str, Any]:
-    """Random values of the options that change moves and results; limits off."""
+    """Draw random values of the options that change moves and results, without limits."""
     options: dict[str, Any] = {"repetition": 0}
     for option in RULES.options:
         if option.changes == "limits":
@@ -184,7 +184,7 @@ def some_options(rng: random.Random) -> dict[str, Any]:
 
 
 def compare(slow: Slow, position: Position) -> None:
-    """The reference and the kernel agree on everything about a position."""
+    """Assert that reference and kernel agree on everything about a position."""
     ruleset, kernel = position.ruleset, RULES.kernel
     problem = f"{slow} {dict(ruleset.overrides)}"
     assert str(position) == str(slow), problem
@@ -239,12 +239,12 @@ def test_random_games_agree_with_the_reference(seed: int) -> None:
         if not moves:
             break
         move = rng.choice(moves)
-        # Only what can stand on a board of closed camps is compared: nobody but attackers is ever inside.
+        # Compare only what a board with closed camps can contain: only attackers are ever inside.
         slow, position = slow.play(move), position.play(move)
 
 
 def random_board(rng: random.Random, *, closed: bool) -> str:
-    """Any heap of pieces, the king often near the throne, the border or a base."""
+    """Draw any pieces, the king often near the throne, the border or a base."""
     attackers, defenders = rng.randint(0, 20), rng.randint(0, 10)
     cells = [name for name in NAMES if name != "e5"]
     king = rng.choice(["e5", "d5", "e6", "d4", "c2", "e3", *NAMES])
@@ -275,7 +275,7 @@ def test_random_placements_agree_with_the_reference(seed: int) -> None:
 
 
 def counted(ruleset: Ruleset, state: Any, depth: int) -> int:
-    """Perft by listing, playing and nothing else."""
+    """Return perft by listing and playing alone."""
     kernel = RULES.kernel
     if depth == 0:
         return 1
@@ -310,7 +310,7 @@ def test_deeper_perft_is_what_listing_and_playing_counts(variant: str, side: str
 
 
 def boards(*pieces: str) -> str:
-    """A board from words such as `Ke4` and `td4`."""
+    """Return a board from words such as `Ke4` and `td4`."""
     return str(Slow({piece[1:]: piece[0] for piece in pieces}, "a", 0, 0, {})).split()[0]
 
 
@@ -331,7 +331,7 @@ def boards(*pieces: str) -> str:
         ("Ke5 Te4 td5 tf5 te1", "e1e3", {"throne_king_hostile": "always"}, "e4"),
         # The attacker leaves one of the three neighbours: the throne is hostile no more.
         ("Ke5 Te4 td5 tf5 te6 tc4", "c4d4", {"throne_king_hostile": "linnaean"}, ""),
-        # A king on the throne is no empty throne, and only an armed one is a partner.
+        # A throne with the king is not empty, and only an armed king is a partner.
         ("Ke5 te4 Te2", "e2e3", {}, "e4"),
         ("Ke5 te4 Te2", "e2e3", {"king_armed": False}, ""),
         ("Ke5 te4 Te2", "e2e3", {"king_armed": False, "throne_hostile": "both"}, ""),
@@ -374,7 +374,7 @@ def test_a_king_who_walks_into_a_ring_is_safe_until_it_is_renewed() -> None:
 
 
 def test_perpetual_raichi_needs_a_way_at_every_turn_of_the_last_cycle() -> None:
-    """On c4 and c5 the king has a way, on c3 none; the attackers only pass the time."""
+    """On c4 and c5 the king has a way, on c3 none; the attackers only make waiting moves."""
     start = "2t6/9/t7t/2K6/9/9/9/7t1/2t6 d 0 0"
     shut = ["c4c3", "h8g8", "c3c4", "g8h8"]
     free = ["c4c5", "h8g8", "c5c4", "g8h8"]
@@ -478,7 +478,7 @@ def test_unknown_values_are_refused(name: str, value: Any) -> None:
 
 
 def test_the_most_moves_there_can_be_fit_the_buffer() -> None:
-    """Sixteen soldiers that all see eight cells both ways are fewer than the bound; the buffer is checked besides."""
+    """Sixteen soldiers that all see eight cells both ways have fewer moves than the bound, and the buffer is checked."""
     ruleset = RULES.settle("bell", {"throne_pass": "all"})
     kernel = RULES.kernel
     rng, best = random.Random(5), 0
@@ -570,7 +570,7 @@ def test_display_moves_name_captures_and_the_king() -> None:
     assert display_move(read_move("c1c3"), state, ruleset.config) == "c1-c3xb3/c4/d3"
     state = ruleset.read("8t/9/Tt5K1/2t6/2T6/9/9/9/9 d 0 0")
     assert display_move(read_move("h3c3"), state, ruleset.config) == "Kh3-c3xb3/c4"
-    # A move of nobody, or of the other side, is shown as it stands.
+    # A move from an empty cell, or of the other side, is shown unchanged.
     assert display_move(read_move("a1a2"), state, ruleset.config) == "a1-a2"
     assert display_move(read_move("i1i2"), state, ruleset.config) == "i1-i2"
 

@@ -1,4 +1,4 @@
-"""What a game ends by: the referee's own words and each family's, found by their word."""
+"""Terminations: the referee's own words and each family's, found by their word."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""A sixth family is one folder and nothing else: everything generic works on the toy family under `toy/`."""
+"""A sixth family is one folder: everything generic works on the toy family under `toy/`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _toy_family():
 
 
 def run(capsys, *words: str):
-    """The exit code and the JSON document of a command."""
+    """Return the exit code and the JSON document of a command."""
     code = main([*words, "--json"])
     return code, json.loads(capsys.readouterr().out)
 
@@ -170,7 +170,7 @@ def test_a_bot_that_does_not_know_the_phase_is_eligible():
 
 
 def test_every_generic_test_discovers_the_toy():
-    """The laws, the vectors, the parsers and the playthrough run on it without a line of their own."""
+    """Invariants, vectors, parsers and playthrough run on it without code of their own."""
     files = [
         f"tests/rules/test_{name}.py"
         for name in ("laws", "vectors", "parsers", "playthrough", "template", "terminations")
