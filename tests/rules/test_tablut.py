@@ -478,7 +478,7 @@ def test_unknown_values_are_refused(name: str, value: Any) -> None:
 
 
 def test_the_most_moves_there_can_be_fit_the_buffer() -> None:
-    """Sixteen soldiers that all see eight cells both ways have fewer moves than the bound, and the buffer is checked."""
+    """Sixteen soldiers with a free view of eight cells have fewer moves than the bound; the buffer is checked."""
     ruleset = RULES.settle("bell", {"throne_pass": "all"})
     kernel = RULES.kernel
     rng, best = random.Random(5), 0
