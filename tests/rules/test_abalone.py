@@ -450,7 +450,7 @@ def test_a_game_read_backwards():
     text = form.write(game, STANDARD)
     assert text.splitlines()[-1] == "…-3. g7g6! -3. c3c2 …-2. h6i6 -2. c1c2b1 …-1. h5i5 -1. b2a1"
     assert list(form.read(text.replace("…", "..."), STANDARD)) == [game]
-    with pytest.raises(ParseError, match="not read backwards"):
+    with pytest.raises(ParseError, match="not a game written backwards"):
         form.read("g7g6 -3. c3c2", STANDARD)
     with pytest.raises(ValueError, match="leave the board"):
         form.write(GameText(("b5b6a5",)), STANDARD)

@@ -167,7 +167,7 @@ def test_broken_invariant_is_reported_with_its_position(
     broken = {one.invariant: one for one in check_conformance(RULES, 10, 1) if one.problem}
     assert set(broken) == {"count is number of moves"}
     (found,) = broken.values()
-    assert re.fullmatch(r"template standard.*: \S+/\S+/\S+ [wb]: legal lists \d, count says 0", found.problem)
+    assert re.fullmatch(r"template standard.*: \S+/\S+/\S+ [wb]: legal lists \d, count returns 0", found.problem)
     assert main(["rules", "conformance", "referee.family_template.family", "--positions", "5"]) == 1
     said = capsys.readouterr().out
     assert "BROKEN  count is number of moves" in said

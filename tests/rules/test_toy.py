@@ -79,7 +79,7 @@ def test_rules_moves(capsys):
 
 
 def test_rules_vectors(capsys):
-    code, data = run(capsys, "rules", "check", str(TOY / FAMILY / "vectors.json"))
+    code, data = run(capsys, "rules", "vectors", str(TOY / FAMILY / "vectors.json"))
     assert code == 0
     assert data["files"][0]["checked"] > 50
     assert data["files"][0]["failed"] == data["files"][0]["skipped"] == 0
@@ -173,7 +173,7 @@ def test_every_generic_test_discovers_the_toy():
     """Invariants, vectors, parsers and playthrough run on it without code of their own."""
     files = [
         f"tests/rules/test_{name}.py"
-        for name in ("laws", "vectors", "parsers", "playthrough", "template", "terminations")
+        for name in ("invariants", "vectors", "parsers", "playthrough", "template", "terminations")
     ]
     done = subprocess.run(
         [
