@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from arena.cli import output
-from referee.rules.draw import Word, draw
+from referee.rules.text_board import Word, draw
 
 if TYPE_CHECKING:
     from referee.rules.core import Outcome

@@ -127,7 +127,7 @@ def show(record: GameRecord, ply: str | int | None, *, as_json: bool) -> None:
     """Draw a game after a ply (None: the last). Raises RecordError, ParseError, CommandError for a ply there is not."""
     from arena.cli import board
     from referee.game.record import positions
-    from referee.rules.reference import read_ply, write_ply
+    from referee.rules.ply_reference import read_ply, write_ply
 
     line = positions(record)
     begins = int(line[0].side == "second")

@@ -1,1 +1,3 @@
-"""What a family as a package of its own begins with; `arena rules new` copies it under another name."""
+"""The files of a new family package, which `arena rules new` copies under another name. They must stay a complete,
+playable family that passes its own tests.
+"""

@@ -23,7 +23,7 @@ TITLE: Final = "Title"
 """Tag for the title of a game; several lines are joined."""
 NUMBER: Final = "Number"
 """Tag for the number of a game in its collection, which titles may contain too."""
-LONGEST: Final = 200
+MAX_TITLE_LENGTH: Final = 200
 
 _CELL: Final = re.compile(r"(?<![^\W_A-Z])[A-La-l](?:1[0-2]|[1-9])(?![0-9])")
 _LABEL: Final = re.compile(r"[A-Ga-g][1-9]{1,2}\s*:")
@@ -36,7 +36,7 @@ _LEADING: Final = re.compile(r"(?:(?:n[or]?\s*[°º.]?|#|№)\s*)?([0-9]{1,9})(?
 def looks_like_title(line: str) -> bool:
     """Return whether a line consists of words: it starts with a capital and has no cell, tag, comment or column."""
     words_of_it = line.strip().lstrip("«»“”\"' ")
-    if not words_of_it[:1].isupper() or len(words_of_it) > LONGEST or _LABEL.match(words_of_it):
+    if not words_of_it[:1].isupper() or len(words_of_it) > MAX_TITLE_LENGTH or _LABEL.match(words_of_it):
         return False
     return sum(map(str.isalpha, words_of_it)) > 2 and not re.search(r"[{}\[\];|]", line) and not _CELL.search(line)
 
@@ -112,7 +112,7 @@ def _sections(text: str, rules: Rules, moves: tuple[str, ...], brackets: str, *,
 
 def _is_title(line: str, rules: Rules, moves: tuple[str, ...], *, is_free: bool) -> bool:
     """Return whether a line is a title here. Unless `is_free`, only a line that names a variant is one."""
-    if len(line) > LONGEST:
+    if len(line) > MAX_TITLE_LENGTH:
         return False
     line = line.strip()
     folded = fold(line)

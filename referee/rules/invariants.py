@@ -16,12 +16,12 @@ import numpy as np
 
 from referee.rules.cache import IS_COMPILED
 from referee.rules.core import Kind, ParseError, Termination
-from referee.rules.draw import draw
 from referee.rules.history import LineOfPlay
 from referee.rules.move_input import ways_of
 from referee.rules.position import Position, outcome_of
+from referee.rules.random_walk import after, legal, named
 from referee.rules.rules import GameText, Rules, Ruleset, State
-from referee.rules.walk import after, legal, named
+from referee.rules.text_board import draw
 
 _LIMITS = frozenset({Termination.MAX_PLIES, Termination.NO_CAPTURE, Termination.REPETITION})
 

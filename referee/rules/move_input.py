@@ -60,7 +60,7 @@ def legal_moves(position: Position) -> list[LegalMove]:
         effect = ""
         if rules.effect:
             rules.kernel.play(position.state, ruleset.config, code, after)
-            effect = rules.effect(code, position.state, after, ruleset.config).said
+            effect = rules.effect(code, position.state, after, ruleset.config).description
         text, ways = rules.notation.write_move(code), ways_of(position, code, board)
         found.append(LegalMove(text, position.display(code), ways, effect or position.explain(code)))
     return sorted(found, key=lambda one: one.move)

@@ -59,9 +59,8 @@ class Position:
     @property
     def history(self) -> History:
         """The positions of the game up to this one. It becomes invalid when a later position reads its own."""
-        if (
-            self._history is None or self._history.plies != self._ply
-        ):  # another continuation uses the shared history now
+        # If its length differs, another continuation has added to the shared history.
+        if self._history is None or self._history.plies != self._ply:
             line: list[Position] = []
             at: Position | None = self
             while at is not None:

@@ -237,7 +237,7 @@ class Notation:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A phase before the main game. A bot without support for it takes part: the referee passes in its place.
+    """A phase before the main game. If a bot does not support it, the referee passes in its place.
 
     During the phase a pass (`Notation.pass_move`) is always legal; once it has ended it never returns.
     """
@@ -325,8 +325,9 @@ class Mark:
 class Board:
     """One position prepared for drawing.
 
-    `pieces` maps a cell's name to its symbols, bottom first (a stack has two); `marks` maps a cell's name to labels
-    such as `frozen`; `notes` are short facts about the whole position (`score 3-6`, `raichi`).
+    - `pieces` maps a cell's name to its symbols, bottom first (a stack has two).
+    - `marks` maps a cell's name to labels such as `frozen`.
+    - `notes` are short facts about the whole position (`score 3-6`, `raichi`).
     """
 
     shape: Literal["square", "hex"]
@@ -368,13 +369,14 @@ class Setups:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The visible effect of a move. `said` is text shown in addition to `Rules.explain`.
+    """The visible effect of a move. `description` is text shown in addition to `Rules.explain`.
 
-    `line` are the cells of a row that moves as one, in its direction; `ejected` is the symbol pushed off the board at
-    the end of the row. `between` are pairs of cells that captured the piece between them, or on their corners.
+    - `line` are the cells of a row that moves as one, in its direction.
+    - `ejected` is the symbol pushed off the board at the end of that row.
+    - `between` are pairs of cells that captured the piece between them, or on their corners.
     """
 
-    said: str = ""
+    description: str = ""
     line: tuple[str, ...] = ()
     ejected: str = ""
     between: tuple[tuple[str, str], ...] = ()
@@ -427,9 +429,9 @@ class FeatureImage:
     planes: tuple[int, ...]
     """For each plane, the plane that replaces it."""
     cells: tuple[int, ...] = ()
-    """For each cell, the cell that replaces it; empty: all cells stay."""
+    """For each cell, the cell that replaces it. If empty, all cells stay."""
     counts: tuple[int, ...] = ()
-    """For each count, the count that replaces it; empty: all counts stay."""
+    """For each count, the count that replaces it. If empty, all counts stay."""
     changes_sides: bool = False
 
 
@@ -471,11 +473,14 @@ def _no_variant(name: str, options: Mapping[str, Value]) -> Variant | None:
 class Rules:
     """A family of games. `version` is raised only when behaviour changes.
 
-    `sides` are the display names of first and second; `variants[0]` is the default variant; `reasons` gives the meaning
-    of the reason numbers of `Kernel.result`. `resolve` finds variants that no list can hold (numbered setups, starts
-    that depend on an option) and runs before `variants` is searched. `draw` returns a random start for a variant name
-    that stands for many. `phase` is a phase before the main game. `keeps_moves` are the terminations after which a
-    position still lists its moves.
+    - `sides` are the display names of first and second.
+    - `variants[0]` is the default variant.
+    - `reasons` gives the meaning of the reason numbers of `Kernel.result`.
+    - `resolve` finds variants that no list can hold: numbered setups, starts that depend on an option. It runs before
+      `variants` is searched.
+    - `draw` returns a random start for a variant name that stands for many.
+    - `phase` is a phase before the main game.
+    - `keeps_moves` are the terminations after which a position still lists its moves.
     """
 
     family: str
@@ -500,7 +505,7 @@ class Rules:
     """The family's own terminations that depend on a count alone, whatever is on the board."""
     phase: Phase | None = None
     symmetry: Symmetry | None = None
-    """The symmetries under which positions count as the same; None: no position equals another."""
+    """The symmetries under which positions count as the same. None: the family has no symmetry."""
     effect: Callable[[int, State, State, Config], Effect] | None = None
     """Return the visible effect of a move, given its code and the states before and after."""
     marks: tuple[Mark, ...] = ()

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from referee.rules import families, family_named, load
 from referee.rules.core import UnknownNameError
 from referee.rules.invariants import INVARIANTS, RECORD_INVARIANTS
+from referee.rules.random_walk import shuffled, values, walk
 from referee.rules.rules import Rules, Ruleset, State, Value
-from referee.rules.walk import shuffled, values, walk
 
 MAX_PLIES = 120
 """Maximum length of the random walks to the positions."""

@@ -1,6 +1,6 @@
 """The Hypothesis profile of the tests of the rules: few examples, the same ones every time, no deadline.
 
-`HYPOTHESIS_PROFILE=deep` looks further, at random.
+`HYPOTHESIS_PROFILE=deep` runs more examples, at random.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""Writes the playthrough of a family: boards, legal moves as numbers and words, moves, outcomes, as text.
+"""Writes the playthrough of a family as text: boards, legal moves as numbers and words, moves, outcomes.
 
-A change of the rules then shows as a readable difference. The files stand beside the rules; to write them again:
+A change of the rules then shows as a readable difference. The files are next to the rules; write them again with:
 
     python -m tests.rules.playthrough [FAMILY ...]
 """
@@ -14,24 +14,24 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from referee.rules import families, load
-from referee.rules.draw import draw
 from referee.rules.position import Position
 from referee.rules.rules import Rules, Variant
+from referee.rules.text_board import draw
 
 SHOWN = 4
 """Plies shown with board and legal moves in the first variant of a group."""
-LONGEST = 400
-"""Plies after which a random game is broken off."""
+MAX_PLIES = 400
+"""Plies after which a random game is stopped."""
 
 
 def path(family: str) -> Path:
-    """Where the playthrough of a family stands."""
+    """Return the path of a family's playthrough."""
     load(family)
     return Path(str(sys.modules[f"referee.rules.{family}"].__file__)).parent / "playthrough.txt"
 
 
 def groups(rules: Rules) -> list[list[Variant]]:
-    """The variants, those together that differ in the start only."""
+    """Group the variants that differ only in their start."""
     found: dict[str, list[Variant]] = {}
     for variant in rules.variants:
         found.setdefault(repr((sorted(variant.options.items()), variant.params)), []).append(variant)
@@ -67,7 +67,7 @@ def _game(position: Position, rng: random.Random) -> Iterator[str]:
         position = position.play(move)
         yield from _shown(position)
     played = []
-    while position.outcome is None and len(played) < LONGEST:
+    while position.outcome is None and len(played) < MAX_PLIES:
         move = position.moves[rng.randrange(len(position.moves))]
         played.append(position.display(move))
         position = position.play(move)
@@ -77,7 +77,7 @@ def _game(position: Position, rng: random.Random) -> Iterator[str]:
 
 
 def playthrough(family: str) -> str:
-    """The whole text; the same at every call."""
+    """Return the whole text, which is the same at every call."""
     rules = load(family)
     lines = [
         f"# {rules.title}, rules version {rules.version}: a playthrough with moves drawn at random from a fixed seed",

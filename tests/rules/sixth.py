@@ -1,4 +1,4 @@
-"""Makes the families under `tests/rules/toy/` families of the program: a pytest plugin, and a function for tests.
+"""Registers the families under `tests/rules/toy/`: a pytest plugin, and a function for tests.
 
 python -m pytest -p tests.rules.sixth tests/rules -k hexapawn
 """
@@ -14,18 +14,18 @@ TOY = Path(__file__).parent / "toy"
 
 
 def install() -> None:
-    """Let discovery find the toy families as well."""
+    """Make discovery find the toy families too."""
     if str(TOY) not in referee.rules.__path__:
         referee.rules.__path__.append(str(TOY))
         forget()
 
 
 def forget() -> None:
-    """Let discovery look again."""
+    """Clear the caches of discovery."""
     for found in (referee.rules.families.homes, referee.rules.families, referee.rules.terminations):
         found.cache_clear()
 
 
 def pytest_configure() -> None:
-    """Called by pytest before it collects."""
+    """Install the toy families before pytest collects tests."""
     install()

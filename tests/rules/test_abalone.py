@@ -1,4 +1,4 @@
-"""What is particular to Abalone: its tactics, notations, starts, game texts, extremal boards and static score."""
+"""Abalone: tactics, notations, starts, game texts, extremal boards and static score."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def step(cell, way, times=1):
 
 
 def naive_moves(marbles, own):
-    """Move text to (marbles afterwards, ejected) for the side whose symbol is `own`."""
+    """Return move text to (marbles afterwards, ejected) for the side whose symbol is `own`."""
     found = {}
     for cell in CELLS:
         if marbles.get(cell) != own:
@@ -147,7 +147,7 @@ def test_perft_of_five_plies(start, leaves):
 
 
 def row_e(line, edge=False):
-    """The board with a row e as the rules draw it: X own, O enemy; `edge` puts its right end at e9."""
+    """Return the board with a row e as the rules draw it: X own, O enemy; `edge` puts its right end at e9."""
     line = line.rjust(9, ".") if edge else line.ljust(9, ".")
     return {(5, i + 1): {"X": "S", "O": "s"}[symbol] for i, symbol in enumerate(line) if symbol != "."}
 
@@ -186,7 +186,7 @@ def test_inline_moves(line, move, after):
         ("XXOO", "e6e7", None),
     ],
 )
-def test_at_the_edge(line, move, after):
+def test_moves_at_the_edge(line, move, after):
     position = Position.start(STANDARD, text_of(row_e(line, edge=True)))
     if after is None:
         with pytest.raises(IllegalMoveError):
@@ -298,7 +298,7 @@ def test_fields_may_be_left_out():
 
 
 def mirrors(board):
-    """The twelve images of a board under the symmetries of the hexagon."""
+    """Return the twelve images of a board under the symmetries of the hexagon."""
     images = []
     for turned in range(6):
         for flipped in (False, True):
@@ -343,14 +343,14 @@ def outcome(position, options=None, moves=()):
     return Position.start(RULES.settle(options=options), position).play_all(moves).outcome
 
 
-def test_the_score_comes_before_everything_else():
+def test_winning_score_precedes_other_results():
     options = {"max_plies": 1, "repetition": 2, "limit_result": "score"}
     won = outcome("5/6/7/8/3S2SSs/8/7/6/s4 5 5 b 0 1", options, ["e7e8"])
     assert won == Outcome("first", EJECTIONS)
     assert outcome("5/6/7/8/9/8/7/SS4/sS3 6 0 w 0 1") == Outcome("first", EJECTIONS)
 
 
-def test_no_moves_comes_before_limits():
+def test_result_no_moves_precedes_limits():
     stuck = "5/6/7/8/9/8/7/SS4/sS3 0 0 w 200 1"
     assert outcome(stuck) == Outcome("first", Termination.NO_MOVES)
     assert outcome(stuck, {"no_moves": "draw"}) == Outcome("draw", Termination.NO_MOVES)
@@ -371,7 +371,7 @@ def test_repetition_comes_before_limits_and_wants_the_same_side_to_move():
     assert outcome(lone, {"repetition": 2}, moves) is None
 
 
-def test_limits_may_count_the_score():
+def test_limit_result_score_decides_by_ejections():
     leading = "5/6/7/8/4SS3/8/7/6/s4 1 3 b 0 1"
     options = {"max_plies": 2, "limit_result": "score"}
     assert outcome(leading, options, ["e5f5", "a1b1"]) == Outcome("second", Termination.MAX_PLIES)
@@ -391,7 +391,7 @@ def test_the_quiet_counter_starts_again_after_an_ejection():
 
 
 def test_the_most_moves_a_board_can_have():
-    """150 with 14 marbles a side; stripes of one colour have 264, and no board more than `MAX_MOVES`."""
+    """150 with 14 marbles a side; stripes of one colour have 264, and no board has more than `MAX_MOVES`."""
     for position, moves in (
         ("sssss/sss1ss/7/1SSSSSS1/s8/2SSSSS1/s6/1SSS1s/4s", 150),
         ("5/SSSSSS/7/SSSSSSSS/9/SSSSSSSS/7/SSSSSS/5", 264),
@@ -404,7 +404,7 @@ def test_the_most_moves_a_board_can_have():
 
 
 def test_game_427_there_and_back():
-    """The real game between Turlututu and picasso, won by White 6-3; the notation alone could not be stepped back."""
+    """The real game between Turlututu and picasso, won by White 6-3, played and undone with stored positions."""
     ruleset = RULES.settle("irish-daisy")
     end = Position.start(ruleset).play_all(GAME_427["moves"])
     assert str(end) == GAME_427["final_position"]
@@ -444,19 +444,19 @@ def test_game_427_as_text(form, options):
 
 
 def test_a_game_read_backwards():
-    """Each move puts the marbles back where they came from; Black's have a plain number, White's dots before it."""
+    """Each move returns the marbles to their previous cells; the numbers of White's moves have dots before them."""
     form = next(form for form in RULES.formats if form.name == "aba-pro-reversed")
     game = GameText(("a1b2", "i5h5", "b1b2c1", "i6h6", "c2c3", "g6g7"), "belgian-daisy", marks={6: "!"})
     text = form.write(game, STANDARD)
     assert text.splitlines()[-1] == "…-3. g7g6! -3. c3c2 …-2. h6i6 -2. c1c2b1 …-1. h5i5 -1. b2a1"
     assert list(form.read(text.replace("…", "..."), STANDARD)) == [game]
-    with pytest.raises(ParseError, match="not read backwards"):
+    with pytest.raises(ParseError, match="not a game written backwards"):
         form.read("g7g6 -3. c3c2", STANDARD)
     with pytest.raises(ValueError, match="leave the board"):
         form.write(GameText(("b5b6a5",)), STANDARD)
 
 
-def test_how_game_texts_look():
+def test_written_game_texts_have_the_documented_form():
     ruleset = RULES.settle("irish-daisy", {"mark_ejections": True, "show_score": True})
     game = GameText(tuple(GAME_427["moves"]))
     lines = LINEAR.write(game, ruleset).splitlines()
@@ -491,7 +491,7 @@ def test_running_texts(text, moves):
     assert list(game.moves) == moves.split()
 
 
-def test_tables_of_other_hands():
+def test_tables_from_other_programs_are_read():
     table = """
     | No. | Turlututu | picasso | score |
     |-----|-----------|---------|-------|
@@ -557,11 +557,11 @@ GAMES = st.builds(
 
 @settings(max_examples=60, deadline=None)
 @given(GAMES, st.sampled_from((LINEAR, TABLE)))  # what is read backwards must be playable: see test_parsers
-def test_any_game_text_comes_back(game, form):
+def test_any_game_text_round_trips(game, form):
     assert list(form.read(form.write(game, STANDARD), STANDARD)) == [game]
 
 
-def test_what_cannot_be_written():
+def test_game_text_that_cannot_be_written_is_an_error():
     with pytest.raises(ValueError, match="illegal move 'e4e5'"):
         LINEAR.write(GameText(("e4e5",)), RULES.settle(options={"show_score": True}))
     with pytest.raises(ValueError, match="invalid tag name"):
@@ -576,7 +576,7 @@ def test_display_of_moves():
     assert position.read(position.display(notation.read_move("e7e8")).split()[0]) == notation.read_move("e7e8")
 
 
-def test_the_board_to_look_at():
+def test_board_has_marks_and_notes():
     position = Position.start(STANDARD, "5/6/7/8/3S2SSs/8/7/6/s4 3 1 b 7 1")
     board = position.board
     assert board.shape == "hex"
@@ -592,7 +592,7 @@ def test_the_board_to_look_at():
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(".SSss"), min_size=61, max_size=61))
-def test_marbles_in_danger_are_those_some_move_ejects(symbols):
+def test_marbles_in_danger_are_those_that_a_move_can_eject(symbols):
     marbles = {cell: symbol for cell, symbol in zip(CELLS, symbols, strict=True) if symbol != "."}
     position = Position.start(STANDARD, text_of(marbles))
     lost = sum(ejected for _, ejected in naive_moves(marbles, "S").values())

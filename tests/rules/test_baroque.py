@@ -1,4 +1,4 @@
-"""What is particular to Baroque chess: captures, freezing, check, starts, texts, game formats, and a naive twin."""
+"""Baroque chess: captures, freezing, check, starts, texts, game formats, and a slow reference."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def at(position: str, variant: str | None = None, **options: Value) -> Position:
 
 
 def gone(position: Position, move: str) -> list[str]:
-    """The squares that a move empties, its own origin apart."""
+    """Return the squares that a move empties, without its origin."""
     after = position.play(move)
     return sorted(set(position.board.pieces) - set(after.board.pieces) - {move[:2]})
 
@@ -176,11 +176,11 @@ NO_MOVES = range(1, 4 * BY_STALEMATE + 4)
 WORTH_OF = dict(zip("PRNBQMK", (*WORTH, 0), strict=True))
 PRICE_OF = dict(zip("PRNBQMK", (60, 450, 575, 380, 320, 750, 0), strict=True))
 ASKED = np.array([*(PRICE_OF[kind] for kind in "PRNBQM"), 20, 150, 192, 127, 107, 250, 300, 7, 10], dtype=np.int64)
-"""Prices as learned ones are: of the pieces, of what each loses when frozen, of a frozen king, pincers' ranks, room."""
+"""Piece values like fitted ones: the pieces, their losses when frozen, a frozen king, pincers' ranks, room."""
 
 
 def compare(position: Position) -> None:
-    """Hold the kernel against the twin: moves, captures, check, freezing, and the board after a few moves."""
+    """Compare the kernel with the reference: moves, captures, check, freezing, and the board after a few moves."""
     kernel, config = RULES.kernel, position.ruleset.config
     twin, side = Twin.read(position), position.side == "first"
     wanted = twin.legal(side)
@@ -223,7 +223,7 @@ options = st.fixed_dictionaries(
 
 @st.composite
 def placements(draw: st.DrawFn) -> str:
-    """Any heap of pieces, often in a crowd of 5x5 squares; now and then a king is missing."""
+    """Draw any pieces, often crowded on 5x5 squares; sometimes a king is missing."""
     corner = draw(crowds)
     inside = st.tuples(st.integers(0, 4), st.integers(0, 4)).map(lambda xy: corner + xy[0] + 8 * xy[1])
     squares = draw(st.lists(st.one_of(inside, st.integers(0, 63)), min_size=2, max_size=24, unique=True))
@@ -238,7 +238,7 @@ def placements(draw: st.DrawFn) -> str:
 
 @given(placements(), options)
 @settings(max_examples=100, deadline=None)
-def test_kernel_agrees_with_the_naive_rules_on_any_heap_of_pieces(text: str, chosen: dict[str, Value]) -> None:
+def test_kernel_agrees_with_the_naive_rules_on_any_pieces(text: str, chosen: dict[str, Value]) -> None:
     ruleset = RULES.settle("standard", chosen)
     compare(Position(ruleset, RULES.notation.read_position(text, None)))  # a reader would refuse some of them
 
@@ -325,13 +325,13 @@ def test_freezing(position: str, frozen: set[str]) -> None:
     assert {cell for cell, words in marks.items() if "frozen" in words} == frozen
 
 
-def test_nothing_neutralises_in_classical_rules() -> None:
+def test_no_piece_neutralises_an_immobilizer_in_classical_rules() -> None:
     position = at("4k3/8/3B4/3m4/2P1N3/8/8/4K3", "classical")
     assert {"c4c4", "d6d6", "e4e4"} <= set(position.texts)
     assert not {"c4c3", "e4e3"} & set(position.texts)
 
 
-def test_suicide_takes_nobody_and_resets_the_counter() -> None:
+def test_suicide_captures_nothing_and_resets_the_counter() -> None:
     position = at("7k/8/8/8/PpP5/8/1m6/4K3 w 7 9", suicide=True)
     assert "c4c4" not in position.texts
     position = at("7k/8/8/2P5/1pPp1P2/3m4/8/7K w 7 9", suicide=True)
@@ -346,7 +346,7 @@ def test_suicide_takes_nobody_and_resets_the_counter() -> None:
 @pytest.mark.parametrize(
     ("position", "is_check"),
     [
-        ("7k/8/8/8/8/8/1b6/K7", True),  # a chameleon beside the king
+        ("7k/8/8/8/8/8/1b6/K7", True),  # a chameleon next to the king
         ("7k/8/8/8/8/2M5/1b6/K7", False),  # the same, frozen
         ("7k/8/8/8/8/3q4/3K4/8", True),  # a withdrawer with room
         ("7k/8/8/8/3p4/3q4/3K4/8", False),  # without room
@@ -450,12 +450,12 @@ def test_numbered_starts() -> None:
         "random-symmetric#٣",
     ],
 )
-def test_numbers_that_do_not_exist(name: str) -> None:
+def test_unknown_row_numbers_are_rejected(name: str) -> None:
     with pytest.raises(ParseError):
         RULES.settle(name)
 
 
-def test_a_number_and_an_option_may_not_disagree() -> None:
+def test_row_number_that_contradicts_an_option_is_rejected() -> None:
     assert RULES.settle("random-symmetric#5", {"index": 5}).values["index"] == 5
     with pytest.raises(ParseError, match="index"):
         RULES.settle("random-symmetric#5", {"index": 6})
@@ -607,7 +607,7 @@ def test_an_ambiguous_move_names_its_meanings() -> None:
         position.read("Ne5")
 
 
-def test_illegal_moves_are_told_from_malformed_ones() -> None:
+def test_illegal_and_malformed_moves_raise_different_errors() -> None:
     with pytest.raises(IllegalMoveError):
         Position.start(PURE).play("a1a2")
 
@@ -639,7 +639,7 @@ def test_games_of_all_forms_are_read() -> None:
 
 @pytest.mark.parametrize("form", RULES.formats, ids=lambda form: form.name)
 @pytest.mark.parametrize("variant", ["classical", "random-symmetric#77"])
-def test_games_are_read_back(form: GameFormat, variant: str) -> None:
+def test_written_games_are_read_again(form: GameFormat, variant: str) -> None:
     rng, rules = random.Random(5), RULES.settle(variant)
     moves: list[str] = []
     position = Position.start(rules)
@@ -741,7 +741,7 @@ def test_evaluation() -> None:
     assert 5_000 < kernel.evaluate(heap, PURE.config) < 10_000
 
 
-def test_what_a_search_goes_by_is_fair_and_knows_stuck_pieces() -> None:
+def test_quiet_eval_is_symmetric_and_scores_frozen_pieces() -> None:
     def still_at(text: str) -> int:
         return int(quiet_eval(PURE.read(text), PURE.config, ASKED))
 
@@ -752,7 +752,7 @@ def test_what_a_search_goes_by_is_fair_and_knows_stuck_pieces() -> None:
 
 
 def greedy(line: LineOfPlay, rng: random.Random) -> int:
-    """The move with the best static score one ply ahead."""
+    """Return the move with the best static score one ply ahead."""
     kernel, after, scored = RULES.kernel, np.empty_like(line.state), []
     for move in line.legal().copy():
         kernel.play(line.state, line.ruleset.config, move, after)
@@ -820,7 +820,7 @@ def test_uncompiled_kernel_is_the_same() -> None:
 @pytest.mark.parametrize(
     ("board", "mover", "options"),
     [
-        ("4k3/8/8/8/8/8/8/4R2K", "b", {}),  # no coordinator takes along its line: nobody is in check
+        ("4k3/8/8/8/8/8/8/4R2K", "b", {}),  # no coordinator captures along its line: neither king is in check
         ("3pk3/8/8/8/8/8/8/4K3", "w", {}),
     ],
 )
@@ -829,8 +829,8 @@ def test_positions_without_check_are_read(board: str, mover: str, options: dict)
     assert ruleset.write(ruleset.read(f"{board} {mover}")) == f"{board} {mover} 0 1"
 
 
-def test_a_king_that_could_be_taken_at_once() -> None:
-    """White's withdrawer next to Black's king would take it by going away: only Black may be to move."""
+def test_position_with_the_waiting_king_in_check_is_rejected() -> None:
+    """White's withdrawer next to Black's king would capture it by moving away, so only Black may be to move."""
     ruleset = load("baroque").settle()
     board = "8/8/8/3kQ3/8/8/8/7K"
     assert Position.start(ruleset, f"{board} b").outcome is None
@@ -859,7 +859,7 @@ def test_captures_in_words(position: str, move: str, said: str) -> None:
     assert told.startswith(said) if said else told == ""
 
 
-def test_a_game_text_tells_captures_and_reads_them_back() -> None:
+def test_game_text_describes_captures_and_is_read_again() -> None:
     ruleset = load("baroque").settle()
     position = ruleset.write(ruleset.read("7k/5ppp/2N5/2n5/3rB3/8/PPP5/K7 w"))
     game = GameText(("c2c4",), position=position, marks={1: "!"}, comments={1: "a fine pinch"})

@@ -1,7 +1,7 @@
-"""What a family brings is in its folder: no code anywhere else names one, unless to give an example.
+"""Everything that belongs to a family is in its folder: no other code names a family, except in examples.
 
-An example is a command line (a text that begins with `arena `), what an argument `example`, `examples` or `epilog` is
-given, and a word in backticks in a docstring. Bridges and examples of bots are made for a family and may name theirs.
+An example is a command line (a text that begins with `arena `), the value of an argument `example`, `examples` or
+`epilog`, or a word in backticks in a docstring. Bridges and example bots are made for a family and may name it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from referee.rules import families, load
 ROOT = Path(__file__).parents[2]
 ROOMS = ("arena", "bots", "protocol", "referee")
 OPEN = ("bots/bridges/", "bots/examples/", *(f"referee/rules/{family}/" for family in families()))
-"""Folders that are made for a family."""
+"""Folders that belong to a family."""
 
 EXAMPLE_ARGUMENTS = {"example", "examples", "epilog"}
 NAMES = [name for family in families() for name in (family, load(family).title)]
@@ -31,20 +31,20 @@ CODE = re.compile(r"<code>arena [^<]*</code>")
 
 
 def files(*endings: str) -> list[str]:
-    """The paths of the program's files outside the families' folders."""
+    """Return the paths of the program's files outside the families' folders."""
     found = (path.relative_to(ROOT).as_posix() for room in ROOMS for path in (ROOT / room).rglob("*"))
     return sorted(path for path in found if path.endswith(endings) and not path.startswith(OPEN))
 
 
 def docstrings(tree: ast.AST) -> Iterator[ast.expr]:
-    """Strings that stand alone: what documents a module, a class, a function or an attribute."""
+    """Return the strings that document a module, a class, a function or an attribute."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.value
 
 
 def examples(tree: ast.AST) -> Iterator[ast.AST]:
-    """What the arguments for examples are given, and what is called EXAMPLE."""
+    """Return the values of arguments for examples, and of names EXAMPLE."""
     for node in ast.walk(tree):
         is_named = isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["EXAMPLE"]
         if is_named or (isinstance(node, ast.keyword) and node.arg in EXAMPLE_ARGUMENTS):
@@ -52,7 +52,7 @@ def examples(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def offences(source: str) -> Iterator[str]:
-    """Lines of Python that name a family and are no examples."""
+    """Return the lines of Python that name a family and are not examples."""
     tree = ast.parse(source)
     documents, free = set(docstrings(tree)), set(examples(tree))
     for node in ast.walk(tree):
@@ -80,7 +80,7 @@ def test_no_page_names_a_family():
 
 
 def read(path: str) -> str:
-    """The text of a file."""
+    """Return the text of a file."""
     return (ROOT / path).read_text(encoding="utf-8")
 
 
@@ -100,5 +100,5 @@ def read(path: str) -> str:
         ('add(epilog=examples(("arena bot list --family loa",)))', False),
     ],
 )
-def test_what_counts(source, is_offence):
+def test_closed_check_finds_family_names(source, is_offence):
     assert bool(list(offences(source))) is is_offence

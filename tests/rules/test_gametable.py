@@ -1,4 +1,4 @@
-"""Tables of games, in every family: written under the sides' names, read back, and as people paste them."""
+"""Tables of games, in every family: written under the sides' names, read again, and pasted from other sources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def table_of(rules: Rules) -> GameFormat:
 
 
 def beginning(rules: Rules, variant: str) -> tuple[Position, tuple[str, ...]]:
-    """The start, and the first six moves of some game."""
+    """Return the start, and the first six moves of some game."""
     position = start = Position.start(rules.settle(variant))
     moves = []
     for place in range(6):
@@ -56,7 +56,7 @@ def test_a_row_has_both_moves_under_the_names_of_the_sides(family):
 
 
 @pytest.mark.parametrize("family", families())
-def test_a_table_as_it_is_pasted(family):
+def test_pasted_table_is_read(family):
     rules = load(family)
     _, moves = beginning(rules, rules.variants[0].name)
     titles = [names[0].upper() for names in rules.words.sides]
@@ -84,7 +84,7 @@ def test_rows_and_columns():
     ]
 
 
-def test_words_of_players_are_no_heading():
+def test_words_of_players_are_not_a_heading():
     rules = load("abalone")
     assert is_heading("# Noir Blanc score", rules)
     assert not is_heading("Noir abandonne", rules)

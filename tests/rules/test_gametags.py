@@ -1,4 +1,4 @@
-"""What notations of whole games share."""
+"""Tags, marks, comments and drafts, which the notations of whole games share."""
 
 from __future__ import annotations
 

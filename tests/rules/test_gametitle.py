@@ -1,4 +1,4 @@
-"""Texts as pages print them: titles, unfinished endings, marks, capitals, typesetters' dashes, in every family."""
+"""Texts as pages print them: titles, unfinished endings, marks, capitals, typographic dashes, in every family."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def read(name: str, text: str) -> list[GameText]:
 
 @pytest.mark.parametrize("name", FIRST)
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_text_as_it_stands(name, ending):
+def test_text_with_titles_is_read(name, ending):
     body = FIRST[name][1]
     plain = read(name, body)
     number = {"pijersi": "5"}.get(name, "3")
@@ -78,7 +78,7 @@ def test_a_title_that_begins_with_a_number_or_has_it_below(name, title):
     assert found[0].moves == read(name, FIRST[name][1])[0].moves
 
 
-def test_the_number_of_the_first_move_is_no_title():
+def test_number_of_the_first_move_is_not_a_title():
     assert read("aba-pro", "Marguerite irlandaise\n1.\ne4e5 e3e4")[0].moves == ("e4e5", "e3e4")
 
 
@@ -96,7 +96,7 @@ def test_a_tag_comes_before_a_title():
 
 
 @pytest.mark.parametrize("text", ["Hello", "1.e4e5\nHello there", "hello\n1.e4e5", "Title\n1.e4e55"])
-def test_what_is_no_title_is_refused_in_its_place(text):
+def test_line_that_is_not_a_title_is_an_error_at_its_index(text):
     with pytest.raises(ParseError) as caught:
         read("aba-pro", text)
     at = caught.value
@@ -104,7 +104,7 @@ def test_what_is_no_title_is_refused_in_its_place(text):
     assert text[at.index :][:1] in "Hh5" or text[at.index - 2 : at.index + 1] == "e55"
 
 
-def test_words_in_comments_are_no_titles():
+def test_words_in_comments_are_not_titles():
     found = read("loa", "1. b1-b3 {a long one\n\nMarguerite\n\nStandard\n} h4-f2")
     assert found[0].comments == {1: "a long one Marguerite Standard"}
     assert "Title" not in found[0].tags

@@ -1,4 +1,4 @@
-"""A line of play counts how often a position has stood on the board, and how many plies ago it stood there last."""
+"""A line of play counts the occurrences of a position and the plies since the last one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOUR = ("b1b3", "h5f5", "b3b1", "f5h5")
 
 
 class Witness:
-    """A kernel that notes what its `result` is asked: the occurrence, and the plies since the last one."""
+    """A kernel that records the arguments of `result`: the occurrence, and the plies since the last one."""
 
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel
@@ -32,7 +32,7 @@ class Witness:
 
 
 def play(line: LineOfPlay, *moves: str) -> list[Outcome | None]:
-    """Push moves; the outcome after each."""
+    """Push moves; return the outcome after each."""
     found = []
     for text in moves:
         move = line.position().read(text)
@@ -43,7 +43,7 @@ def play(line: LineOfPlay, *moves: str) -> list[Outcome | None]:
 
 
 def asked(*moves: str) -> list[tuple[int, int]]:
-    """What the kernel is asked about the start and about the position after each move."""
+    """Return the arguments of `result` for the start and for the position after each move."""
     settled = LOA.settle(options={"repetition": 0})
     plain = LineOfPlay(settled)
     play(plain, *moves)
@@ -70,14 +70,14 @@ def test_the_gap_is_to_the_last_occurrence_not_to_the_first() -> None:
 
 
 @pytest.mark.parametrize(("repetition", "last"), [(2, 4), (3, 8), (4, 12)])
-def test_the_position_after_which_the_game_ends_is_the_first_that_stood_so_often(repetition: int, last: int) -> None:
+def test_game_ends_at_the_first_position_that_occurs_often_enough(repetition: int, last: int) -> None:
     line = LineOfPlay(LOA.settle(options={"repetition": repetition}))
     found = play(line, *(TOUR * 4)[:last])
     assert found == [None] * (last - 1) + [Outcome("draw", Termination.REPETITION)]
     assert not line.is_legal(line.position().read("b1b3")), "the game is over"
 
 
-def test_a_line_knows_what_is_legal_and_what_it_holds() -> None:
+def test_line_of_play_reports_legality_and_its_position() -> None:
     ruleset = LOA.settle()
     line = LineOfPlay(ruleset)
     codes = line.legal().tolist()

@@ -1,4 +1,4 @@
-"""Laws every family keeps, in every variant, under any options, in any position. Families are found by discovery."""
+"""Invariants of every family, in every variant, under any options, in any position; discovery finds the families."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from referee.rules.history import LineOfPlay
 from referee.rules.invariants import INVARIANTS, RECORD_INVARIANTS
 from referee.rules.perft import perft
 from referee.rules.position import Position
-from referee.rules.walk import legal, named, walk
+from referee.rules.random_walk import legal, named, walk
 from tests.rules.walks import positions, rulesets
 
 
 @pytest.mark.parametrize("family", families())
 def test_position(family):
-    """All laws on each position: to find positions takes longer than to hold a law against one."""
+    """All invariants on each position, since finding positions takes longer than checking an invariant."""
 
     @given(positions(family))
     def hold(found):
@@ -43,7 +43,7 @@ def test_record(family, law):
 
 @pytest.mark.parametrize("family", families())
 def test_line_and_position_agree(family):
-    """The referee's fast line of play and the immutable positions say the same, history included."""
+    """The referee's fast line of play and the immutable positions agree, history included."""
 
     @given(rulesets(family), st.integers(0, 2**32), st.integers(1, 60), st.booleans())
     def agree(ruleset, seed, plies, back_and_forth):
@@ -68,7 +68,7 @@ def test_line_and_position_agree(family):
 
 
 def _back(position: Position) -> int | None:
-    """The move that takes back the mover's last one, where its text read backwards is legal: makes repetitions."""
+    """Return the move that undoes the mover's last one, if its reversed text is legal: it causes repetitions."""
     earlier = position.previous
     if earlier is None or earlier.move is None:
         return None
@@ -81,7 +81,7 @@ def _back(position: Position) -> int | None:
 
 @pytest.mark.parametrize("family", families())
 def test_repetition_ends_the_game(family):
-    """Where a family knows repetition, its n-th occurrence, counted by the rules' user, ends the game."""
+    """In families with repetition the n-th occurrence ends the game."""
     rules = load(family)
     if "repetition" not in {option.name for option in rules.options}:
         pytest.skip("the family knows no repetition")
@@ -107,7 +107,7 @@ def test_settled_rules_round_trip(family):
 
 @pytest.mark.parametrize("family", families())
 def test_second_process_loads_the_same_kernel(family):
-    """What this process compiled, another one loads from the cache, without numba before the first use."""
+    """Another process loads from the cache what this process compiled, without numba before the first use."""
     ruleset = load(family).settle()
     wanted = perft(ruleset, ruleset.read(), 2)
     program = (

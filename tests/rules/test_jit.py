@@ -1,4 +1,4 @@
-"""Compiled code on disk: what was compiled for one signature is never taken for another."""
+"""Compiled code on disk: code compiled for one signature is never used for another."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_processes_that_compile_different_signatures_at_once_keep_both(tmp_path:
 
 
 @pytest.mark.parametrize("size", [0, 5, 500])
-def test_a_file_that_is_cut_short_is_compiled_again(tmp_path: Path, size: int) -> None:
+def test_truncated_cache_file_is_compiled_again(tmp_path: Path, size: int) -> None:
     (tmp_path / "kernel.py").write_text(KERNEL)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
     ask = [sys.executable, "-c", "from kernel import total; print(total(1, 2), sum(total.stats.cache_hits.values()))"]
@@ -46,7 +46,7 @@ def test_a_file_that_is_cut_short_is_compiled_again(tmp_path: Path, size: int) -
     assert (run(), run()) == ("3 0\n", "3 1\n")
 
 
-def test_a_cache_that_cannot_be_written_is_used_and_what_it_lacks_is_compiled(tmp_path: Path) -> None:
+def test_read_only_cache_is_used_and_missing_code_is_compiled(tmp_path: Path) -> None:
     (tmp_path / "kernel.py").write_text(KERNEL)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
 
@@ -60,7 +60,7 @@ def test_a_cache_that_cannot_be_written_is_used_and_what_it_lacks_is_compiled(tm
     assert run(f"{not_writable}from kernel import total; {COUNT}") == "3 3.5 1\n", "nothing was kept"
 
 
-def test_closures_are_compiled_each_for_itself(tmp_path: Path) -> None:
+def test_each_closure_is_compiled_separately(tmp_path: Path) -> None:
     (tmp_path / "kernel.py").write_text("""
 from referee.rules.jit import jit
 
@@ -77,7 +77,7 @@ def adder(n):
         assert done.stdout == "6 7\n"
 
 
-def test_a_numba_without_the_interface_of_its_cache_is_refused_with_the_tested_versions() -> None:
+def test_numba_without_the_cache_interface_is_rejected_with_the_tested_versions() -> None:
     ask = (
         "import sys\n"
         "from numba.core.compiler import CompileResult\n"
@@ -113,7 +113,7 @@ def test_arrays_that_may_and_may_not_be_written_are_kept_apart(tmp_path: Path) -
     assert len(list((tmp_path / "cache").rglob("*.nbc"))) == 3
 
 
-def test_what_is_loaded_runs_without_what_compiles_and_the_rest_is_compiled_beside_it(tmp_path: Path) -> None:
+def test_cached_functions_run_without_the_compiler_and_others_are_compiled(tmp_path: Path) -> None:
     (tmp_path / "kernel.py").write_text("""
 import math
 import numpy as np
@@ -164,7 +164,7 @@ print(kernel.different(np.array([4, 9, 16])))
     assert said == [["3 True", "none", "19"], ["3 False", "none", "19"], ["3 False", "none", "2", "19"]]
 
 
-def test_compiling_a_function_is_told_and_the_same_sources_elsewhere_are_compiled_already(tmp_path: Path) -> None:
+def test_compilation_is_reported_and_equal_sources_share_the_cache(tmp_path: Path) -> None:
     ask = (
         "from referee.rules.compilation import when_compiling\n"
         "when_compiling(print, ('kernels',))\n"

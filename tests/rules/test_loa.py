@@ -1,4 +1,4 @@
-"""Lines of Action and Zen l'initié: what is particular to the family, against a slow and obvious reference."""
+"""Lines of Action and Zen l'initié, compared with a slow and obvious reference."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Square = tuple[int, int]
 
 @dataclass
 class Slow:
-    """The rules written down once more, as plainly as possible."""
+    """A second, plain implementation of the rules."""
 
     pieces: dict[Square, str]
     side: int
@@ -133,7 +133,7 @@ def legal(state: State, config: Config) -> list[int]:
 
 
 def agree(state: State, config: Config) -> None:
-    """The kernel and the reference say the same of a position."""
+    """Assert that kernel and reference agree on a position."""
     reference = slow(state, config)
     codes = reference.codes()
     assert legal(state, config) == codes
@@ -491,7 +491,7 @@ def test_malformed_positions(variant: str, text: str, problem: str) -> None:
     assert caught.value.hint
 
 
-def test_other_programs_letters_are_read() -> None:
+def test_piece_letters_of_other_programs_are_read() -> None:
     standard = str(at())
     first = GOOD.replace("b", "L").replace("w", "l")
     assert str(at(f"{first} w - - 0 1")) == standard
@@ -571,14 +571,14 @@ def test_malformed_game_texts(text: str, index: int) -> None:
         GameText(("c8c6", "a6c4") * 80),
     ],
 )
-def test_written_games_are_read_back(game: GameText) -> None:
+def test_written_loa_games_are_read_again(game: GameText) -> None:
     ruleset = RULES.settle()
     text = RULES.formats[0].write(game, ruleset)
     assert read_games(text) == [game]
     assert max(map(len, text.splitlines())) <= 120
 
 
-def test_several_written_games_are_read_back() -> None:
+def test_several_written_games_are_read_again() -> None:
     ruleset = RULES.settle()
     games = [GameText(("b1b3",), result="1-0"), GameText((), tags={"Event": "e"}), GameText(("b1b3", "h4f2"))]
     assert read_games("".join(RULES.formats[0].write(game, ruleset) for game in games)) == games
@@ -618,7 +618,7 @@ def test_evaluation_is_symmetric_and_bounded(variant: str) -> None:
         position = position.play(chance.choice(position.moves)) if position.moves else at(variant=variant)
 
 
-def test_evaluation_knows_what_is_won() -> None:
+def test_evaluation_scores_won_positions() -> None:
     assert at("8/8/3bb3/4w3/8/8/w7/8 b - 9").state is not None
     for text, expected in (
         ("8/8/3bb3/4w3/8/8/w7/8 b - 9", 15_000),
@@ -709,7 +709,7 @@ def test_random_games_last_about_215_plies() -> None:
 
 
 def test_the_move_buffer_is_never_too_short() -> None:
-    """The bound of `RULES.md`: the most moves one side can have on a line of each length, over all lines."""
+    """The bound of `RULES.md`: the most moves one side can have on a line of each length, summed over all lines."""
     most = {1: 0, 2: 1, 3: 2, 4: 2, 5: 3, 6: 4, 7: 4, 8: 5, 9: 6, 10: 6, 11: 7, 12: 8}
     for length in range(2, 8):
         found = 0
@@ -781,7 +781,7 @@ def test_the_limit_counts_plies_of_this_game_only() -> None:
 
 
 @pytest.mark.parametrize("variant", ["standard", "scrambled-eggs"])
-def test_traits_say_what_wins_at_once_and_are_alike_in_every_image_of_the_board(variant: str) -> None:
+def test_linear_features_find_immediate_wins_and_are_tied_in_every_image(variant: str) -> None:
     ruleset, lot = RULES.settle(variant), random.Random(1)
     config, found = ruleset.config, np.zeros(kernel.MAX_LINEAR_FEATURES, dtype=np.int64)
 

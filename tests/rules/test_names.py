@@ -1,4 +1,4 @@
-"""Names in any language and spelling: what is one, and what a slip may have been meant as."""
+"""Names in any language and spelling: accepted ones, and suggestions for typos."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_distance(one, other, slips):
         ("x" * 1000, ()),
     ],
 )
-def test_a_suggestion_is_no_wrong_neighbour(typed, meant):
+def test_suggestions_exclude_distant_names(typed, meant):
     assert nearest(typed, KNOWN, OTHERS) == meant
 
 
@@ -53,7 +53,7 @@ def test_part_of_many_names_suggests_none():
 
 
 @pytest.mark.parametrize("family", families())
-def test_every_name_is_a_name(family):
+def test_every_listed_name_is_accepted(family):
     rules = load(family)
     assert load(fold(rules.title)) is rules
     for name in rules.words.family:

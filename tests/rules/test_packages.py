@@ -1,4 +1,6 @@
-"""Families from packages: installed, found, begun from a template, certified, and refused in words."""
+"""Families from packages: installed, found, created from a template, checked for conformance, and rejected with a
+message.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ OTHELLO = ROOT / "tests" / "othello"
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder on the path of this process that packages can be installed into."""
+    """Return a folder on the path of this process into which packages can be installed."""
     monkeypatch.syspath_prepend(tmp_path)
     _forget()
     yield tmp_path
@@ -42,7 +44,7 @@ def _forget() -> None:
 
 
 def install(site: Path, name: str, family: str, text: str) -> None:
-    """What an installer leaves of a package of one module."""
+    """Write the files that an installer leaves for a package of one module."""
     info = site / f"{name}-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
@@ -53,13 +55,13 @@ def install(site: Path, name: str, family: str, text: str) -> None:
 
 
 def arena(site: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """A command with that folder on the path, kernels as ordinary Python."""
+    """Run a command with that folder on the path and interpreted kernels."""
     environment = {**os.environ, **INTERPRETED, "PYTHONPATH": str(site)}
     line = [sys.executable, "-m", "arena", *words]
     return subprocess.run(line, capture_output=True, text=True, env=environment, cwd=ROOT, timeout=200, check=False)
 
 
-def test_a_wheel_brings_a_family(tmp_path: Path) -> None:
+def test_installed_wheel_adds_a_family(tmp_path: Path) -> None:
     quiet = ["--quiet", "--no-deps", "--disable-pip-version-check", "--no-index"]
     build = [sys.executable, "-m", "pip", "wheel", *quiet, "--no-build-isolation", "--wheel-dir", str(tmp_path)]
     copy = tmp_path / "source"
@@ -82,7 +84,7 @@ def test_a_wheel_brings_a_family(tmp_path: Path) -> None:
     assert len(report["laws"]) >= 12
 
 
-def test_a_package_is_part_of_what_a_machine_plays_by(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_family_package_is_part_of_the_rules_fingerprint(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = source.digest()
     install(site, "mine", "mine", "RULES = None\n")
     assert "mine" in families()
@@ -104,7 +106,7 @@ def test_a_package_is_part_of_what_a_machine_plays_by(site: Path, monkeypatch: p
         ("mine", "", "AttributeError"),
     ],
 )
-def test_what_cannot_be_a_family_is_said(
+def test_invalid_family_package_is_reported(
     family: str, text: str, told: str, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     install(site, "mine", family, text)
@@ -116,7 +118,7 @@ def test_what_cannot_be_a_family_is_said(
     assert "Traceback" not in said
 
 
-def test_two_packages_may_not_bring_the_same_family(site: Path) -> None:
+def test_two_packages_with_the_same_family_are_rejected(site: Path) -> None:
     install(site, "one", "mine", "")
     install(site, "two", "mine", "")
     with pytest.raises(FamilyPackageError, match=r"(one|two) brings a family 'mine', which (one|two) has as well"):
@@ -130,7 +132,7 @@ def test_names(name: str, is_one: bool) -> None:
     assert is_name(name) is is_one
 
 
-def test_a_new_family_plays_and_keeps_the_laws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_new_family_plays_and_keeps_the_invariants(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "arena-mine"
     assert main(["rules", "new", "mine", str(target)]) == 0
     files = [path for path in target.rglob("*") if path.is_file()]
@@ -154,7 +156,7 @@ def test_a_new_family_plays_and_keeps_the_laws(tmp_path: Path, capsys: pytest.Ca
     assert not (tmp_path / "x").exists()
 
 
-def test_a_broken_law_is_named_with_its_position(
+def test_broken_invariant_is_reported_with_its_position(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from referee.family_template.family import RULES
@@ -165,14 +167,14 @@ def test_a_broken_law_is_named_with_its_position(
     broken = {one.invariant: one for one in check_conformance(RULES, 10, 1) if one.problem}
     assert set(broken) == {"count is number of moves"}
     (found,) = broken.values()
-    assert re.fullmatch(r"template standard.*: \S+/\S+/\S+ [wb]: legal lists \d, count says 0", found.problem)
+    assert re.fullmatch(r"template standard.*: \S+/\S+/\S+ [wb]: legal lists \d, count returns 0", found.problem)
     assert main(["rules", "conformance", "referee.family_template.family", "--positions", "5"]) == 1
     said = capsys.readouterr().out
     assert "BROKEN  count is number of moves" in said
     assert said.endswith("template: 1 of 21 invariants are broken\n")
 
 
-def test_the_same_positions_for_a_seed() -> None:
+def test_conformance_positions_depend_on_the_seed_alone() -> None:
     import random
 
     from referee.verify.conformance import _place

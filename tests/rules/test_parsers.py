@@ -1,4 +1,4 @@
-"""Every reader of every family takes any text whatever: a value that round-trips, or an error with place and hint."""
+"""Every reader of every family accepts any text: it returns a value that round-trips or raises a ParseError."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from referee.rules import families, load
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.gametags import MARKS
 from referee.rules.position import IllegalMoveError, Position
+from referee.rules.random_walk import named
 from referee.rules.rules import GameText
 from referee.rules.vectors import read_file
-from referee.rules.walk import named
 from tests.rules.walks import positions, rulesets
 
 VECTORS = Path(__file__).parent.parent / "data" / "vectors"
@@ -44,7 +44,7 @@ ANYTHING = st.one_of(
 
 
 def spoilt(text: str, rng: random.Random) -> str:
-    """The text after a few insertions, deletions, replacements, swaps, changes of case and doublings."""
+    """Return the text after a few insertions, deletions, replacements, swaps, changes of case and doublings."""
     for _ in range(rng.randrange(1, 5)):
         place = rng.randrange(len(text) + 1)
         piece = rng.choice((*NASTY[:-2], *'abewWsSkK019/- xX:=()#{}[]"\t', text[place : place + 3]))
@@ -63,7 +63,7 @@ def spoilt(text: str, rng: random.Random) -> str:
 
 
 def refused(error: ParseError, text: str) -> None:
-    """Assert that a refusal says where in the text and what to write instead."""
+    """Assert that an error gives an index in the text and a hint."""
     assert error.problem, repr(text)
     has_advice = error.hint or "did you mean" in error.problem or "known: " in error.problem
     assert has_advice, f"no hint for {text[:200]!r}: {error}"
@@ -72,7 +72,7 @@ def refused(error: ParseError, text: str) -> None:
 
 
 def attempt(read, text: str):
-    """What `read` makes of the text, None if it refuses properly; any other exception is the reader's fault."""
+    """Return the result of `read`, or None after a ParseError; any other exception is a fault of the reader."""
     try:
         return read(text)
     except ParseError as error:
@@ -140,7 +140,7 @@ def test_setups(family):
 
 
 @pytest.mark.parametrize("family", families())
-def test_names_and_values(family):
+def test_variant_and_option_texts_are_read_or_refused(family):
     rules = load(family)
     names = [variant.name for variant in rules.variants]
 
@@ -172,11 +172,11 @@ def test_unknown_family():
 
 
 COMMENTS = ("bien joué", "Better was 12. e4e5: it threatens", "Titre (deux) d'une partie!", "raichi", "1-0", "a, b - c")
-"""What annotators write: words that would mean something outside a comment, too."""
+"""Texts of annotators, with words that would have a meaning outside a comment."""
 
 
 def written_games(family: str):
-    """Random games of the family as `GameText`, with the rules they were played by."""
+    """Draw random games of the family as `GameText`, with their rules."""
 
     @st.composite
     def build(draw) -> tuple:

@@ -1,4 +1,4 @@
-"""Perft: the same for every family, made of its kernel's `legal`, `play` and `count`."""
+"""Perft: the same for every family, built from its kernel's `legal`, `play` and `count`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 
 from referee.rules import families, load
 from referee.rules.perft import perft
+from referee.rules.random_walk import after, legal
 from referee.rules.rules import Ruleset, State
-from referee.rules.walk import after, legal
 
 DEPTHS = {"pijersi": 2, "tablut": 2}
 

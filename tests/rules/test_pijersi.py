@@ -90,7 +90,7 @@ def won(pieces: Pieces) -> bool:
 
 
 def turns(pieces: Pieces, black: bool) -> dict[str, Pieces]:
-    """Every turn by its canonical text, with the cubes after it."""
+    """Return every turn by its canonical text, with the cubes after it."""
     found: dict[str, Pieces] = {}
     if won(pieces):
         return found
@@ -120,7 +120,7 @@ CONTENTS = [*"RPSW", *STACKS, *"rpsw", *map(str.lower, STACKS)]
 
 @st.composite
 def placements(draw_from: st.DrawFn) -> Pieces:
-    """Any heap of pieces, dense or sparse, often touching."""
+    """Draw any pieces, dense or sparse, often touching."""
     chance = draw_from(st.randoms(use_true_random=False))
     size = draw_from(st.integers(1, 30))
     cells = chance.sample(CELL_NAMES[6:39] if chance.random() < 0.7 else CELL_NAMES, min(size, 33))
@@ -242,7 +242,7 @@ def texts(position: str, **options: int) -> list[str]:
         ("6/7/6/7/6/p-s-5/WRw-4 w 4 12", "a1a1b2 a1b2b2 a1b2a1", "a1b1b1 a1a2a2"),
     ],
 )
-def test_what_a_turn_may_be(position: str, legal: str, illegal: str) -> None:
+def test_turns_of_cubes_and_stacks(position: str, legal: str, illegal: str) -> None:
     found = texts(position)
     assert set(legal.split()) <= set(found)
     assert not set(illegal.split()) & set(found)
@@ -264,13 +264,13 @@ def test_a_taken_stack_is_gone_with_its_bottom_and_the_count_starts_again() -> N
         ("6/7/6/7/6/s-s-5/W-w-4 w 20 22", {}, "draw", "no-capture"),
         ("6/7/6/7/6/s-s-5/W-w-4 w 20 22", {"no_capture_limit": 0}, "second", "no-moves"),
         ("6/7/6/7/6/s-s-5/W-w-4 w 19 22", {}, "second", "no-moves"),
-        # The wise pair may not climb the rock beside it, and the rock may climb no pair.
+        # The wise pair may not climb the rock next to it, and the rock may climb no pair.
         ("6/7/6/7/6/p-p-p-4/WWR-w-3 w 0 1", {}, "second", "no-moves"),
         ("6/7/6/7/6/7/6 b 0 1", {}, "first", "no-moves"),
         ("2WW3/7/6/7/6/6p-/6 b 1 1", {}, None, None),
     ],
 )
-def test_how_games_end(position: str, options: dict[str, int], winner: str | None, reason: str | None) -> None:
+def test_results_of_games(position: str, options: dict[str, int], winner: str | None, reason: str | None) -> None:
     outcome = Position.start(RULES.settle(None, options), position).outcome
     assert (outcome and outcome.winner) == winner
     assert (outcome and outcome.reason.value) == reason
@@ -338,7 +338,7 @@ def test_playouts_end_as_the_rules_say_and_repeat() -> None:
 # -- starts ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_families_hold_each_other() -> None:
+def test_numbered_families_contain_each_other() -> None:
     found = {
         family: {RULES.settle(f"{family}#{number}").variant.position for number in range(size)}
         for family, size in FAMILIES.items()
@@ -499,7 +499,7 @@ def test_malformed_positions(text: str, index: int) -> None:
 
 
 @given(placements(), st.booleans(), st.integers(0, 40), st.integers(1, 10**9 - 1), st.booleans())
-def test_positions_come_back(pieces: Pieces, black: bool, half: int, full: int, swapping: bool) -> None:
+def test_positions_round_trip_as_text(pieces: Pieces, black: bool, half: int, full: int, swapping: bool) -> None:
     state = state_of(pieces, side=black, half=0 if swapping else half, full=full, swapping=swapping)
     text = RULESET.write(state)
     assert np.array_equal(RULESET.read(text), state)
@@ -623,7 +623,7 @@ def test_malformed_moves(text: str) -> None:
     assert 0 <= caught.value.index <= len(text)
 
 
-def test_two_cells_are_no_turn_of_a_stack() -> None:
+def test_two_cells_are_not_a_turn_of_a_stack() -> None:
     start = Position.start(RULESET)
     for text in ("b4d4", "a1b1b1", "a1a1b1", "b4c4"):
         with pytest.raises(IllegalMoveError):
@@ -720,7 +720,7 @@ def test_the_index_of_an_error_is_that_of_the_whole_text() -> None:
         ("standard", {}, STANDARD),
     ],
 )
-def test_games_come_back(variant: str, options: dict[str, bool], position: str | None) -> None:
+def test_games_round_trip_as_text(variant: str, options: dict[str, bool], position: str | None) -> None:
     chance = random.Random(variant)
     ruleset = RULES.settle(variant or None, options)
     for _ in range(3):
@@ -762,7 +762,7 @@ def test_the_transcript_of_the_dialect_page_is_legal() -> None:
 # -- board and static score --------------------------------------------------------------------------------------------
 
 
-def test_the_board_to_look_at() -> None:
+def test_board_has_marks_and_notes() -> None:
     board = Position.start(RULESET).board
     assert (board.shape, len(board.cells), len(board.pieces)) == ("hex", 45, 26)
     assert board.pieces["b4"] == "WW"
@@ -785,7 +785,7 @@ def test_the_board_to_look_at() -> None:
 
 
 @given(placements(), st.booleans())
-def test_the_score_knows_the_goal_in_one(pieces: Pieces, black: bool) -> None:
+def test_static_score_finds_the_goal_in_one(pieces: Pieces, black: bool) -> None:
     score = int(KERNEL.evaluate(state_of(pieces, side=black), CONFIG))
     assert abs(score) < 20_000
     if not won(pieces):
@@ -793,7 +793,7 @@ def test_the_score_knows_the_goal_in_one(pieces: Pieces, black: bool) -> None:
         assert (score > 10_000) == reached, RULESET.write(state_of(pieces, side=black))
 
 
-def test_one_ply_of_score_beats_chance() -> None:
+def test_one_ply_of_static_score_beats_random_play() -> None:
     chance = random.Random(1)
     points = 0.0
     buffer = np.empty(KERNEL.MAX_MOVES, dtype=np.int64)
@@ -834,7 +834,7 @@ def test_every_number_is_found_by_its_position(family):
         assert is_mirrored(apart.position) == (number == other)
 
 
-def test_what_is_no_set_up_has_no_number():
+def test_position_that_is_not_a_setup_has_no_number():
     start = RULES.settle()
     later = Position.start(start).play("a4b5c4")
     for position in (str(later), "6/7/6/7/6/7/R-5 w 0 1", STANDARD.replace("ww", "rr").replace("WW", "RR")):
@@ -888,7 +888,7 @@ def test_a_number_in_a_game_text():
     assert [game.moves for game in alike] == [("a2b2",)]
 
 
-def test_the_first_exclamation_of_a_ply_that_takes_is_the_sign_of_that():
+def test_first_exclamation_mark_of_a_capture_is_its_sign():
     form, ruleset = RULES.formats[0], RULES.settle()
     lines = "c3:R / d3:s / g1:p"
     for text, mark in (("1 c3-d3!", {}), ("1 c3-d3!!", {1: "!"}), ("1 c3-d3! ?!", {1: "?!"}), ("1 c3-c4!", {1: "!"})):

@@ -1,4 +1,4 @@
-"""The playthrough beside each family's rules is what the rules play today."""
+"""The stored playthrough of each family equals the one that its rules play now."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Positions set up by hand: what stands there, and what the family has against it."""
+"""Positions set up by hand: the composed string, and the checks of the family."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from referee.rules.position_setup import PositionSetupError, compose
 
 
 @pytest.mark.parametrize("family", families())
-def test_what_is_put_on_a_board_stands_there(family: str) -> None:
-    """Positions of a random game: written cell by cell, read back, the same pieces and the same side."""
+def test_composed_position_has_the_given_pieces(family: str) -> None:
+    """Positions of a random game, composed cell by cell and read again, have the same pieces and side to move."""
     ruleset = load(family).settle()
     lot, at = random.Random(7), Position.start(ruleset)
     for _ in range(12):
@@ -39,13 +39,13 @@ def test_what_is_put_on_a_board_stands_there(family: str) -> None:
         ("tablut", {"a1": "K", "a2": "K"}, "a second king"),
     ],
 )
-def test_the_family_says_what_may_not_stand_there(family: str, pieces: dict[str, str], problem: str) -> None:
+def test_family_rejects_invalid_composed_positions(family: str, pieces: dict[str, str], problem: str) -> None:
     ruleset = load(family).settle()
     with pytest.raises(ParseError, match=problem):
         Position.start(ruleset, compose(ruleset, pieces, "first"))
 
 
-def test_what_is_no_cell_and_no_piece_is_refused() -> None:
+def test_unknown_cells_and_pieces_are_rejected() -> None:
     ruleset = load("loa").settle()
     for pieces, problem in (
         ({"z9": "b"}, "unknown cell"),

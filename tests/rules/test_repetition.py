@@ -1,4 +1,4 @@
-"""The one history of positions that repetition is judged by."""
+"""The history of positions from which repetition is judged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_add_counts_occurrences_and_plies_since_the_previous_one() -> None:
     assert history.plies == 6
 
 
-def test_if_next_says_the_same_and_adds_nothing() -> None:
+def test_if_next_returns_the_same_as_add_without_adding() -> None:
     history = History([b"a", b"b", b"a"])
     for _ in range(2):
         assert [history.if_next(key) for key in (b"a", b"b", b"c")] == [(3, 1), (2, 2), (1, 0)]
@@ -25,7 +25,7 @@ def test_if_next_says_the_same_and_adds_nothing() -> None:
     assert history.plies == 3
 
 
-def test_the_history_of_a_position_ends_there_whatever_was_played_after_it() -> None:
+def test_history_of_a_position_excludes_later_positions() -> None:
     rng, position = random.Random(1), Position.start(load("loa").settle())
     line = [position]
     for _ in range(10):
@@ -38,7 +38,7 @@ def test_the_history_of_a_position_ends_there_whatever_was_played_after_it() -> 
     assert early.history.if_next(line[5].key) == (1, 0), "what came later is not its history"
 
 
-def test_a_line_of_play_from_a_state_begins_there_and_leaves_it_alone() -> None:
+def test_line_of_play_from_a_state_starts_there_and_does_not_change_it() -> None:
     ruleset = load("loa").settle()
     state = ruleset.read("8/2bww3/8/2w5/1b6/8/8/8 w - 57")
     before = state.tobytes()

@@ -1,4 +1,4 @@
-"""Positions up to symmetry: images have the same key, moves and results to follow; nothing else has the same key."""
+"""Positions up to symmetry: images have the same key, moves and results; no other positions have the same key."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from referee.rules.loa import state as loa
 from referee.rules.pijersi import state as pijersi
 from referee.rules.pijersi.symmetry import _TOP
 from referee.rules.pijersi.tables import CELL_NAMES
+from referee.rules.random_walk import after, legal, named, walk
 from referee.rules.rules import Ruleset, State
 from referee.rules.symmetry import key_of, keys_of
-from referee.rules.walk import after, legal, named, walk
 from tests.rules.walks import positions
 
 
@@ -76,7 +76,7 @@ COUNTS = {"abalone": 12, "baroque": 8, "loa": 8, "pijersi": 6, "tablut": 8, "hex
 
 
 def images(ruleset: Ruleset, state: State) -> list[State]:
-    """All images of a state; its counters stay as they are."""
+    """Return all images of a state; its counters stay unchanged."""
     symmetry = ruleset.rules.symmetry
     assert symmetry is not None
     contents = symmetry.contents(state[np.newaxis], ruleset.config)[0].tolist()
@@ -92,7 +92,7 @@ def images(ruleset: Ruleset, state: State) -> list[State]:
 
 
 @pytest.mark.parametrize("family", families())
-def test_what_follows_from_an_image_is_the_image_of_what_follows(family: str) -> None:
+def test_moves_of_an_image_are_the_images_of_the_moves(family: str) -> None:
     @settings(max_examples=8)
     @given(positions(family))
     def holds(place: tuple[Ruleset, State]) -> None:
@@ -113,7 +113,7 @@ def test_what_follows_from_an_image_is_the_image_of_what_follows(family: str) ->
 
 
 @pytest.mark.parametrize("family", families())
-def test_nothing_but_images_have_the_same_key(family: str) -> None:
+def test_only_images_have_the_same_key(family: str) -> None:
     ruleset = load(family).settle()
     size, seen = ruleset.rules.kernel.KEY_SIZE, {}
     for seed in range(24):
@@ -133,7 +133,7 @@ def test_as_many_images_as_the_board_has(family: str) -> None:
     assert len(found) == COUNTS[family]
 
 
-def test_who_is_to_move_the_board_and_the_hole_are_told_apart() -> None:
+def test_keys_differ_by_side_to_move_board_and_hole() -> None:
     ruleset = load("loa").settle()
     state = ruleset.read()
     turned = state.copy()
@@ -145,7 +145,7 @@ def test_who_is_to_move_the_board_and_the_hole_are_told_apart() -> None:
     assert len(empty) == len(boards) > 1
 
 
-def test_positions_in_and_out_of_the_swap_phase_are_told_apart() -> None:
+def test_keys_differ_by_swap_phase() -> None:
     ruleset = load("pijersi").settle("standard", {"swap_phase": True})
     states = np.repeat(ruleset.read()[np.newaxis], 4, axis=0)
     states[:, pijersi.PHASE] = [0, 1, pijersi.SWAPPING, pijersi.SWAPPING | 1]
@@ -164,8 +164,8 @@ def test_a_family_without_symmetry_compares_what_repetition_compares() -> None:
 
 
 @pytest.mark.parametrize("family", families())
-def test_keys_stay_what_they_were(family: str) -> None:
-    """Databases hold them: a change of any needs a revision that makes the index of positions anew."""
+def test_keys_equal_the_stored_ones(family: str) -> None:
+    """Databases store the keys: a change requires a revision that rebuilds the index of positions."""
     kept = {
         "abalone": 0x0A993C625D9273AD,
         "baroque": 0x71F9E05280B6CA60,

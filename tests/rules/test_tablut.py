@@ -1,4 +1,4 @@
-"""Tablut: the kernel against a slow reference, the rules file's examples, texts, evaluation, bounds."""
+"""Tablut: the kernel against a slow reference, the examples of RULES.md, texts, evaluation, bounds."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ class Slow:
 
 
 def some_options(rng: random.Random) -> dict[str, Any]:
-    """Random values of the options that change moves and results; limits off."""
+    """Draw random values of the options that change moves and results, without limits."""
     options: dict[str, Any] = {"repetition": 0}
     for option in RULES.options:
         if option.changes == "limits":
@@ -184,7 +184,7 @@ def some_options(rng: random.Random) -> dict[str, Any]:
 
 
 def compare(slow: Slow, position: Position) -> None:
-    """The reference and the kernel agree on everything about a position."""
+    """Assert that reference and kernel agree on everything about a position."""
     ruleset, kernel = position.ruleset, RULES.kernel
     problem = f"{slow} {dict(ruleset.overrides)}"
     assert str(position) == str(slow), problem
@@ -239,12 +239,12 @@ def test_random_games_agree_with_the_reference(seed: int) -> None:
         if not moves:
             break
         move = rng.choice(moves)
-        # Only what can stand on a board of closed camps is compared: nobody but attackers is ever inside.
+        # Compare only what a board with closed camps can contain: only attackers are ever inside.
         slow, position = slow.play(move), position.play(move)
 
 
 def random_board(rng: random.Random, *, closed: bool) -> str:
-    """Any heap of pieces, the king often near the throne, the border or a base."""
+    """Draw any pieces, the king often near the throne, the border or a base."""
     attackers, defenders = rng.randint(0, 20), rng.randint(0, 10)
     cells = [name for name in NAMES if name != "e5"]
     king = rng.choice(["e5", "d5", "e6", "d4", "c2", "e3", *NAMES])
@@ -275,7 +275,7 @@ def test_random_placements_agree_with_the_reference(seed: int) -> None:
 
 
 def counted(ruleset: Ruleset, state: Any, depth: int) -> int:
-    """Perft by listing, playing and nothing else."""
+    """Return perft by listing and playing alone."""
     kernel = RULES.kernel
     if depth == 0:
         return 1
@@ -310,7 +310,7 @@ def test_deeper_perft_is_what_listing_and_playing_counts(variant: str, side: str
 
 
 def boards(*pieces: str) -> str:
-    """A board from words such as `Ke4` and `td4`."""
+    """Return a board from words such as `Ke4` and `td4`."""
     return str(Slow({piece[1:]: piece[0] for piece in pieces}, "a", 0, 0, {})).split()[0]
 
 
@@ -331,7 +331,7 @@ def boards(*pieces: str) -> str:
         ("Ke5 Te4 td5 tf5 te1", "e1e3", {"throne_king_hostile": "always"}, "e4"),
         # The attacker leaves one of the three neighbours: the throne is hostile no more.
         ("Ke5 Te4 td5 tf5 te6 tc4", "c4d4", {"throne_king_hostile": "linnaean"}, ""),
-        # A king on the throne is no empty throne, and only an armed one is a partner.
+        # A throne with the king is not empty, and only an armed king is a partner.
         ("Ke5 te4 Te2", "e2e3", {}, "e4"),
         ("Ke5 te4 Te2", "e2e3", {"king_armed": False}, ""),
         ("Ke5 te4 Te2", "e2e3", {"king_armed": False, "throne_hostile": "both"}, ""),
@@ -374,7 +374,7 @@ def test_a_king_who_walks_into_a_ring_is_safe_until_it_is_renewed() -> None:
 
 
 def test_perpetual_raichi_needs_a_way_at_every_turn_of_the_last_cycle() -> None:
-    """On c4 and c5 the king has a way, on c3 none; the attackers only pass the time."""
+    """On c4 and c5 the king has a way, on c3 none; the attackers only make waiting moves."""
     start = "2t6/9/t7t/2K6/9/9/9/7t1/2t6 d 0 0"
     shut = ["c4c3", "h8g8", "c3c4", "g8h8"]
     free = ["c4c5", "h8g8", "c5c4", "g8h8"]
@@ -394,7 +394,7 @@ def test_perpetual_raichi_needs_a_way_at_every_turn_of_the_last_cycle() -> None:
 
 
 @pytest.mark.parametrize(("loss", "first"), [("draw", "attackers"), ("loss", "attackers"), ("loss", "defenders")])
-def test_repetition_may_lose_for_who_completes_it(loss: str, first: str) -> None:
+def test_repetition_result_loss_is_for_the_side_that_completes_it(loss: str, first: str) -> None:
     ruleset = RULES.settle("bell", {"repetition_result": loss, "first_player": first})
     cycle = ["a4a3", "c5c4", "a3a4", "c4c5"]
     if first == "defenders":
@@ -407,7 +407,7 @@ def test_repetition_may_lose_for_who_completes_it(loss: str, first: str) -> None
 # Rules, variants, starts ---------------------------------------------------------------------------------------------
 
 
-def test_options_stand_in_the_order_of_the_configuration() -> None:
+def test_options_have_the_order_of_the_config() -> None:
     for number, option in enumerate(RULES.options):
         assert getattr(place, option.name.upper()) == number
     for name, value, number in [
@@ -430,7 +430,7 @@ def test_options_stand_in_the_order_of_the_configuration() -> None:
         assert RULES.option(name).encode(value) == number
 
 
-def test_reasons_stand_in_the_order_of_the_kernel() -> None:
+def test_reasons_have_the_order_of_the_kernel() -> None:
     from referee.rules.tablut import kernel_board
 
     names = [
@@ -478,7 +478,7 @@ def test_unknown_values_are_refused(name: str, value: Any) -> None:
 
 
 def test_the_most_moves_there_can_be_fit_the_buffer() -> None:
-    """Sixteen soldiers that all see eight cells both ways are fewer than the bound; the buffer is checked besides."""
+    """Sixteen soldiers with a free view of eight cells have fewer moves than the bound; the buffer is checked."""
     ruleset = RULES.settle("bell", {"throne_pass": "all"})
     kernel = RULES.kernel
     rng, best = random.Random(5), 0
@@ -564,13 +564,13 @@ def test_refused_positions(text: str, index: int) -> None:
     assert caught.value.hint
 
 
-def test_people_see_captures_and_the_king() -> None:
+def test_display_moves_name_captures_and_the_king() -> None:
     ruleset = RULES.settle()
     state = ruleset.read("2t6/9/tT1Tt4/2T6/2t6/9/9/6K2/9 a 0 0")
     assert display_move(read_move("c1c3"), state, ruleset.config) == "c1-c3xb3/c4/d3"
     state = ruleset.read("8t/9/Tt5K1/2t6/2T6/9/9/9/9 d 0 0")
     assert display_move(read_move("h3c3"), state, ruleset.config) == "Kh3-c3xb3/c4"
-    # A move of nobody, or of the other side, is shown as it stands.
+    # A move from an empty cell, or of the other side, is shown unchanged.
     assert display_move(read_move("a1a2"), state, ruleset.config) == "a1-a2"
     assert display_move(read_move("i1i2"), state, ruleset.config) == "i1-i2"
 
@@ -721,7 +721,7 @@ def test_plain_games_that_cannot_be_read(text: str) -> None:
 
 @pytest.mark.parametrize("form", RULES.formats, ids=lambda form: form.name)
 @pytest.mark.parametrize("seed", range(12))
-def test_games_come_back_as_they_were_written(form: Any, seed: int) -> None:
+def test_written_tablut_games_round_trip(form: Any, seed: int) -> None:
     rng = random.Random(seed)
     presets = [variant.name for variant in RULES.variants]
     ruleset = RULES.settle(presets[seed % len(presets)], {"king_max_step": seed % 3, "max_plies": 200})
@@ -787,7 +787,7 @@ def score(text: str, variant: str = "bell") -> int:
     return int(RULES.kernel.evaluate(ruleset.read(text), ruleset.config))
 
 
-def test_evaluation_knows_what_wins() -> None:
+def test_evaluation_scores_winning_moves() -> None:
     assert abs(score(f"{START} a 0 0")) < 300
     assert score("4K4/9/9/9/1t5t1/9/2T6/9/4t4 a 0 0") < -18_000
     assert score("9/9/9/9/1t5t1/9/2T6/9/4t4 d 0 0") < -18_000
@@ -879,14 +879,14 @@ def test_the_kernel_is_the_same_without_compilation() -> None:
     assert outputs[0] == outputs[1]
 
 
-def test_the_sides_have_their_own_words_whoever_moves_first() -> None:
+def test_side_names_do_not_depend_on_the_first_player() -> None:
     bell, ashton = RULES.settle("bell"), RULES.settle("ashton")
     assert (bell.sides, ashton.sides) == (("Attackers", "Defenders"), ("Defenders", "Attackers"))
     assert (bell.side_named("moscovites"), ashton.side_named("Moscovites"), bell.side_named("white")) == (0, 1, None)
     assert ashton.side_named("first") == bell.side_named("FIRST") == 0
 
 
-def test_raichi_and_tuichi_stand_in_the_move_list() -> None:
+def test_move_list_contains_raichi_and_tuichi() -> None:
     game = GameText(("e2c2", "e4h4", "f9f7", "e3e2", "a6a8", "e5e3", "e8b8"), "bell", marks={6: "!"})
     text = PLAIN.write(game, RULES.settle())
     assert "3. a6a8 e5e3! tuichi 4. e8b8 tuichi" in text

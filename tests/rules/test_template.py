@@ -1,4 +1,4 @@
-"""Every family's folder is built alike: the same files for the same things, and the same names in them."""
+"""Every family's folder has the same structure: the same files for the same things, and the same names in them."""
 
 import importlib
 import inspect
@@ -26,17 +26,18 @@ FILES = {
     "tables.py",
     "words.py",
 }
-"""What every folder has; a kernel may have parts (`kernel_*.py`), there may be features for a learned score, and the
-vectors may stand beside the rules."""
+"""Files of every folder. A kernel may have parts (`kernel_*.py`); features for a learned evaluation and test vectors
+are optional.
+"""
 
 
 def part(family: str, name: str):
-    """A module of a family."""
+    """Import a module of a family."""
     return importlib.import_module(f"referee.rules.{family}.{name}")
 
 
 def are(values, kind) -> bool:
-    """Whether a tuple holds things of this kind and nothing else."""
+    """Return whether a tuple contains only values of this type."""
     return isinstance(values, tuple) and all(isinstance(one, kind) for one in values)
 
 

@@ -1,4 +1,4 @@
-"""What a game ends by: the referee's own words and each family's, found by their word."""
+"""Terminations: the referee's own words and each family's, found by their word."""
 
 import pickle
 
@@ -19,7 +19,7 @@ def test_every_word_is_found_again_as_the_one_object():
 
 
 @pytest.mark.parametrize("family", families())
-def test_what_a_family_ends_by_is_by_the_rules_and_explained(family):
+def test_terminations_of_families_have_kind_rules_and_a_sentence(family):
     reasons = load(family).reasons
     assert len(set(reasons)) == len(reasons)
     for one in reasons:
@@ -28,12 +28,12 @@ def test_what_a_family_ends_by_is_by_the_rules_and_explained(family):
         assert terminations()[one.value].kind is Kind.RULES
 
 
-def test_the_referees_own_are_listed_as_well():
+def test_terminations_include_those_of_the_referee():
     assert set(Termination) <= set(terminations().values())
     assert all(one.sentence for one in Termination)
 
 
-def test_a_word_nobody_brings_is_refused():
+def test_unknown_termination_word_is_rejected():
     with pytest.raises(ValueError, match="worn-out"):
         Termination("worn-out")
 
@@ -43,7 +43,7 @@ def test_a_family_cannot_take_a_word_of_the_referee():
         Termination.by_rules("time", "the sand has run out")
 
 
-def test_a_record_is_read_back_with_the_familys_own():
+def test_record_with_a_family_termination_is_read_again():
     for family in families():
         for one in load(family).reasons:
             line = a_record().line().replace('"draw-agreed"', f'"{one}"').replace('"adjudication"', '"rules"')

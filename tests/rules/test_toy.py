@@ -1,4 +1,4 @@
-"""A sixth family is one folder and nothing else: everything generic works on the toy family under `toy/`."""
+"""A sixth family is one folder: everything generic works on the toy family under `toy/`."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from referee.play.play import play
 from referee.play.roster import Roster
 from referee.rules import families, load, terminations
 from referee.rules.core import Kind, Outcome, Termination
-from referee.rules.draw import draw
 from referee.rules.position import Position
+from referee.rules.text_board import draw
 from referee.sandbox import Sandbox
 from referee.verify.verification import verify
 from tests.referee.conftest import FAST, scripted
@@ -47,7 +47,7 @@ def _toy_family():
 
 
 def run(capsys, *words: str):
-    """The exit code and the JSON document of a command."""
+    """Return the exit code and the JSON document of a command."""
     code = main([*words, "--json"])
     return code, json.loads(capsys.readouterr().out)
 
@@ -78,8 +78,8 @@ def test_rules_moves(capsys):
     }
 
 
-def test_rules_check(capsys):
-    code, data = run(capsys, "rules", "check", str(TOY / FAMILY / "vectors.json"))
+def test_rules_vectors(capsys):
+    code, data = run(capsys, "rules", "vectors", str(TOY / FAMILY / "vectors.json"))
     assert code == 0
     assert data["files"][0]["checked"] > 50
     assert data["files"][0]["failed"] == data["files"][0]["skipped"] == 0
@@ -110,7 +110,7 @@ def test_stacks_are_drawn_and_played():
     assert towers.board.marks == {"b1": ("stack",), "b3": ("stack",)}
 
 
-def test_its_own_terminations_are_known_everywhere():
+def test_toy_terminations_are_found_everywhere():
     outcome = Position.start(load(FAMILY).settle()).play_all(["a1a2", "c3c2", "a2b3"]).outcome
     assert outcome is not None
     assert (outcome.reason, Termination("breakthrough")) == ("breakthrough", outcome.reason)
@@ -130,7 +130,7 @@ KNOWS = ("--option", "option name GiftPhase type check default false")
         ([], [], ("pass", "pass"), ["position fen bbb/3/www w"], []),
     ],
 )
-def test_its_phase_before_play_is_refereed(one, two, moves, one_heard, two_heard):
+def test_referee_plays_the_phase_of_the_toy(one, two, moves, one_heard, two_heard):
     first, second = scripted("one", "--echo", *one, "resign"), scripted("two", "--echo", *two, "resign")
     spec = GameSpec(FAMILY, "standard", first, second, options={"gift": True}, limits=FAST)
     with Roster(Sandbox("none")) as roster:
@@ -142,7 +142,7 @@ def test_its_phase_before_play_is_refereed(one, two, moves, one_heard, two_heard
         assert heard == [line if "fen" in line else f"{start} moves {line}" if line else start for line in expected]
 
 
-def test_a_game_is_refereed_to_its_own_end_and_read_back():
+def test_toy_game_ends_by_its_own_rules_and_is_read_again():
     first, second = scripted("one", "a1a2", "a2b3"), scripted("two", "c3c2")
     with Roster(Sandbox("none")) as roster:
         record = play(PlannedGame.of(GameSpec(FAMILY, "standard", first, second, limits=FAST)), roster)
@@ -151,7 +151,7 @@ def test_a_game_is_refereed_to_its_own_end_and_read_back():
     assert verify(record).outcome == Outcome("first", record.termination)
 
 
-def test_sample_bots_take_part_in_its_phase():
+def test_sample_bots_take_part_in_the_phase_of_the_toy():
     table = Table(FAMILY)
     assert "GiftPhase" in [option.name for option in table.declarations()]
     table.set_option("GiftPhase", "true")
@@ -169,11 +169,11 @@ def test_a_bot_that_does_not_know_the_phase_is_eligible():
     assert "the referee passes for it in the gift phase" in verdict.reason
 
 
-def test_every_generic_test_finds_it():
-    """The laws, the vectors, the parsers and the playthrough run on it without a line of their own."""
+def test_every_generic_test_discovers_the_toy():
+    """Invariants, vectors, parsers and playthrough run on it without code of their own."""
     files = [
         f"tests/rules/test_{name}.py"
-        for name in ("laws", "vectors", "parsers", "playthrough", "template", "terminations")
+        for name in ("invariants", "vectors", "parsers", "playthrough", "template", "terminations")
     ]
     done = subprocess.run(
         [

@@ -1,8 +1,7 @@
-"""Every entry of every vector file, one test each; and a sample of each file without the compiler.
+"""Every entry of every vector file, one test each, and a sample of each file without the compiler.
 
-The files are those of tests/data/vectors and any `vectors.json` beside a family's rules.
-
-Nothing is left out: even the largest perft entry, a thousand million leaves, takes two seconds.
+The files are those of tests/data/vectors and any `vectors.json` in a family's folder. Even the largest perft entry, a
+thousand million leaves, takes two seconds.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ print(len(chosen), "checked")
 
 @pytest.mark.parametrize("name", list(FILES))
 def test_without_the_compiler(name):
-    """Plain Python and compiled code do not agree on integer arithmetic by themselves: the kernels must not care."""
+    """Plain Python and compiled code differ in integer arithmetic, so kernels must not depend on the difference."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(__file__).parent.parent.parent)}
     done = subprocess.run(
         [sys.executable, "-c", SAMPLE, str(FILES[name]), *referee.rules.__path__[1:]],

@@ -1,4 +1,4 @@
-"""Where the laws look: any family, variant and options; positions by random walks and by shuffled position texts."""
+"""Hypothesis strategies for any family, variant and options: positions from random walks and shuffled texts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 
 from referee.rules import load
+from referee.rules.random_walk import named, shuffled, values, walk
 from referee.rules.rules import Ruleset, State, Value
-from referee.rules.walk import named, shuffled, values, walk
 
 
 class Chosen(Ruleset):
@@ -20,7 +20,7 @@ class Chosen(Ruleset):
 
 
 class Place(NamedTuple):
-    """Rules and a position; printed as what `named` says."""
+    """Rules and a position, printed by `named`."""
 
     ruleset: Ruleset
     state: State
@@ -31,7 +31,7 @@ class Place(NamedTuple):
 
 @st.composite
 def rulesets(draw: Any, family: str) -> Ruleset:
-    """A variant of the family; one time in two with some options changed."""
+    """Draw a variant of the family; half of the draws change some options."""
     rules = load(family)
     variant = draw(st.sampled_from([variant.name for variant in rules.variants]))
     options: dict[str, Value] = {}
@@ -44,7 +44,7 @@ def rulesets(draw: Any, family: str) -> Ruleset:
 
 @st.composite
 def positions(draw: Any, family: str) -> Place:
-    """Rules and a position: mostly somewhere along a random game, else shuffled and perhaps played on from there."""
+    """Draw rules and a position: mostly along a random game, else shuffled, with optional moves after it."""
     ruleset = draw(rulesets(family))
     state = walk(ruleset, draw(st.integers(0, 2**32)), draw(st.integers(0, 120)))
     if draw(st.integers(0, 2)) == 0:

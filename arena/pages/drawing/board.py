@@ -17,8 +17,8 @@ from markupsafe import Markup
 
 from arena.pages.drawing.pieces import CELL, key, looks
 from arena.pages.drawing.scene import Scene, piece_names
-from referee.rules.draw import rows
 from referee.rules.rules import Board, Cell, Mark, Rules
+from referee.rules.text_board import rows
 
 _FORM_SHAPES: Mapping[str, Markup] = {
     "ring": Markup('<circle r="18.5" class="mark-line"/>'),

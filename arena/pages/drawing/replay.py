@@ -22,8 +22,8 @@ from referee.game.record import GameRecord, Ply
 from referee.game.spec import GameSpec, read_time_controls
 from referee.rules import load
 from referee.rules.core import ParseError, Side
+from referee.rules.ply_reference import read_ply
 from referee.rules.position import IllegalMoveError
-from referee.rules.reference import read_ply
 from referee.rules.rules import Rules, Ruleset
 
 _KEPT = 200

@@ -114,7 +114,7 @@ class Scenes:
         is_new = score and score not in earlier.board.notes
         ply = len(self.items)
         effect = self._effect(code, before, after)
-        how = effect.said or before.explain(code)
+        how = effect.description or before.explain(code)
         self._position = after
         self.items.append(
             Scene(

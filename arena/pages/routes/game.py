@@ -27,8 +27,8 @@ from arena.store import Store
 from arena.store.base.page import write_cursor
 from arena.store.games.games import GameLine
 from referee.rules.core import ParseError, Side
-from referee.rules.draw import rows
 from referee.rules.rules import Rules
+from referee.rules.text_board import rows
 
 routes = web.RouteTableDef()
 _MAX_PLY = 100_000

@@ -1,4 +1,4 @@
-"""Template: pawns on nine squares. Change the rules; the names in these files stay."""
+"""Template: pawns on nine squares. Change the rules, but keep the names in these files."""
 
 from .rules import RULES
 

@@ -1,7 +1,7 @@
-"""The compiled functions: what `referee.rules.rules.Kernel` says of each.
+"""The compiled functions of the family; `referee.rules.rules.Kernel` documents each of them.
 
-Plain functions over arrays, no classes, no Python objects. Numbers of results are 4 * reason + who won (1 first,
-2 second, 3 draw), reasons in the order of `rules.REASONS`; 0 while the game goes on.
+They are plain functions over arrays, without classes and Python objects. A result is 4 * reason + winner (1 first,
+2 second, 3 draw), with reasons in the order of `rules.REASONS`; it is 0 while the game is undecided.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ DTYPE, MAX_MOVES = np.int64, 9
 def legal(state: Any, config: Any, moves: Any) -> int:
     own = state[TURN] + 1
     for i in range(3):
-        if state[6 + i] == 1 or state[i] == 2:  # somebody has arrived
+        if state[6 + i] == 1 or state[i] == 2:  # a pawn has arrived
             return 0
     k = 0
     for i in range(9):

@@ -1,4 +1,4 @@
-"""The texts: positions and moves, read and written."""
+"""Position and move texts, read and written."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .state import STATE_SIZE, TURN
 from .tables import NAMES, NUMBERS
 
 LETTERS = ".wb"
-"""What stands on a square."""
+"""Contents of a square."""
 
 
 def read_position(text: str, config: Config) -> State:
-    """`<board> <w|b>`, ranks from the top, numbers for empty squares. Raises ParseError."""
+    """Return the state of `<board> <w|b>`: ranks from the top, numbers for empty squares. Raise ParseError."""
     found = re.fullmatch(r"([wb1-3]+)/([wb1-3]+)/([wb1-3]+) ([wb])", text)
     if not found:
         raise ParseError("not a position", text=text, hint="write three ranks and the side to move: bbb/3/www w")
@@ -34,14 +34,14 @@ def read_position(text: str, config: Config) -> State:
 
 
 def write_position(state: State, config: Config) -> str:
-    """The canonical position string."""
+    """Return the canonical position string."""
     rows = ("".join(LETTERS[int(cell)] for cell in state[3 * rank : 3 * rank + 3]) for rank in (2, 1, 0))
     board = "/".join(re.sub(r"\.+", lambda run: str(len(run[0])), row) for row in rows)
     return f"{board} {'wb'[int(state[TURN])]}"
 
 
 def read_move(text: str, state: State, config: Config) -> int:
-    """`a1a2`, also `a1-a2` and `a1xb2`. Raises ParseError."""
+    """Return the code of `a1a2`, also of `a1-a2` and `a1xb2`. Raise ParseError."""
     found = re.fullmatch(r"([a-c][1-3])[-x]?([a-c][1-3])", text)
     if not found:
         raise ParseError("not a move", text=text, hint="write source and target, as a1a2")
@@ -49,12 +49,12 @@ def read_move(text: str, state: State, config: Config) -> int:
 
 
 def write_move(code: int) -> str:
-    """The canonical text of a move."""
+    """Return the canonical text of a move."""
     return NAMES[code // 9] + NAMES[code % 9]
 
 
 def display_move(code: int, state: State, config: Config) -> str:
-    """The move as people write it: `a1-a2`, `a1xb2`."""
+    """Return the move as people write it: `a1-a2`, `a1xb2`."""
     return f"{NAMES[code // 9]}{'x' if state[code % 9] else '-'}{NAMES[code % 9]}"
 
 

@@ -1,4 +1,4 @@
-"""What the arena knows of the family: its `Rules` record."""
+"""The `Rules` record of the family."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .symmetry import SYMMETRY
 from .words import WORDS
 
 ARRIVAL = Termination.by_rules("template-arrival", "a pawn reached the far rank")
-"""An ending of its own; its word is the family's alone."""
+"""A termination of this family; no other family may use its word."""
 
 OPTIONS = (Option("max_plies", "spin", 0, "limits", "drawn when that many plies have been played; 0 = no limit"),)
 
 REASONS = (ARRIVAL, Termination.NO_MOVES, Termination.MAX_PLIES)
-"""In the order of the kernel's numbers."""
+"""Terminations in the order of the kernel's numbers."""
 
 RULES = Rules(
     family="template",

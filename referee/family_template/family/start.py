@@ -1,4 +1,4 @@
-"""The starts: each variant's name and position, options of its own, and parameters for the kernel."""
+"""The starts: name and position of each variant, its options, and parameters for the kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where things stand in a state and a config, and the numbers of moves.
+"""The layout of a state and a config, and the move codes.
 
     0..8   the squares: 0 empty, 1 White, 2 Black
     9      side to move: 0 White, 1 Black       -- up to here the key: what makes positions equal --
@@ -15,9 +15,9 @@ STATE_SIZE, KEY_SIZE = 11, 10
 TURN, PLIES = 9, 10
 
 (MAX_PLIES,) = range(1)
-"""Places in a `Config`: the options in their order, then the parameters of the variant."""
+"""Indices in a `Config`: the options in their order, then the parameters of the variant."""
 
 
 def side(state: State, config: Config) -> int:
-    """0 when White, the first side, is to move, else 1."""
+    """Return 0 when White, the first side, is to move, else 1."""
     return int(state[TURN])

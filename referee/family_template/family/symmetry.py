@@ -1,4 +1,4 @@
-"""Which positions are the same: the board and its mirror image."""
+"""The symmetries of the board: itself and its mirror image."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same in other languages: names of the family, its sides, variants and pieces."""
+"""Names in other languages: of the family, its sides, variants and pieces."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@
           27 28 29 30 31 32             row b          A step off the board would land on some other cell, so
            14 15 16 17 18               row a          every rotation is followed by a mask (`INSIDE`).
 
-A move code is `(5 * direction + shape) * 64 + cell`. Shape 0 is an inline move named by its rearmost cell; shapes 1
-and 2 are broadsides of two and three marbles lying along the first of the two other axes, 3 and 4 along the second,
-named by their alphanumerically lower end.
+A move code is `(5 * direction + shape) * 64 + cell`. Shape 0 is an inline move named by its rearmost cell. Shapes 1 and
+2 are broadsides of two and three marbles along the first of the two other axes, 3 and 4 along the second. A broadside
+is named by its alphanumerically lower end.
 """
 
 from __future__ import annotations

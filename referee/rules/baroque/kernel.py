@@ -190,30 +190,30 @@ def sweep_down(g: Any, e: Any, s: Any) -> Any:
 
 
 @jit
-def leaps_up(g: Any, e: Any, h: Any, s: Any, most: Any) -> Any:
-    """Return the squares reached by leaping single hurdles of h, at most `most` of them (0 = any number)."""
+def leaps_up(g: Any, e: Any, h: Any, s: Any, max_leaps: Any) -> Any:
+    """Return the squares reached by leaping single hurdles of h, at most `max_leaps` of them (0 = any number)."""
     d = NONE
     t = (((sweep_up(g, e, s) << s) & h) << s) & e
     while t:
         x = sweep_up(t, e, s)
         d |= x
-        most -= 1
-        if most == 0:
+        max_leaps -= 1
+        if max_leaps == 0:
             break
         t = (((x << s) & h) << s) & e
     return d
 
 
 @jit
-def leaps_down(g: Any, e: Any, h: Any, s: Any, most: Any) -> Any:
-    """Return the squares reached by leaping single hurdles of h, at most `most` of them (0 = any number)."""
+def leaps_down(g: Any, e: Any, h: Any, s: Any, max_leaps: Any) -> Any:
+    """Return the squares reached by leaping single hurdles of h, at most `max_leaps` of them (0 = any number)."""
     d = NONE
     t = (((sweep_down(g, e, s) >> s) & h) >> s) & e
     while t:
         x = sweep_down(t, e, s)
         d |= x
-        most -= 1
-        if most == 0:
+        max_leaps -= 1
+        if max_leaps == 0:
             break
         t = (((x >> s) & h) >> s) & e
     return d
@@ -240,16 +240,16 @@ def destinations(piece: Any, f: Any, own: Any, foe: Any, v: Any, style: Any) -> 
 
 
 @jit
-def leaps(g: Any, e: Any, h: Any, most: Any) -> Any:
+def leaps(g: Any, e: Any, h: Any, max_leaps: Any) -> Any:
     """Return the squares that the pieces g reach by leaping single hurdles of h."""
     ea = e & NOT_A
     eh = e & NOT_H
     ha = h & NOT_A
     hh = h & NOT_H
-    d = leaps_up(g, e, h, EIGHT, most) | leaps_down(g, e, h, EIGHT, most)
-    d |= leaps_up(g, ea, ha, ONE, most) | leaps_down(g, eh, hh, ONE, most)
-    d |= leaps_up(g, ea, ha, NINE, most) | leaps_down(g, eh, hh, NINE, most)
-    return d | leaps_up(g, eh, hh, SEVEN, most) | leaps_down(g, ea, ha, SEVEN, most)
+    d = leaps_up(g, e, h, EIGHT, max_leaps) | leaps_down(g, e, h, EIGHT, max_leaps)
+    d |= leaps_up(g, ea, ha, ONE, max_leaps) | leaps_down(g, eh, hh, ONE, max_leaps)
+    d |= leaps_up(g, ea, ha, NINE, max_leaps) | leaps_down(g, eh, hh, NINE, max_leaps)
+    return d | leaps_up(g, eh, hh, SEVEN, max_leaps) | leaps_down(g, ea, ha, SEVEN, max_leaps)
 
 
 @jit
@@ -269,16 +269,16 @@ def slants(g: Any, e: Any) -> Any:
 
 
 @jit
-def count_leaps(g: Any, e: Any, h: Any, most: Any) -> Any:
+def count_leaps(g: Any, e: Any, h: Any, max_leaps: Any) -> Any:
     """Count the destinations that the pieces g reach by leaping h; own pieces block, so none is counted twice."""
     ea = e & NOT_A
     eh = e & NOT_H
     ha = h & NOT_A
     hh = h & NOT_H
-    n = popcount(leaps_up(g, e, h, EIGHT, most)) + popcount(leaps_down(g, e, h, EIGHT, most))
-    n += popcount(leaps_up(g, ea, ha, ONE, most)) + popcount(leaps_down(g, eh, hh, ONE, most))
-    n += popcount(leaps_up(g, ea, ha, NINE, most)) + popcount(leaps_down(g, eh, hh, NINE, most))
-    return n + popcount(leaps_up(g, eh, hh, SEVEN, most)) + popcount(leaps_down(g, ea, ha, SEVEN, most))
+    n = popcount(leaps_up(g, e, h, EIGHT, max_leaps)) + popcount(leaps_down(g, e, h, EIGHT, max_leaps))
+    n += popcount(leaps_up(g, ea, ha, ONE, max_leaps)) + popcount(leaps_down(g, eh, hh, ONE, max_leaps))
+    n += popcount(leaps_up(g, ea, ha, NINE, max_leaps)) + popcount(leaps_down(g, eh, hh, NINE, max_leaps))
+    return n + popcount(leaps_up(g, eh, hh, SEVEN, max_leaps)) + popcount(leaps_down(g, ea, ha, SEVEN, max_leaps))
 
 
 @jit
@@ -870,8 +870,8 @@ def standing(u: Any, v: Any, e: Any, z: Any) -> Any:
 
 FROZEN, STUCK_KING, ONWARD, ROOM = 6, 12, 13, 14
 """Indices of the piece values after the first six, which are those of the pieces. FROZEN starts the losses of each kind
-when frozen; then follow the loss of a frozen king, the value of each rank that a pincer has advanced, and the loss
-for each empty square next to the own king.
+when frozen; STUCK_KING is the loss of a frozen king. ONWARD is the value of each rank that a pincer has advanced,
+ROOM the loss for each empty square next to the own king.
 """
 PIECE_VALUES = np.array([*WORTH, *(24 * value // 100 for value in WORTH), 0, 0, 0], dtype=np.int64)
 VALUE_GROUPS = np.array([0, 1, 2, 3, 4, 5, *[6] * len(WORTH), 7, 8, 9], dtype=np.int64)

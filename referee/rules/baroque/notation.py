@@ -239,8 +239,11 @@ def explain(move: int, state: State, config: Config) -> str:
 def read_move(text: str, state: State, config: Config) -> int:
     """Return the code of a move in any accepted spelling. Raise ParseError.
 
-    Accepted are `c2c4` and `d4d4`; the display forms `Pc2c4X`, `Kd4xe5`, `Md4-off`, whose piece must be on the origin
-    (capture marks are not checked); and vchess's forms without origin, `Rc5X`, if exactly one legal move fits.
+    Accepted are:
+
+    - `c2c4` and `d4d4`
+    - the display forms `Pc2c4X`, `Kd4xe5`, `Md4-off`, whose piece must be on the origin; capture marks are not checked
+    - vchess's forms without origin, `Rc5X`, if exactly one legal move fits
     """
     place, origin, code = _read_squares(text)
     if code < 0:

@@ -62,6 +62,7 @@ RANK: Table = np.array([0xFF << (square & 56) for square in range(64)], dtype=np
 FILE: Table = np.array([0x0101010101010101 << (square & 7) for square in range(64)], dtype=np.uint64)
 """The whole file of a square."""
 BETWEEN, BEYOND, STRIDE = _pairs()
-"""By (start, end), 0 if they are not in line: the squares strictly between; the square directly behind `end` as seen
-from `start` (0 off the board); the distance of neighbouring squares of that line in bits (1, 7, 8 or 9).
+"""Three tables by (start, end), 0 if the squares are not in line. BETWEEN has the squares strictly between. BEYOND has
+the square directly behind `end` as seen from `start` (0 off the board). STRIDE has the distance of neighbouring
+squares of that line in bits (1, 7, 8 or 9).
 """

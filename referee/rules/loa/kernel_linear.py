@@ -27,7 +27,7 @@ LONG = 3**8
 DIAGONALS = 4 * LONG
 """First feature of the diagonals, after those of ranks and files."""
 PLACES, SIZES, STEPS = 15, 13, 64
-"""Half squares from edge to edge; numbers of pieces (0..12); mean distances, in eighths of a square."""
+"""Number of half squares from edge to edge, of piece counts (0..12), and of mean distances (in eighths of a square)."""
 GROUPS = DIAGONALS + TERNARY
 SPREAD = GROUPS + 2 * SIZES * SIZES
 CENTRE = SPREAD + 2 * SIZES * STEPS
@@ -137,8 +137,8 @@ def outline8(a: Any, side: int, found: Any, n: int) -> int:
         rest ^= part
         groups += 1
         largest = max(largest, popcount(part))
-    most = SIZES - 1
-    found[n] = GROUPS + (side * SIZES + min(groups, most)) * SIZES + min(largest, most)
+    max_size = SIZES - 1
+    found[n] = GROUPS + (side * SIZES + min(groups, max_size)) * SIZES + min(largest, max_size)
     ranks = popcount(a & ODD[0]) + 2 * popcount(a & PAIRS[0]) + 4 * popcount(a & HALF[0])
     files = popcount(a & ODD[1]) + 2 * popcount(a & PAIRS[1]) + 4 * popcount(a & HALF[1])
     centre = (4 * ranks + k) // (2 * k) * PLACES + (4 * files + k) // (2 * k)
@@ -148,7 +148,7 @@ def outline8(a: Any, side: int, found: Any, n: int) -> int:
         distance += popcount(out)
         d += 1
         out = a & BEYOND[centre, d]
-    found[n + 1] = SPREAD + (side * SIZES + min(k, most)) * STEPS + min(4 * distance // k, STEPS - 1)
+    found[n + 1] = SPREAD + (side * SIZES + min(k, max_size)) * STEPS + min(4 * distance // k, STEPS - 1)
     found[n + 2] = CENTRE + side * PLACES * PLACES + centre
     right, up, across = a >> U1, a >> U8, a >> U9
     both, either, above, any_above = a & right, a ^ right, up & across, up ^ across

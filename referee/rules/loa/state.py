@@ -1,7 +1,7 @@
 """The layout of a state, a config and a move code, and conversions between states and squares.
 
-A square is `rank * 16 + file` (both from 0) on every board, so a code means the same text whatever the board size; a
-move is `source * 256 + target`. A state is an array of uint64:
+A square is `rank * 16 + file` (both from 0) on every board, and a move is `source * 256 + target`. So a code means the
+same text whatever the board size. A state is an array of uint64:
 
     0..2  the squares of the first side (Black), one bit each    8   the square banned to the neutral piece + 1, or 0
     3..5  the squares of the second side (White)                 9   plies played

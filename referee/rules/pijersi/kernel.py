@@ -36,7 +36,7 @@ __all__ = [
 
 DTYPE = np.int64
 MAX_MOVES = 4096
-"""An upper bound: each of the 45 cells has at most 6 + 6 * 14 = 90 turns of a stack, or 6 * 13 of a single cube."""
+"""An upper bound. Each of the 45 cells has at most 6 + 6 * 14 = 90 turns of a stack, or 6 * 13 of a single cube."""
 
 GOAL = 0  # indices into Rules.reasons
 NO_CAPTURE = 1

@@ -140,9 +140,9 @@ def _plain_game(draft: _TablutDraft, ruleset: Ruleset) -> GameText:
 def read_games(text: str, ruleset: Ruleset) -> Sequence[GameText]:
     """Return the games of a plain text; `ruleset` applies without a `Variant` tag. Raise ParseError.
 
-    The text has tags `[Name "value"]` (Variant, Rule.<option>, Position, Result, any others), then moves in any
-    accepted spelling with or without numbers, and a result at the end. Comments are in braces, or go from a semicolon
-    to the end of the line.
+    The text has tags `[Name "value"]` (Variant, Rule.<option>, Position, Result, any others), then moves and a result.
+    Moves may have any accepted spelling, with or without numbers. Comments are in braces, or go from a semicolon to the
+    end of the line.
     """
     games, draft = [], _TablutDraft(text)
     for found in _PLAIN.finditer(text):

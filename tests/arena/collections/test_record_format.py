@@ -17,7 +17,7 @@ from referee.game.record import read_record
 from referee.game.record_text import read_texts, write_text
 from referee.rules import families, load
 from referee.rules.core import ParseError
-from referee.rules.reference import read_ply, write_ply
+from referee.rules.ply_reference import read_ply, write_ply
 from referee.rules.rules import GameText
 from referee.verify.verification import verify
 

@@ -9,7 +9,7 @@ import pytest
 from arena.collections import following
 from arena.coordinator.archive_indexer import ArchiveIndexer
 from arena.store import Store
-from arena.store.archive.search import ArchiveSearch, Search
+from arena.store.archive.search import ArchiveSearch
 from tests.arena.field import Field
 
 
@@ -36,7 +36,7 @@ def test_the_rules_are_asked_in_a_process(sqlite_store: Store, field: Field) -> 
     field.play(2)
     assert follower.work(stop) == 2
     assert follower.process.is_open
-    assert sqlite_store.archive.count(Search(family="loa", min_plies=2)) == 2
+    assert sqlite_store.archive.count(ArchiveSearch(family="loa", min_plies=2)) == 2
     assert follower.work(stop) == 0
     follower.process.close()
     assert not follower.process.is_open

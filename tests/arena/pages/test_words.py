@@ -14,7 +14,7 @@ from referee.rules.core import Kind
     [
         ("crashed", "zeta's process ended"),
         ("resigned", "zeta resigned"),
-        ("suspended", "zeta was suspended: it did not get ready too many times in a row"),
+        ("suspended", "zeta was suspended: it failed to start too many times in a row"),
         ("repetition", "a position was repeated too often"),
         ("draw-agreed", "one bot offered a draw and the other accepted"),
         ("of-another-time", "of another time"),

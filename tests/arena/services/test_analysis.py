@@ -14,7 +14,7 @@ from arena.services.analysis import PositionQuery
 from arena.store import BadValueError, ConflictError, Identity, NotFoundError, Store
 from referee.rules import load
 from tests.arena.field import Field
-from tests.arena.store.test_analyses import figures
+from tests.arena.store.games.test_analyses import figures
 
 DATA: dict[str, Any] = {
     "nodes": 10_000,

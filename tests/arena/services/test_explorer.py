@@ -21,7 +21,7 @@ from referee.rules.position import Position
 from referee.rules.symmetry import key_of, keys_of
 from tests.arena.field import Field
 from tests.arena.services.ear import Ear
-from tests.arena.store.test_archive import random_game, record_of_again
+from tests.arena.store.archive.test_archive import random_game, record_of_again
 
 
 @pytest.fixture

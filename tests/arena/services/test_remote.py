@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from arena.coordinator.lobby import Presence
+from arena.coordinator.lobby import ConnectedBot
 from arena.errors import ForbiddenError
 from arena.services import Arena, remote, submission
 from arena.services.remote import ChallengeError
@@ -22,7 +22,7 @@ from tests.arena.submission.packing import SCRIPT
 
 def connected(arena: Arena, by: Identity, name: str, *, is_open: bool = False) -> Version:
     version = remote.admit(arena, name, ["loa"], by)
-    arena.store.presences.report({version.id or 0: Presence(version.id or 0, 1, 4, 80.5, is_open)})
+    arena.store.presences.report({version.id or 0: ConnectedBot(version.id or 0, 1, 4, 80.5, is_open)})
     return version
 
 

@@ -1,4 +1,4 @@
-"""Whole games as text: moves between blanks."""
+"""Whole games as text: moves separated by blanks."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from .notation import read_move, write_move
 
 
 def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
-    """The one game of a text, none in an empty one. Raises ParseError."""
+    """Return the game of a text; an empty text has none. Raise ParseError."""
     start = ruleset.read()
     moves = tuple(write_move(read_move(word, start, ruleset.config)) for word in text.split())
     return [GameText(moves)] if moves else []
 
 
 def write_game(game: GameText, ruleset: Ruleset) -> str:
-    """One game's text."""
+    """Return one game's text."""
     return " ".join(game.moves)
 
 

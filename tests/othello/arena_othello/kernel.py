@@ -28,7 +28,7 @@ DTYPE, MAX_MOVES = np.int64, 60
 
 @jit
 def turned(state: Any, own: int, i: int, f: int, r: int) -> int:
-    """How many discs a disc of `own` on square `i` turns in the direction of file `f` and row `r`."""
+    """Return how many discs a disc of `own` on square `i` turns in the direction of file `f` and row `r`."""
     file, row, found = i % 8 + f, i // 8 + r, 0
     while 0 <= file < 8 and 0 <= row < 8 and state[8 * row + file] == 3 - own:
         file, row, found = file + f, row + r, found + 1
@@ -84,7 +84,7 @@ def play(state: Any, config: Any, move: int, out: Any) -> None:
 
 @jit
 def difference(state: Any) -> int:
-    """Discs of Black less discs of White."""
+    """Return the number of Black's discs minus White's."""
     found = 0
     for i in range(64):
         if state[i] != 0:

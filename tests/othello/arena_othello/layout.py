@@ -1,4 +1,4 @@
-"""Othello as something to look at."""
+"""Positions prepared for drawing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EMBLEM = "M12 2a10 10 0 1 0 0 20a10 10 0 1 0 0 -20Z M12 4a8 8 0 0 1 0 16Z"
 
 
 def board(state: State, config: Config) -> Board:
-    """The squares and the discs, with their number."""
+    """Return the squares and the discs, with their number."""
     cells = tuple(Cell(name, i % 8, 7 - i // 8, "plain") for i, name in enumerate(NAMES))
     black, white = (int((state[:64] == colour).sum()) for colour in (1, 2))
     return Board(

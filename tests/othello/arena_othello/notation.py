@@ -1,4 +1,4 @@
-"""The texts: positions and moves, read and written."""
+"""Position and move texts, read and written."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .state import PASS, STATE_SIZE, TURN
 from .tables import NAMES, NUMBERS
 
 LETTERS = ".bw"
-"""What stands on a square."""
+"""Contents of a square."""
 
 
 def read_position(text: str, config: Config) -> State:
-    """`<board> <b|w>`, rows from the top, numbers for empty squares. Raises ParseError."""
+    """Return the state of `<board> <b|w>`: rows from the top, numbers for empty squares. Raise ParseError."""
     found = re.fullmatch(r"([bw1-8]+(?:/[bw1-8]+){7}) ([bw])", text)
     if not found:
         raise ParseError("not a position", text=text, hint="write eight rows and the side to move, b or w")
@@ -32,14 +32,14 @@ def read_position(text: str, config: Config) -> State:
 
 
 def write_position(state: State, config: Config) -> str:
-    """The canonical position string."""
+    """Return the canonical position string."""
     rows = ("".join(LETTERS[int(cell)] for cell in state[8 * row : 8 * row + 8]) for row in range(8))
     board = "/".join(re.sub(r"\.+", lambda run: str(len(run[0])), row) for row in rows)
     return f"{board} {'bw'[int(state[TURN])]}"
 
 
 def read_move(text: str, state: State, config: Config) -> int:
-    """`d3` in either case, or `pass`. Raises ParseError."""
+    """Return the code of `d3` in either case, or of `pass`. Raise ParseError."""
     if text == "pass":
         return PASS
     found = NUMBERS.get(text.lower())
@@ -49,12 +49,12 @@ def read_move(text: str, state: State, config: Config) -> int:
 
 
 def write_move(code: int) -> str:
-    """The canonical text of a move."""
+    """Return the canonical text of a move."""
     return "pass" if code == PASS else NAMES[code]
 
 
 def display_move(code: int, state: State, config: Config) -> str:
-    """The move as people write it."""
+    """Return the move as people write it."""
     return write_move(code)
 
 

@@ -1,4 +1,4 @@
-"""What the arena knows of the family: its `Rules` record."""
+"""The `Rules` record of the family."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DISCS = Termination.by_rules("discs", "neither side could move, and the discs we
 OPTIONS: tuple[Option, ...] = ()
 
 REASONS = (DISCS,)
-"""In the order of the kernel's numbers."""
+"""Terminations in the order of the kernel's numbers."""
 
 RULES = Rules(
     family="othello",

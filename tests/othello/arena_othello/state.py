@@ -1,9 +1,9 @@
-"""Where things stand in a state, and the numbers of moves.
+"""The layout of a state, and the move codes.
 
     0..63  the squares: 0 empty, 1 Black, 2 White
     64     side to move: 0 Black, 1 White
 
-A move is the square a disc is put on, or `PASS`.
+A move is the square of the new disc, or `PASS`.
 """
 
 from __future__ import annotations
@@ -16,5 +16,5 @@ PASS = 64
 
 
 def side(state: State, config: Config) -> int:
-    """0 when Black, the first side, is to move, else 1."""
+    """Return 0 when Black, the first side, is to move, else 1."""
     return int(state[TURN])

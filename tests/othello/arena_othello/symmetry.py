@@ -1,4 +1,4 @@
-"""Which positions are the same: the board turned and mirrored, in all eight ways."""
+"""The eight symmetries of the board."""
 
 from __future__ import annotations
 

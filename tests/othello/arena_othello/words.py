@@ -1,4 +1,4 @@
-"""The same in other languages."""
+"""Names in other languages."""
 
 from __future__ import annotations
 

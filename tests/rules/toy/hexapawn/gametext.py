@@ -1,4 +1,4 @@
-"""Whole games of hexapawn: moves between blanks, with marks and {comments}."""
+"""Whole games of hexapawn: moves separated by blanks, with marks and {comments}."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WORD = re.compile(r"\{([^{}]*)\}|[^\s{]+|\{")
 
 
 def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
-    """The one game of a text, none in an empty one. Raises ParseError."""
+    """Return the game of a text; an empty text has none. Raise ParseError."""
     start, draft, moves = ruleset.read(), Draft(), list[str]()
     for found in _WORD.finditer(text):
         if found[1] is not None:
@@ -30,7 +30,7 @@ def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
 
 
 def write_game(game: GameText, ruleset: Ruleset) -> str:
-    """One game's text."""
+    """Return one game's text."""
     words = [braced(game.comments.get(0, "")), *(remarked(move, game, ply) for ply, move in enumerate(game.moves, 1))]
     return " ".join(word for word in words if word)
 

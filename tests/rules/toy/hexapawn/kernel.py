@@ -1,6 +1,6 @@
-"""The compiled functions of hexapawn, on states as `state` lays them out and squares as `tables` numbers them.
+"""The compiled functions of hexapawn; `state` describes states, and `tables` numbers the squares.
 
-Letters: s a side, i a square, f and r its file and rank, t what stands on a square.
+Letters: s a side, i a square, f and r its file and rank, t the contents of a square.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def gifts(state: Any, s: int, moves: Any) -> int:
 
 @jit
 def arrived(state: Any) -> int:
-    """1 if White stands on the far rank, else 2 if Black does, else 0."""
+    """Return 1 if White is on the far rank, else 2 if Black is, else 0."""
     for i in range(4):
         if state[8 + i] % 2 == 1:
             return 1

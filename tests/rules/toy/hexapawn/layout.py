@@ -1,4 +1,4 @@
-"""Hexapawn as something to look at."""
+"""Positions prepared for drawing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HELD = ("", "w", "b", "ww", "bb")
 
 
 def board(state: State, config: Config) -> Board:
-    """The squares, the pawns, and the towers marked `stack`."""
+    """Return the squares, the pawns, and the towers with the label `stack`."""
     squares = [square for square in range(SQUARES) if square % 4 < config[WIDTH]]
     pieces = {NAMES[i]: _HELD[int(state[i])] for i in squares if state[i]}
     return Board(

@@ -1,4 +1,4 @@
-"""The texts of hexapawn."""
+"""Position and move texts of hexapawn."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .state import GIFT, GIVING, HAS_GIFTS, PASS, STATE_SIZE, TURN, WIDTH
 from .tables import NAMES, NUMBERS
 
 LETTERS = ".wbWB"
-"""What stands on a square; capitals are towers."""
+"""Contents of a square; capitals are towers."""
 
 _MOVE = re.compile(r"([a-d][1-3])[-x]?([a-d][1-3])")
 _GIFT = re.compile(r"-([a-d][1-3])")
 
 
 def read_position(text: str, config: Config) -> State:
-    """`<board> <w|b>`, ranks from the top, and `gift` while gifts are made. Raises ParseError."""
+    """Return the state of `<board> <w|b>`: ranks from the top, and `gift` in the gift phase. Raise ParseError."""
     width = int(config[WIDTH])
     found = re.fullmatch(r"([^ ]+) ([wb])( gift)?", text)
     ranks = found[1].split("/") if found else []
@@ -42,7 +42,7 @@ def read_position(text: str, config: Config) -> State:
 
 
 def write_position(state: State, config: Config) -> str:
-    """The canonical position string."""
+    """Return the canonical position string."""
     width = int(config[WIDTH])
     rows = ("".join(LETTERS[int(state[4 * rank + file])] for file in range(width)) for rank in (2, 1, 0))
     board = "/".join(re.sub(r"\.+", lambda run: str(len(run[0])), row) for row in rows)
@@ -50,7 +50,7 @@ def write_position(state: State, config: Config) -> str:
 
 
 def read_move(text: str, state: State, config: Config) -> int:
-    """`a1a2`, `a1-a2`, `a1xb2`, `-a1` for a gift, or `pass`. Raises ParseError."""
+    """Return the code of `a1a2`, `a1-a2`, `a1xb2`, `-a1` for a gift, or `pass`. Raise ParseError."""
     if text == "pass":
         return PASS
     if gift := _GIFT.fullmatch(text):
@@ -62,14 +62,14 @@ def read_move(text: str, state: State, config: Config) -> int:
 
 
 def write_move(code: int) -> str:
-    """The canonical text of a code."""
+    """Return the canonical text of a code."""
     if code >= GIFT:
         return f"-{NAMES[code - GIFT]}"
     return "pass" if code == PASS else NAMES[code // 16] + NAMES[code % 16]
 
 
 def display_move(code: int, state: State, config: Config) -> str:
-    """`a1-a2`, `a1xb2`, `-a1`, `pass`."""
+    """Return the move as people write it: `a1-a2`, `a1xb2`, `-a1`, `pass`."""
     if code >= PASS:
         return write_move(code)
     own = int(state[code // 16]) & 1

@@ -24,7 +24,7 @@ OPTIONS = (
 )
 
 REASONS = (BREAKTHROUGH, Termination.NO_MOVES, STANDSTILL, Termination.REPETITION, Termination.MAX_PLIES)
-"""In the order of the kernel's numbers."""
+"""Terminations in the order of the kernel's numbers."""
 
 RULES = Rules(
     family="hexapawn",

@@ -1,10 +1,10 @@
-"""Where things stand in a state and a config, and the numbers of moves.
+"""The layout of a state and a config, and the move codes.
 
     0..11  the squares: 0 empty, 1 White, 2 Black, 3 a tower of White, 4 a tower of Black (two pawns)
     12     side to move (0 White, 1 Black), plus 2 in the gift phase          -- up to here the key --
     13     plies played
 
-A move is source * 16 + target, `PASS`, or `GIFT + square`, which takes an own pawn off the board.
+A move is source * 16 + target, `PASS`, or `GIFT + square`, which removes an own pawn from the board.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ TURN, PLIES = 12, 13
 GIVING = 2
 
 NO_MOVES, REPETITION, MAX_PLIES, HAS_GIFTS, WIDTH, HAS_TOWERS = range(6)
-"""Places in a `Config`: the options, then the variant's parameters."""
+"""Indices in a `Config`: the options, then the variant's parameters."""
 
 PASS, GIFT = 256, 512
 
 
 def side(state: State, config: Config) -> int:
-    """0 when White, the first side, is to move, else 1."""
+    """Return 0 when White, the first side, is to move, else 1."""
     return int(state[TURN]) & 1
 
 
 def is_giving(state: State, config: Config) -> bool:
-    """Whether a position is in the gift phase."""
+    """Return whether a position is in the gift phase."""
     return bool(state[TURN] & GIVING)

@@ -3,7 +3,7 @@
 rank 3    8  9 10 11
 rank 2    4  5  6  7
 rank 1    0  1  2  3
-          a  b  c  d      the file d is there in the variant `wide` only
+          a  b  c  d      only the variant `wide` has the file d
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What people call the parts of hexapawn besides their names here."""
+"""Further names of the parts of hexapawn."""
 
 from __future__ import annotations
 
