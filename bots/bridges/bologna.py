@@ -22,7 +22,7 @@ from bots.bridges.tablut_client import CONNECT_S, Client
 from bots.bridges.tablut_wire import COLOURS, ENDINGS, read_move, state
 from bots.sdk.clock import Clock
 from bots.sdk.console import Console
-from bots.sdk.game_state import Table
+from bots.sdk.game_state import GameState
 from protocol.messages import (
     BestMove,
     Declared,
@@ -55,7 +55,7 @@ class Bridge:
         self.command = command
         self.seconds = seconds
         self.name = name
-        self.table = Table(FAMILY)
+        self.table = GameState(FAMILY)
         self.table.set_option("Variant", VARIANT)
         self.clients: dict[str, Client] = {}
         self.shown: list[Position] = []
@@ -79,7 +79,7 @@ class Bridge:
                 self.introduce()
             case SetOption(name="Seconds", value=str(value)):
                 if not value.isdecimal() or int(value) > MAX_SECONDS:
-                    self.console.complain(f"Seconds is a number up to {MAX_SECONDS}, not {value!r}")
+                    self.console.report_error(f"Seconds is a number up to {MAX_SECONDS}, not {value!r}")
                 else:
                     self.seconds = int(value)
             case SetOption(name=name, value=value) if name.startswith("Rule."):
@@ -95,7 +95,7 @@ class Bridge:
                 try:
                     self.table.follow(message.fen, message.moves)
                 except ValueError as error:
-                    self.console.complain(error)
+                    self.console.report_error(error)
             case Go():
                 self.go(message)
             case Result():
@@ -127,7 +127,7 @@ class Bridge:
         """Show the client what it has not seen, and pass its move on. Raises BridgeError."""
         position = self.table.position
         if position is None or position.outcome is not None:
-            self.console.complain("the game is over" if position else "no position was sent")
+            self.console.report_error("the game is over" if position else "no position was sent")
             self.console.send(BestMove("------"))
             self.console.end()
             return

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from referee.rules.position import Position
 
 CONTEMPT = OptionDecl("Contempt", "spin", "150", 0, 10_000)
-DEPTH_WITHOUT_LIMIT = 60
-SPENT = 0.55
+MAX_DEPTH = 60
+BUDGET_SHARE = 0.55
 """The share of the budget after which no new iteration is begun: it would not come to an end."""
-LONGEST_LINE = 8
+MAX_PV_MOVES = 8
 """How many moves of the line it expects are told."""
 
 
@@ -56,11 +56,11 @@ class AlphaBeta(Bot):
     def warm_up(self, position: Position) -> None:
         """Compile the search, or load it from the cache."""
         super().warm_up(position)
-        self._lay_out(position)
+        self._prepare(position)
         self._search_state.work[self._search.NODE_LIMIT] = 1
         self._search.search_iteration(self._search_state, position.ruleset.config, 1)
 
-    def _lay_out(self, position: Position) -> None:
+    def _prepare(self, position: Position) -> None:
         from bots.search import earlier_keys, search
 
         family = position.ruleset.rules.family
@@ -91,7 +91,7 @@ class AlphaBeta(Bot):
         work = self._search_state.work
         if clock.nodes is not None or clock.depth is not None:
             work[s.GENERATION] += 1  # what was learned before must not show
-        self._lay_out(position)
+        self._prepare(position)
         work[s.NODE_LIMIT] = clock.nodes if clock.nodes is not None else 2**62
         with clock.stops(work, s.STOP):
             self._iterative_deepening(position, clock)
@@ -101,7 +101,7 @@ class AlphaBeta(Bot):
         """Search deeper and deeper, telling about each finished depth."""
         s, work, config = self._search, self._search_state.work, position.ruleset.config
         write = position.ruleset.rules.notation.write_move
-        deepest = min(clock.depth or DEPTH_WITHOUT_LIMIT, s.MAX_DEPTH)
+        deepest = min(clock.depth or MAX_DEPTH, s.MAX_DEPTH)
         for depth in range(1, deepest + 1):
             s.search_iteration(self._search_state, config, depth)
             if work[s.ABORTED]:
@@ -109,20 +109,20 @@ class AlphaBeta(Bot):
             score = int(work[s.SCORE])
             distance = s.WIN - abs(score)
             win_in = None if distance > s.MAX_DEPTH else distance if score > 0 else -distance
-            pv = [write(code) for code in s.principal_variation(self._search_state, config, min(depth, LONGEST_LINE))]
+            pv = [write(code) for code in s.principal_variation(self._search_state, config, min(depth, MAX_PV_MOVES))]
             self.info(depth=depth, nodes=self.nodes(), score=score, win_in=win_in, pv=pv)
             if (win_in is not None and abs(win_in) <= depth) or len(position.moves) == 1:
                 return
-            if clock.is_timed and clock.elapsed_ms() > self.enough(clock) * clock.budget_ms():
+            if clock.is_timed and clock.elapsed_ms() > self.budget_share(clock) * clock.budget_ms():
                 return
 
     def nodes(self) -> int:
         """How many positions have been looked at."""
         return int(self._search_state.work[self._search.NODES])
 
-    def enough(self, clock: Clock) -> float:
+    def budget_share(self, clock: Clock) -> float:
         """The share of the budget after which no new iteration is begun; asked once after each."""
-        return SPENT
+        return BUDGET_SHARE
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from bots.samples.random_mover import SEED
-from bots.samples.seeded_random import below
+from bots.samples.seeded_random import draw_below
 from bots.sdk import Bot, Clock, run
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Greedy(Bot):
             ]
             states[move] = after.copy()
         order = sorted(scores, key=lambda move: -scores[move])
-        shift = below(position, self.number("Seed"), len(order))
+        shift = draw_below(position, self.number("Seed"), len(order))
         while True:
             top = scores[order[0]]
             ties = [move for move in order if scores[move] == top]

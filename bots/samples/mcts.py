@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bots.samples.random_mover import SEED
-from bots.samples.seeded_random import number
+from bots.samples.seeded_random import draw_bits
 from bots.sdk import Bot, Clock, OptionDecl, run
 from bots.sdk.clock import NODES
 
 if TYPE_CHECKING:
     from referee.rules.position import Position
 
-WITHOUT_LIMIT = 10_000
+DEFAULT_SIMULATIONS = 10_000
 """Simulations when the referee sets no limit but a depth, which means nothing here."""
 
 
@@ -47,12 +47,12 @@ class MonteCarlo(Bot):
     def warm_up(self, position: Position) -> None:
         """Compile the search, or load it from the cache."""
         super().warm_up(position)
-        self._plant(position)
+        self._prepare(position)
         self._tree.work[self._search.SIMULATION_LIMIT] = 1
         self._search.simulate(self._tree, position.ruleset.config)
         self._search.best_child(self._tree, 0)
 
-    def _plant(self, position: Position) -> None:
+    def _prepare(self, position: Position) -> None:
         import numpy as np
 
         from bots.search import earlier_keys, search
@@ -62,7 +62,7 @@ class MonteCarlo(Bot):
             self._family, self._search, self._tree = family, search("uct", family), None
         if self._tree is None:
             self._tree = self._search.new_tree(self.number("TreeNodes"))
-        self._tree.rng[0] = np.uint64(number(position, self.number("Seed")))
+        self._tree.rng[0] = np.uint64(draw_bits(position, self.number("Seed")))
         self._tree.work[self._search.PLAYOUT_PLIES] = self.number("PlayoutPlies")
         side = 0 if position.side == "first" else 1
         self._search.start_search(self._tree, earlier_keys(position, self._search), position.state, side)
@@ -70,9 +70,15 @@ class MonteCarlo(Bot):
     def choose(self, position: Position, clock: Clock) -> int:
         """The move most simulations went through."""
         clock.cap_nodes(self.number(NODES.name))
-        self._plant(position)
+        self._prepare(position)
         s, tree = self._search, self._tree
-        limit = clock.nodes if clock.nodes is not None else None if clock.is_timed or clock.infinite else WITHOUT_LIMIT
+        limit = (
+            clock.nodes
+            if clock.nodes is not None
+            else None
+            if clock.is_timed or clock.infinite
+            else DEFAULT_SIMULATIONS
+        )
         tree.work[s.SIMULATION_LIMIT] = 2**62 if limit is None else limit
         with clock.stops(tree.work, s.STOP):
             s.simulate(tree, position.ruleset.config)
@@ -84,11 +90,11 @@ class MonteCarlo(Bot):
             depth=int(tree.work[s.MAX_DEPTH_REACHED]),
             nodes=int(tree.work[s.SIMULATIONS]),
             score=-15_000 * proof if abs(proof) == 1 else round(even * s.HALF_SCORE / (1 - abs(even))),
-            pv=self._line(position),
+            pv=self._principal_variation(position),
         )
         return int(tree.move[best])
 
-    def _line(self, position: Position) -> list[str]:
+    def _principal_variation(self, position: Position) -> list[str]:
         """The favourite moves from the root on, as far as the tree knows them."""
         write, node = position.ruleset.rules.notation.write_move, 0
         found: list[str] = []

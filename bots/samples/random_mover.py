@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bots.samples.seeded_random import below
+from bots.samples.seeded_random import draw_below
 from bots.sdk import Bot, Clock, OptionDecl, run
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class RandomMover(Bot):
 
     def choose(self, position: Position, clock: Clock) -> int:
         """A move drawn from the line of play."""
-        return position.moves[below(position, self.number("Seed"), len(position.moves))]
+        return position.moves[draw_below(position, self.number("Seed"), len(position.moves))]
 
 
 if __name__ == "__main__":

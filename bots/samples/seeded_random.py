@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from referee.rules.position import Position
 
 
-def number(position: Position, seed: int) -> int:
+def draw_bits(position: Position, seed: int) -> int:
     """64 bits drawn from the start position, the moves since, and `seed`."""
     codes: list[int] = []
     root = position
@@ -23,6 +23,6 @@ def number(position: Position, seed: int) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
-def below(position: Position, seed: int, n: int) -> int:
+def draw_below(position: Position, seed: int, n: int) -> int:
     """A number of 0..n-1, drawn likewise; its bias, below n / 2**64, is of no account."""
-    return number(position, seed) % n
+    return draw_bits(position, seed) % n

@@ -25,14 +25,14 @@ SAMPLES = {
 
 def warm(bot: Bot, family: str) -> float:
     """Let a bot load or compile what it needs for a family; the seconds it took."""
-    from bots.sdk.game_state import Table
+    from bots.sdk.game_state import GameState
 
     began = time.monotonic()
-    bot.warm_up(Table(family).start())
+    bot.warm_up(GameState(family).start())
     return time.monotonic() - began
 
 
-def _tell(*words: str) -> None:
+def _report(*words: str) -> None:
     """What is compiled from now on, for whoever started this."""
     print("compiling", *words, file=sys.stderr, flush=True)
 
@@ -46,14 +46,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--bot", action="append", choices=SAMPLES, help="only for this one; may be repeated")
     arguments = parser.parse_args(argv)
     wanted = arguments.family or families()
-    when_compiling(lambda function: _tell(bot.name, function), ("bots", "referee"))
+    when_compiling(lambda function: _report(bot.name, function), ("bots", "referee"))
     for family in wanted:
         if family not in families():
             parser.error(f"unknown family {family!r}; known: {', '.join(families())}")
         for path in (SAMPLES[name] for name in arguments.bot or SAMPLES):
             module, _, name = path.rpartition(".")
             bot: Bot = getattr(importlib.import_module(module), name)()
-            _tell(bot.name)
+            _report(bot.name)
             sys.stderr.write(f"{family} {bot.name}: {warm(bot, family):.1f} s\n")
 
 

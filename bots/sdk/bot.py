@@ -48,7 +48,7 @@ from protocol.options import OptionDecl
 from referee.families import homes
 
 if TYPE_CHECKING:
-    from bots.sdk.game_state import Table
+    from bots.sdk.game_state import GameState
     from referee.rules.position import Position
 
 __all__ = ["Bot", "Clock", "OptionDecl", "families", "run"]
@@ -150,7 +150,7 @@ class _Session:
         self.bot = bot
         self.console = console
         self.playable = playable
-        self.table: Table | None = None
+        self.game: GameState | None = None
         """The rules, start and moves as told so far; None until the family is known."""
         self.is_warm = False
         self.lag = Lag()
@@ -200,17 +200,17 @@ class _Session:
             UgiOk(),
         )
 
-    def open_table(self, family: str) -> Table:
+    def open_game(self, family: str) -> GameState:
         """A table for that family, with nothing told yet."""
-        from bots.sdk.game_state import Table
+        from bots.sdk.game_state import GameState
 
-        self.table = Table(family)
+        self.game = GameState(family)
         self.is_warm = False
-        return self.table
+        return self.game
 
-    def known_table(self) -> Table:
+    def current_game(self) -> GameState:
         """The table of the family told, or of the only or first one the bot plays."""
-        return self.table or self.open_table(self.playable[0])
+        return self.game or self.open_game(self.playable[0])
 
     def set_option(self, name: str, value: str) -> None:
         """`setoption`: the family, a rule of it, or one of the bot's own."""
@@ -222,27 +222,27 @@ class _Session:
             elif name == FAMILY_OPTION:
                 if value not in self.playable:
                     raise BadOption("family", value, self.playable)
-                if self.table is None or self.table.family != value:
-                    self.open_table(value)
+                if self.game is None or self.game.family != value:
+                    self.open_game(value)
                 else:
-                    self.table.reset()
+                    self.game.reset()
             elif name not in ("UGI_Clocks", "UGI_Result"):
-                table = self.known_table()
+                game = self.current_game()
                 # What was announced for another family changes nothing here, and is no mistake of the referee.
-                if name not in self.rule_options or table.takes(name):
-                    table.set_option(name, value)
+                if name not in self.rule_options or game.has_option(name):
+                    game.set_option(name, value)
         except ValueError as error:
-            self.console.complain(error)
+            self.console.report_error(error)
 
     def warm_up(self) -> None:
         """Before the first game of a family: let the bot load and compile."""
-        if self.is_warm or (self.table is None and len(self.playable) > 1):
+        if self.is_warm or (self.game is None and len(self.playable) > 1):
             return
         try:
-            start = self.known_table().start()
+            start = self.current_game().start()
             _ = start.moves  # loads the rules' compiled code, whatever the bot does
         except ValueError as error:
-            self.console.complain(error)
+            self.console.report_error(error)
             return
         self.bot.warm_up(start)
         self.is_warm = True
@@ -252,20 +252,22 @@ class _Session:
         self.warm_up()
         self.complaint = ""
         try:
-            self.known_table().follow(message.fen, message.moves)
+            self.current_game().follow(message.fen, message.moves)
         except ValueError as error:
             self.complaint = " ".join(str(error).split())
-            self.console.complain(error)
+            self.console.report_error(error)
 
     def go(self, message: Go) -> None:
         """Think and answer."""
-        position = self.table.position if self.table is not None and not self.complaint else None
+        position = self.game.position if self.game is not None and not self.complaint else None
         if position is None or not position.moves or position.outcome is not None:
-            self.console.complain(self.complaint or "the game is over")
+            self.console.report_error(self.complaint or "the game is over")
             self.console.send(BestMove("------"))
             self.console.end()
             return
-        clock = Clock(message, 0 if position.side == "first" else 1, started=self.console.heard, lag_ms=self.lag.ms)
+        clock = Clock(
+            message, 0 if position.side == "first" else 1, started=self.console.received_at, lag_ms=self.lag.ms
+        )
         self.bot._clock = clock
         self.console.begin(clock)
         chosen = self.bot.choose(position, clock)
@@ -286,9 +288,9 @@ class _Session:
 
     def answer(self, what: str) -> None:
         """`query gameover|p1turn|result`."""
-        position = self.table.position if self.table is not None and not self.complaint else None
+        position = self.game.position if self.game is not None and not self.complaint else None
         if position is None:
-            self.console.complain(self.complaint or "no position was sent")
+            self.console.report_error(self.complaint or "no position was sent")
             return
         outcome = position.outcome
         results = {"first": "p1win", "second": "p2win", "draw": "draw"}
@@ -300,7 +302,7 @@ class _Session:
         if what in answers:
             self.console.send(Response(answers[what]))
         else:
-            self.console.complain(BadOption("query", what, answers))
+            self.console.report_error(BadOption("query", what, answers))
 
 
 def _arguments(bot: Bot, argv: Sequence[str] | None) -> tuple[str, ...]:

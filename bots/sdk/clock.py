@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 RESERVE_MS = 150.0
 """What is never planned with: a busy machine may wake a bot that late."""
-HURRY_MS = 1.0
+MIN_BUDGET_MS = 1.0
 """The budget when nothing but the reserve is left."""
 EOF_GRACE_MS = 5000.0
 """How long a search may go on after the end of the input, so that a script piped into a bot gets its answer."""
@@ -103,7 +103,7 @@ class Clock:
         if self.infinite or self.time_left_ms is None:
             return math.inf
         usable = self.time_left_ms - self._reserve_ms
-        return max(HURRY_MS, min(usable / 2, usable / self._moves + self.increment_ms * self._added))
+        return max(MIN_BUDGET_MS, min(usable / 2, usable / self._moves + self.increment_ms * self._added))
 
     def plan(self, moves: float, added: float) -> None:
         """Think as if what the clock holds were for so many moves, and use that share of increments."""

@@ -20,7 +20,7 @@ from protocol.parser import parse_referee_line
 LINE_BYTES = 2**20
 """The longest line accepted from a referee: a `position` with some hundred thousand moves."""
 CHUNK_BYTES = 65536
-PATIENCE_S = 2.0
+QUIT_TIMEOUT_S = 2.0
 """How long a bot may take to notice that it is to leave."""
 
 
@@ -35,7 +35,7 @@ class Console:
         self._waiting: queue.SimpleQueue[RefereeMessage | None] = queue.SimpleQueue()
         self._done = threading.Event()
         self._clock: Clock | None = None
-        self.heard = time.monotonic()
+        self.received_at = time.monotonic()
         """When the last lines came."""
         self._asked = 0
         """How many `go` were read, and answered: the bot thinks while they differ."""
@@ -60,7 +60,7 @@ class Console:
             while data:
                 data = data[os.write(self._sink, data) :]
 
-    def complain(self, problem: object) -> None:
+    def report_error(self, problem: object) -> None:
         """Say on the wire that something of the referee's cannot be: `info string error …`."""
         self.send(Info(text="error " + " ".join(str(problem).split())))
 
@@ -93,27 +93,27 @@ class Console:
                 data = b""
             if not data:
                 break
-            self.heard = time.monotonic()
+            self.received_at = time.monotonic()
             try:
                 lines = splitter.feed(data)
             except LineTooLong as error:
-                self.complain(error)
+                self.report_error(error)
                 lines = error.complete + splitter.feed(b"")
             for line in lines:
-                if not self._hear(line):
+                if not self._handle_line(line):
                     return
         self._ended = True
         if self._clock is not None:
             self._stop_later(self._clock)
         self._waiting.put(None)
-        self._see_off()
+        self._end_after_input()
 
-    def _hear(self, line: bytes) -> bool:
+    def _handle_line(self, line: bytes) -> bool:
         """Act on a line or put it in the queue; False after `quit`."""
         try:
             message = parse_referee_line(line)
         except BadLine as error:
-            self.complain(error)
+            self.report_error(error)
             return True
         match message:
             case IsReady() if self._asked > self._answered:
@@ -123,7 +123,7 @@ class Console:
             case Quit():
                 self._waiting.put(None)
                 self._stop_asked()
-                if self._leaves and not self._done.wait(PATIENCE_S):
+                if self._leaves and not self._done.wait(QUIT_TIMEOUT_S):
                     os._exit(0)
                 return False
             case _:
@@ -132,10 +132,10 @@ class Console:
                 self._waiting.put(message)
         return True
 
-    def _see_off(self) -> None:
+    def _end_after_input(self) -> None:
         """After the end of the input: a bot may finish what was asked, but not think about one move for ever."""
         before = None
-        while self._leaves and not self._done.wait(PATIENCE_S + EOF_GRACE_MS / 1000):
+        while self._leaves and not self._done.wait(QUIT_TIMEOUT_S + EOF_GRACE_MS / 1000):
             if self._clock is not None and self._clock is before:
                 os._exit(0)
             before = self._clock

@@ -31,7 +31,7 @@ def declarations(families: Iterable[str]) -> list[OptionDecl]:
     """
     found: dict[str, list[OptionDecl]] = {}
     for family in families:
-        for option in Table(family).declarations():
+        for option in GameState(family).declarations():
             found.setdefault(option.name, []).append(option)
     return [_merged(options) for options in found.values()]
 
@@ -52,7 +52,7 @@ def _merged(options: Sequence[OptionDecl]) -> OptionDecl:
     )
 
 
-class Table:
+class GameState:
     """The rules of a game as told so far, and the position on the board."""
 
     def __init__(self, family: str) -> None:
@@ -67,17 +67,17 @@ class Table:
         self._setup: str | None = None
         """A set-up in positional notation, already read."""
         self._ruleset: Ruleset | None = None
-        self._forget()
+        self._clear_position()
 
-    def _forget(self) -> None:
+    def _clear_position(self) -> None:
         self._fen: str | None = None
         self._moves: tuple[str, ...] = ()
-        self._track: list[Position] = []
+        self._positions: list[Position] = []
 
     @property
     def position(self) -> Position | None:
         """The present position; None before the first `position`."""
-        return self._track[-1] if self._track else None
+        return self._positions[-1] if self._positions else None
 
     def declarations(self) -> list[OptionDecl]:
         """The options that announce every variant and rule of the family."""
@@ -90,7 +90,7 @@ class Table:
             found.append(OptionDecl(self.rules.phase.announced_by, "check", "false"))
         return found
 
-    def takes(self, name: str) -> bool:
+    def has_option(self, name: str) -> bool:
         """Return whether the family has an option of that name."""
         return any(option.name == name for option in self.declarations())
 
@@ -104,14 +104,14 @@ class Table:
             self.rules.settle(wanted)
             self._variant, self._setup, self._options = wanted, None, {}
         elif name == "Setup":
-            self._set_up(value)
+            self._read_setup(value)
         elif rule := self._rule_of(name):
             self.rules.option(rule).read(value)
             self._options[rule] = value
         else:
             raise BadOption("option", name, [option.name for option in self.declarations()])
         self._ruleset = None
-        self._forget()
+        self._clear_position()
 
     def _rule_of(self, name: str) -> str:
         """The rule that an option tells: `Rule.<rule>`, or by its own name that there is a phase before play."""
@@ -120,7 +120,7 @@ class Table:
             return phase.rule
         return name.removeprefix(RULE_PREFIX) if name.startswith(RULE_PREFIX) else ""
 
-    def _set_up(self, value: str) -> None:
+    def _read_setup(self, value: str) -> None:
         """A named or numbered set-up, or one in positional notation."""
         try:
             self.rules.settle(value)
@@ -147,18 +147,18 @@ class Table:
 
         Raises ParseError or IllegalMoveError; then there is no position.
         """
-        told = tuple(moves)
-        if not self._track or fen != self._fen:
-            self._track = []
+        texts = tuple(moves)
+        if not self._positions or fen != self._fen:
+            self._positions = []
             first = self.start() if fen is None else Position.start(self.ruleset, fen)
-            self._fen, self._moves, self._track = fen, (), [first]
+            self._fen, self._moves, self._positions = fen, (), [first]
         shared = len(self._moves)
-        if told[:shared] != self._moves:
-            pairs = zip(told, self._moves, strict=False)
-            shared = next((n for n, (new, old) in enumerate(pairs) if new != old), min(len(told), shared))
-        track = self._track[: shared + 1]
-        self._track = []
-        for move in told[shared:]:
-            track.append(track[-1].play(move))
-        self._moves, self._track = told, track
-        return track[-1]
+        if texts[:shared] != self._moves:
+            pairs = zip(texts, self._moves, strict=False)
+            shared = next((n for n, (new, old) in enumerate(pairs) if new != old), min(len(texts), shared))
+        positions = self._positions[: shared + 1]
+        self._positions = []
+        for move in texts[shared:]:
+            positions.append(positions[-1].play(move))
+        self._moves, self._positions = texts, positions
+        return positions[-1]

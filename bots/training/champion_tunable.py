@@ -15,32 +15,35 @@ if TYPE_CHECKING:
     from referee.rules.position import Position
 
 NAME = "Price"
-GROUPS = 10
+MAX_GROUPS = 10
 """At most so many groups of prices: option `Price0` is that of the first; what is -1 stands in the weights."""
-MOST = 2_000
+MAX_VALUE = 2_000
 
 
-class Priced(Champion):
+class TunableChampion(Champion):
     """The champion that goes by the prices it is told."""
 
     name = "priced"
-    options = (*Champion.options, *(OptionDecl(f"{NAME}{group}", "spin", "-1", -1, MOST) for group in range(GROUPS)))
+    options = (
+        *Champion.options,
+        *(OptionDecl(f"{NAME}{group}", "spin", "-1", -1, MAX_VALUE) for group in range(MAX_GROUPS)),
+    )
 
     def new_search_state(self, position: Position) -> Any:
         """Room for the search, with the prices of the options."""
         import numpy as np
 
         from bots.search.net import FIRST_PIECE_VALUE, QUIESCENCE, SEARCH_FEATURES, TUNED_PIECE_VALUES
-        from bots.training.piece_value_fit import prices_of, tactics_of
+        from bots.training.piece_value_fit import expand_groups, tactics_of
 
         search_state = super().new_search_state(position)
         kernel = tactics_of(position.ruleset)
-        told = np.array([self.number(f"{NAME}{group}") for group in range(kernel.VALUE_GROUPS.max() + 1)])
-        prices = search_state.maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + len(kernel.PIECE_VALUES)]
-        prices[:] = np.where(told[kernel.VALUE_GROUPS] < 0, prices, prices_of(kernel, told))
+        groups = np.array([self.number(f"{NAME}{group}") for group in range(kernel.VALUE_GROUPS.max() + 1)])
+        values = search_state.maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + len(kernel.PIECE_VALUES)]
+        values[:] = np.where(groups[kernel.VALUE_GROUPS] < 0, values, expand_groups(kernel, groups))
         search_state.maps[0, SEARCH_FEATURES] |= QUIESCENCE | TUNED_PIECE_VALUES
         return search_state
 
 
 if __name__ == "__main__":
-    run(Priced())
+    run(TunableChampion())

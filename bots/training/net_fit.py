@@ -28,29 +28,29 @@ from bots.search.net import (
     plane_count,
 )
 from bots.training.positions import (
-    DECIDED,
-    MOST_SCORE,
-    Fitted,
+    DECIDED_SCORE,
+    MAX_SCORE,
+    FitResult,
     Floats,
-    Sample,
-    chance,
-    foretold,
-    held_out,
-    is_told,
-    logits,
-    loss,
-    meaning,
+    TrainingPositions,
+    expected_results,
+    fit_scale,
+    has_features,
+    log_loss,
+    logistic,
+    score_logits,
+    split_validation,
 )
 from referee.rules.rules import FeatureImage, Features, Ruleset
 
 Rows = npt.NDArray[np.int64]
 
-BATCH = 1024
-STEP = 2e-3
-DECAY = 1e-6
+BATCH_SIZE = 1024
+LEARNING_RATE = 2e-3
+WEIGHT_DECAY = 1e-6
 
 
-def present(features: Features, states: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def active_features(features: Features, states: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """[position, feature]: which features each position has."""
     found = np.zeros((len(states), feature_count(features)), dtype=np.bool_)
     for element, plane, cells in features.boards:
@@ -77,7 +77,7 @@ def present(features: Features, states: npt.NDArray[Any]) -> npt.NDArray[np.bool
     return found
 
 
-def images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArray[np.int64], int]]:
+def feature_images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArray[np.int64], int]]:
     """The images of a position: which feature takes the place of each, and 1 where the sides change places."""
     symmetry, every = ruleset.rules.symmetry, tuple(range(plane_count(features)))
     counts = tuple(range(len(features.counts)))
@@ -87,10 +87,11 @@ def images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArray[np.in
         if image.symbols == tuple(range(len(image.symbols))) and len(image.cells) == features.cells:
             steps.append(FeatureImage(planes=every, cells=image.cells))
     orders = [
-        (_order(features, replace(step, counts=step.counts or counts)), int(step.changes_sides)) for step in steps
+        (_feature_order(features, replace(step, counts=step.counts or counts)), int(step.changes_sides))
+        for step in steps
     ]
     known = {found[0][0].tobytes()}
-    for before, sides in found:  # grows while it is walked: images of images are images
+    for before, sides in found:  # grows during the loop: images of images are images
         for order, changes in orders:
             if (both := before[order]).tobytes() not in known:
                 known.add(both.tobytes())
@@ -98,7 +99,7 @@ def images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArray[np.in
     return found
 
 
-def _order(features: Features, image: FeatureImage) -> npt.NDArray[np.int64]:
+def _feature_order(features: Features, image: FeatureImage) -> npt.NDArray[np.int64]:
     """Which feature takes the place of each."""
     cells = np.array(image.cells or range(features.cells))
     found = [plane * features.cells + cells for plane in image.planes]
@@ -144,22 +145,22 @@ class _Net:
         self.heads = rng.normal(0, 0.02, (2, HIDDEN)).astype(np.float32)
         self._adam = _Adam([self.rows, self.bias, self.heads])
 
-    def guess(self, some: Rows) -> Floats:
+    def predict(self, some: Rows) -> Floats:
         """The chances of winning of these positions."""
         units = np.clip(self.here[some].astype(np.float32) @ self.rows + self.bias, 0, 1)
-        return chance(self.base[some] + (units * self.heads[self.second[some]]).sum(axis=1) * self.sign[some])
+        return logistic(self.base[some] + (units * self.heads[self.second[some]]).sum(axis=1) * self.sign[some])
 
-    def learn(self, some: Rows, image: tuple[npt.NDArray[np.int64], int], truth: Floats, rate: float) -> None:
+    def train(self, some: Rows, image: tuple[npt.NDArray[np.int64], int], truth: Floats, rate: float) -> None:
         """One step towards the truth about these positions, seen in an image of theirs."""
         order, changes = image
         x = self.here[some].astype(np.float32)[:, order]
         sums = x @ self.rows + self.bias
         units, second, sign = np.clip(sums, 0, 1), self.second[some] ^ changes, self.sign[some] * (1 - 2 * changes)
         own = self.heads[second]
-        off = (chance(self.base[some] + (units * own).sum(axis=1) * sign) - truth) / np.float32(len(some)) * sign
+        off = (logistic(self.base[some] + (units * own).sum(axis=1) * sign) - truth) / np.float32(len(some)) * sign
         back = off[:, None] * own * ((sums > 0) & (sums < 1))
         on_heads = np.stack([(off[:, None] * units)[second == head].sum(axis=0) for head in (0, 1)])
-        self._adam.step([x.T @ back + np.float32(DECAY) * self.rows, back.sum(axis=0), on_heads], rate)
+        self._adam.step([x.T @ back + np.float32(WEIGHT_DECAY) * self.rows, back.sum(axis=0), on_heads], rate)
 
     def weights(self, scale: float) -> npt.NDArray[np.int32]:
         """In whole numbers."""
@@ -170,9 +171,16 @@ class _Net:
         return found
 
 
-def fit(
-    ruleset: Ruleset, sample: Sample, *, trust: float, epochs: int, share: float, seed: int, by_score: bool = False
-) -> Fitted:
+def fit_net(
+    ruleset: Ruleset,
+    data: TrainingPositions,
+    *,
+    result_weight: float,
+    epochs: int,
+    validation_split: float,
+    seed: int,
+    by_score: bool = False,
+) -> FitResult:
     """A net for positions by these rules, of which a `share` of the games is held out.
 
     The truth is `trust` times the result, the rest the score. Static scores say of results what is found of them or,
@@ -182,32 +190,36 @@ def fit(
     """
     rules, rng = ruleset.rules, np.random.default_rng(seed)
     features = rules.features
-    if features is None or not is_told(ruleset):
-        raise ValueError(f"{rules.family} tells of no features of these rules: give its rules `features`")
-    sample = sample.take(np.abs(sample.static) < DECIDED)
-    held = held_out(sample, share, rng)
+    if features is None or not has_features(ruleset):
+        raise ValueError(f"the rules of {rules.family} have no features for this board: define `Rules.features`")
+    data = data.take(np.abs(data.static) < DECIDED_SCORE)
+    held = split_validation(data, validation_split, rng)
     element, bit = features.mover
-    second = (sample.state[:, element].astype(np.int64) & bit != 0).astype(np.int64)
-    seen = images(features, ruleset)
-    sides = None if any(changes for _, changes in seen) else np.where(second == 1, 1, -1).astype(np.float32)
-    result = np.asarray((1 + sample.result) / 2, dtype=np.float32)
-    truth = trust * result + (1 - trust) * foretold(sample, result, sides)
-    plain = np.clip(sample.static, -MOST_SCORE, MOST_SCORE).astype(np.float32)
-    scale, offset = meaning(plain, result, sides)
+    second = (data.state[:, element].astype(np.int64) & bit != 0).astype(np.int64)
+    images = feature_images(features, ruleset)
+    sides = None if any(changes for _, changes in images) else np.where(second == 1, 1, -1).astype(np.float32)
+    result = np.asarray((1 + data.result) / 2, dtype=np.float32)
+    truth = result_weight * result + (1 - result_weight) * expected_results(data, result, sides)
+    plain = np.clip(data.static, -MAX_SCORE, MAX_SCORE).astype(np.float32)
+    scale, offset = fit_scale(plain, result, sides)
     base = plain / np.float32(scale)
     before = base if sides is None else base + sides * np.float32(offset / scale)
     if by_score:
-        scale, _ = meaning(np.clip(sample.score, -MOST_SCORE, MOST_SCORE).astype(np.float32), result, sides)
-        base = before = logits(sample, plain, result, sides)
-    net, learned = _Net(present(features, sample.state), second, base, rng), np.flatnonzero(~held)
-    steps = max(1, len(learned) // BATCH)
+        scale, _ = fit_scale(np.clip(data.score, -MAX_SCORE, MAX_SCORE).astype(np.float32), result, sides)
+        base = before = score_logits(data, plain, result, sides)
+    net, training = _Net(active_features(features, data.state), second, base, rng), np.flatnonzero(~held)
+    steps = max(1, len(training) // BATCH_SIZE)
     for epoch in range(epochs):
-        order = rng.permutation(learned)
+        order = rng.permutation(training)
         for number in range(steps):
-            some = order[number * BATCH : (number + 1) * BATCH]
-            rate = STEP * (1 - (epoch + number / steps) / epochs) + STEP / 100
-            net.learn(some, seen[rng.integers(len(seen))], truth[some], rate)
-    after = net.guess(np.flatnonzero(held))
-    return Fitted(
-        net.weights(scale), scale, loss(truth[held], chance(before[held])), loss(truth[held], after), sample.state[held]
+            some = order[number * BATCH_SIZE : (number + 1) * BATCH_SIZE]
+            rate = LEARNING_RATE * (1 - (epoch + number / steps) / epochs) + LEARNING_RATE / 100
+            net.train(some, images[rng.integers(len(images))], truth[some], rate)
+    after = net.predict(np.flatnonzero(held))
+    return FitResult(
+        net.weights(scale),
+        scale,
+        log_loss(truth[held], logistic(before[held])),
+        log_loss(truth[held], after),
+        data.state[held],
     )

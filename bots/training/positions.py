@@ -19,19 +19,19 @@ from referee.rules.rules import Ruleset
 
 Floats = npt.NDArray[np.float32]
 
-MOST_SCORE = 3_000
+MAX_SCORE = 3_000
 """Scores count up to here, in hundredths of a piece."""
-DECIDED = 9_000
+DECIDED_SCORE = 9_000
 """Positions whose scores reach this are won or lost: nothing is learned from them."""
-LEAST_SCALE = 20.0
-FOLDER = 32
+MIN_SCALE = 20.0
+FOLDER_SHIFT = 32
 """The lowest bit of a folder's number."""
-STEPS = 20
+NEWTON_STEPS = 20
 """Of Newton's method, on two unknowns."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class TrainingPositions:
     """Positions, one a row; numbers are for the side to move."""
 
     state: npt.NDArray[Any]
@@ -45,7 +45,7 @@ class Sample:
     """The family's static score."""
 
     @classmethod
-    def read(cls, folders: Sequence[Path]) -> tuple[Ruleset, Sample, list[dict[str, Any]]]:
+    def read(cls, folders: Sequence[Path]) -> tuple[Ruleset, TrainingPositions, list[dict[str, Any]]]:
         """The undecided positions of folders of `arena datagen`, the rules of the first, and where they come from.
 
         Raises OSError, ValueError and KeyError for folders that are none such, or not of one family.
@@ -57,21 +57,23 @@ class Sample:
             rulesets.append(load(schema["family"]).settle(schema["variant"], schema["options"]))
             for shard in schema["shards"]:
                 with np.load(folder / shard["file"]) as kept:
-                    game = kept["game"].astype(np.int64) + (number << FOLDER)
-                    static = judged(rulesets[-1], kept["state"])
+                    game = kept["game"].astype(np.int64) + (number << FOLDER_SHIFT)
+                    static = static_scores(rulesets[-1], kept["state"])
                     parts.append(cls(kept["state"], kept["score"], kept["result"], game, static))
-        if len({(one.rules.family, is_told(one)) for one in rulesets}) != 1:
-            raise ValueError("the positions are not all of one family and board; give folders that go together")
+        if len({(one.rules.family, has_features(one)) for one in rulesets}) != 1:
+            raise ValueError(
+                "the folders hold positions of several families or boards; give folders of one family and board"
+            )
         whole = cls(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(cls)))
-        return rulesets[0], whole.take(np.abs(whole.score) < DECIDED), origins
+        return rulesets[0], whole.take(np.abs(whole.score) < DECIDED_SCORE), origins
 
-    def take(self, rows: npt.NDArray[Any]) -> Sample:
+    def take(self, rows: npt.NDArray[Any]) -> TrainingPositions:
         """Those of these rows."""
-        return Sample(*(getattr(self, one.name)[rows] for one in fields(Sample)))
+        return TrainingPositions(*(getattr(self, one.name)[rows] for one in fields(TrainingPositions)))
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FitResult:
     """Weights as `bots.search.net` has them, and the mean log losses on games that were held out."""
 
     weights: npt.NDArray[np.int32]
@@ -84,68 +86,70 @@ class Fitted:
     """The states that were held out."""
 
 
-def is_told(ruleset: Ruleset) -> bool:
+def has_features(ruleset: Ruleset) -> bool:
     """Whether the family tells of features of these rules."""
     features = ruleset.rules.features
     return features is not None and features.fits(ruleset.config)
 
 
-def judged(ruleset: Ruleset, states: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def static_scores(ruleset: Ruleset, states: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """The static scores of positions by these rules, for the side to move."""
     evaluate, config = ruleset.rules.kernel.evaluate, ruleset.config
     return np.array([int(evaluate(state, config)) for state in states], dtype=np.int64)
 
 
-def chance(score: Floats) -> Floats:
+def logistic(score: Floats) -> Floats:
     """The logistic function."""
     return np.asarray(1 / (1 + np.exp(np.clip(-score, -60, 60))), dtype=np.float32)
 
 
-def loss(truth: Floats, guess: Floats) -> float:
+def log_loss(truth: Floats, guess: Floats) -> float:
     """The mean log loss."""
     kept = np.clip(guess, 1e-6, 1 - 1e-6)
     return float(-(truth * np.log(kept) + (1 - truth) * np.log(1 - kept)).mean())
 
 
-def meaning(scores: Floats, result: Floats, sides: Floats | None) -> tuple[float, float]:
+def fit_scale(scores: Floats, result: Floats, sides: Floats | None) -> tuple[float, float]:
     """What scores for the side to move say of results: a scale and an offset, by a logistic fit (Newton's method).
 
     The scale is the score that stands for a chance of winning of 73 %. With `sides`, 1 where the second of the two
     moves and -1 where the first does, the offset is what has to be added to scores of the second and taken off the
     first's, since one side may be better off than scores say; else 0.
     """
-    columns = [scores / np.float32(MOST_SCORE), *([] if sides is None else [sides])]
+    columns = [scores / np.float32(MAX_SCORE), *([] if sides is None else [sides])]
     known = np.column_stack(columns).astype(np.float64)
     found = np.zeros(len(columns))
-    for _ in range(STEPS):
+    for _ in range(NEWTON_STEPS):
         guess = 1 / (1 + np.exp(-known @ found))
         bend = (known * (guess * (1 - guess))[:, np.newaxis]).T @ known + 1e-3 * np.eye(len(columns))
         found += np.linalg.solve(bend, known.T @ (result - guess))
-    scale = float(MOST_SCORE / np.clip(found[0], 1, MOST_SCORE / LEAST_SCALE))
+    scale = float(MAX_SCORE / np.clip(found[0], 1, MAX_SCORE / MIN_SCALE))
     return scale, 0.0 if sides is None else float(found[1]) * scale
 
 
-def foretold(sample: Sample, result: Floats, sides: Floats | None) -> Floats:
+def expected_results(data: TrainingPositions, result: Floats, sides: Floats | None) -> Floats:
     """The chances of winning that the scores speak of, by what those of each folder mean."""
-    score = np.clip(sample.score, -MOST_SCORE, MOST_SCORE).astype(np.float32)
-    return chance(logits(sample, score, result, sides))
+    score = np.clip(data.score, -MAX_SCORE, MAX_SCORE).astype(np.float32)
+    return logistic(score_logits(data, score, result, sides))
 
 
-def logits(sample: Sample, given: Floats, result: Floats, sides: Floats | None) -> Floats:
+def score_logits(data: TrainingPositions, given: Floats, result: Floats, sides: Floats | None) -> Floats:
     """The logits of winning that `given` scores speak of, by what those of searches mean in each folder."""
-    found, score = np.empty_like(result), np.clip(sample.score, -MOST_SCORE, MOST_SCORE).astype(np.float32)
-    folder = sample.game >> FOLDER
+    found, score = np.empty_like(result), np.clip(data.score, -MAX_SCORE, MAX_SCORE).astype(np.float32)
+    folder = data.game >> FOLDER_SHIFT
     for number in np.unique(folder):
         rows = folder == number
         own = None if sides is None else sides[rows]
-        scale, offset = meaning(score[rows], result[rows], own)
+        scale, offset = fit_scale(score[rows], result[rows], own)
         found[rows] = (given[rows] + (0 if own is None else own * np.float32(offset))) / np.float32(scale)
     return found
 
 
-def held_out(sample: Sample, share: float, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+def split_validation(
+    data: TrainingPositions, validation_split: float, rng: np.random.Generator
+) -> npt.NDArray[np.bool_]:
     """Which positions are of a `share` of the games, drawn by lot. Raises ValueError where there are too few games."""
-    known = np.unique(sample.game)
+    known = np.unique(data.game)
     if len(known) < 4:
-        raise ValueError(f"{len(known)} games are too few to learn from some and hold out others; make more positions")
-    return np.isin(sample.game, rng.permutation(known)[: max(1, round(len(known) * share))])
+        raise ValueError(f"{len(known)} games are too few for training and validation; make more positions")
+    return np.isin(data.game, rng.permutation(known)[: max(1, round(len(known) * validation_split))])

@@ -18,18 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from bots.samples.alphabeta import DEPTH_WITHOUT_LIMIT, AlphaBeta
+from bots.samples.alphabeta import MAX_DEPTH, AlphaBeta
 from bots.search import search
 from referee.rules import load
 from referee.rules.history import LineOfPlay
 from referee.rules.rules import Ruleset
 
-BALANCE = 300
+MAX_OPENING_SCORE = 300
 """As far as random moves may change the static score, in hundredths."""
-TRIES = 100
+MAX_OPENING_ATTEMPTS = 100
 MAX_PLIES = "max-plies"
 """The reason of a game that was not over after the last ply allowed: a draw."""
-HASH = 1
+TABLE_MEGABYTES = 1
 """Megabytes of the table."""
 _RESULTS = {"first": 1, "second": 2, "draw": 3}
 
@@ -39,7 +39,7 @@ class SelfPlay:
 
     def __init__(self, family: str) -> None:
         self._search: Any = search("alphabeta", family)
-        self._search_state = self._search.new_search_state(HASH << 20)
+        self._search_state = self._search.new_search_state(TABLE_MEGABYTES << 20)
         contempt = next(one.default for one in AlphaBeta.options if one.name == "Contempt")
         self._search_state.work[self._search.CONTEMPT] = int(contempt or "0")
 
@@ -48,10 +48,10 @@ class SelfPlay:
         s, work, config = self._search, self._search_state.work, line.ruleset.config
         moves = line.legal()
         side = 0 if line.side == "first" else 1
-        work[s.GENERATION] += 1  # what was learned before must not show
+        work[s.GENERATION] += 1  # earlier searches must not influence this one
         s.start_search(self._search_state, keys[: line.plies], line.state, side, moves[0])
         work[s.NODE_LIMIT] = nodes
-        for depth in range(1, min(DEPTH_WITHOUT_LIMIT, s.MAX_DEPTH) + 1):
+        for depth in range(1, min(MAX_DEPTH, s.MAX_DEPTH) + 1):
             s.search_iteration(self._search_state, config, depth)
             if work[s.ABORTED]:
                 break
@@ -62,7 +62,7 @@ class SelfPlay:
 
     def play(self, ruleset: Ruleset, nodes: int, plies: int, max_plies: int, seed: str) -> list[Any]:
         """One game: `[result, plies, reason]`."""
-        line = _opened(ruleset, plies, seed)
+        line = _random_opening(ruleset, plies, seed)
         keys = np.zeros(max(max_plies, self._search.MAX_GAME_PLIES) + 1, dtype=np.uint64)
         replayed = LineOfPlay(ruleset)
         for number, move in enumerate(line):
@@ -77,10 +77,10 @@ class SelfPlay:
         return [_RESULTS[outcome.winner], replayed.plies, str(outcome.reason)]
 
 
-def _opened(ruleset: Ruleset, plies: int, seed: str) -> list[int]:
+def _random_opening(ruleset: Ruleset, plies: int, seed: str) -> list[int]:
     """Random moves that leave the game open; none where `TRIES` draws have found none such."""
     rng, kernel, config = random.Random(seed), ruleset.rules.kernel, ruleset.config
-    for _ in range(TRIES):
+    for _ in range(MAX_OPENING_ATTEMPTS):
         line = LineOfPlay(ruleset)
         origin = int(kernel.evaluate(line.state, config))
         moves: list[int] = []
@@ -89,13 +89,13 @@ def _opened(ruleset: Ruleset, plies: int, seed: str) -> list[int]:
             moves.append(int(legal[rng.randrange(len(legal))]))
             line.push(moves[-1])
         sign = 1 if plies % 2 == 0 else -1
-        is_level = abs(sign * int(kernel.evaluate(line.state, config)) - origin) <= BALANCE
-        if line.outcome is None and (not plies or (is_level and not _is_won_at_once(line))):
+        is_level = abs(sign * int(kernel.evaluate(line.state, config)) - origin) <= MAX_OPENING_SCORE
+        if line.outcome is None and (not plies or (is_level and not _has_win_in_one(line))):
             return moves
     return []
 
 
-def _is_won_at_once(line: LineOfPlay) -> bool:
+def _has_win_in_one(line: LineOfPlay) -> bool:
     kernel, config = line.ruleset.rules.kernel, line.ruleset.config
     after = np.empty_like(line.state)
     for move in line.legal().tolist():
@@ -119,7 +119,7 @@ def main() -> None:
         try:
             sys.stdout.write(json.dumps({"key": task["key"], "games": games}, separators=(",", ":")) + "\n")
             sys.stdout.flush()
-        except BrokenPipeError:  # whoever asked is gone
+        except BrokenPipeError:  # the parent process has ended
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return
 

@@ -19,7 +19,18 @@ COUNT = 300
 
 def made(folder: Path, *more: str) -> Path:
     """A folder of few positions."""
-    words = ["--family", "pijersi", "--weights", "none", "--positions", str(COUNT), "--nodes", "60", "--random-move-percent", "20"]
+    words = [
+        "--family",
+        "pijersi",
+        "--weights",
+        "none",
+        "--positions",
+        str(COUNT),
+        "--nodes",
+        "60",
+        "--random-move-percent",
+        "20",
+    ]
     main([*words, *more, "--out", str(folder)])
     return folder
 

@@ -13,7 +13,7 @@ import referee.rules
 from arena.__main__ import main
 from arena.pages.filters import meaning
 from arena.tournaments.eligibility import judge
-from bots.sdk.game_state import Table
+from bots.sdk.game_state import GameState
 from protocol.capabilities import Capabilities
 from protocol.errors import BadOption
 from referee.play import play
@@ -152,7 +152,7 @@ def test_a_game_is_refereed_to_its_own_end_and_read_back():
 
 
 def test_sample_bots_take_part_in_its_phase():
-    table = Table(FAMILY)
+    table = GameState(FAMILY)
     assert "GiftPhase" in [option.name for option in table.declarations()]
     table.set_option("GiftPhase", "true")
     assert str(table.follow(None, [])) == "bbb/3/www w gift"
