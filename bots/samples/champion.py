@@ -1,7 +1,7 @@
-"""The strongest bot here: the search and the learned evaluation of `bots.search.champion`, as weak as one likes.
+"""The strongest bot here: the search and the learned evaluation of `bots.search.champion`, with adjustable strength.
 
-With a limit of nodes or depth the move is a function of the game so far, the limit and the options, whatever the
-machine and the games before; one thread searches then. Where time is the limit, `Threads` of them share what they find.
+With a limit of nodes or depth the move depends only on the game so far, the limit and the options, and one thread
+searches. With a time limit, `Threads` threads share a transposition table (lazy SMP).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 STRENGTH = OptionDecl("Strength", "spin", "100", 0, 100)
 WEIGHTS = OptionDecl("Weights", "string", "")
-"""A file of weights in place of the family's own, or `none`."""
+"""File of weights instead of the family's own, or `none`."""
 RANDOM_MOVE_PERCENT = OptionDecl("RandomMovePercent", "spin", "0", 0, 100)
-"""So many moves of a hundred are drawn by lot: games to learn from must show what bad moves lead to."""
+"""Share of moves that are random. Training games need them: they show what bad moves lead to."""
 THREADS = OptionDecl("Threads", "spin", "1", 1, 64)
 SEARCH_PARAMETERS = (
     OptionDecl("SearchFeatures", "spin", "-1", -1, 4095),
@@ -34,26 +34,29 @@ SEARCH_PARAMETERS = (
     OptionDecl("EvalMargin", "spin", "-1", -1, 1000),
     OptionDecl("LmrFirstMove", "spin", "-1", -1, 255),
 )
-"""What the search goes by, in place of what stands with the weights (-1): see `bots.search.net`."""
+"""Parameters of the search instead of those stored with the weights (-1): see `bots.search.net`."""
 MIN_NODES = 40
 POINTS_PER_DOUBLING = 10
-"""So many points of strength are worth twice the nodes."""
+"""Points of strength that double the number of nodes."""
 POINTS_PER_MARGIN = 25
-"""So many points below the full strength misjudge a move by as much as a static score commonly errs."""
+"""Points below full strength that add random errors of one evaluation margin to root moves."""
 STABLE_SHARE, UNSTABLE_SHARE, SHARE_STEP = 0.4, 1.0, 0.15
-"""The share of the budget after which no new iteration is begun: less by a step with each that finds the same move."""
+"""Share of the time budget after which no new iteration starts: it shrinks by a step with each iteration that keeps the
+best move.
+"""
 MOVES_TO_GO, MOVES_TO_GO_SUDDEN_DEATH, INCREMENT_SHARE = 10, 25, 0.9
-"""A clock that gets something back with every move is used up in so many moves, one that does not in more; and of what
-it gets this share is used at once. Games are decided early, and what is left on a clock at their end was of no use."""
+"""Time management: a clock with increment is divided by the first number of moves, one without by the second, and this
+share of the increment is used at once. Games are decided early, and time left on a clock at the end was of no use.
+"""
 
 
 def nodes_at(strength: int) -> int:
-    """How many nodes a move it looks at, at most; 0 for no limit."""
+    """Return the greatest number of nodes for a move at this strength; 0 for no limit."""
     return 0 if strength >= 100 else int(MIN_NODES * 2 ** (strength / POINTS_PER_DOUBLING))
 
 
 class Champion(AlphaBeta):
-    """The champion of any family; where no weights were learned for the rules, the family's static score alone."""
+    """The champion of any family. Without weights for the rules it uses the family's static score alone."""
 
     search: ClassVar[str] = "champion"
     name = "champion"
@@ -77,7 +80,7 @@ class Champion(AlphaBeta):
         """Those that search now."""
 
     def new_search_state(self, position: Position) -> Any:
-        """Room for the search, with the weights that fit the rules."""
+        """Allocate the search states of all threads, with the weights for these rules."""
         from bots.search.net import SEARCH_FEATURES, load_named_net
 
         ruleset = position.ruleset
@@ -96,7 +99,7 @@ class Champion(AlphaBeta):
         return search_state
 
     def start_search(self, position: Position, earlier: NDArray[np.uint64], side: int) -> None:
-        """Lay out the search of `position`."""
+        """Set up the search of `position`."""
         s, search_state, config = self._search, self._search_state, position.ruleset.config
         s.start_search(search_state, earlier, position.state, config, side, position.moves[0])
         self._last, self._streak = -1, 0
@@ -105,7 +108,7 @@ class Champion(AlphaBeta):
         search_state.work[s.SEED] = draw_bits(position, self.number("Seed")) >> 1
 
     def choose(self, position: Position, clock: Clock) -> int:
-        """The best move of the deepest iteration that was worth anything."""
+        """Return a random move with the chosen probability, else the best move of the search."""
         if tuple(position.ruleset.config) != self._config:  # other weights, perhaps
             self._search_state = None
         drawn = draw_bits(position, self.number("Seed"))
@@ -116,7 +119,8 @@ class Champion(AlphaBeta):
         return super().choose(position, clock)
 
     def _iterative_deepening(self, position: Position, clock: Clock) -> None:
-        """Search deeper and deeper, together where the move need not be the same again."""
+        """Search deeper and deeper, with helper threads unless a limit of nodes or depth requires a reproducible move.
+        """
         if clock.nodes is not None or clock.depth is not None:
             super()._iterative_deepening(position, clock)
             return
@@ -125,7 +129,7 @@ class Champion(AlphaBeta):
 
     @contextmanager
     def _helper_threads(self, position: Position) -> Iterator[None]:
-        """Within the context other threads search the same position; behind it there are none."""
+        """Run helper threads on the same position within the context; they have ended after it."""
         s, config = self._search, position.ruleset.config
         threads: list[threading.Thread] = []
         try:
@@ -147,11 +151,11 @@ class Champion(AlphaBeta):
             self._running_helpers = []
 
     def nodes(self) -> int:
-        """How many positions have been looked at, by all threads."""
+        """Return the number of nodes searched by all threads."""
         return super().nodes() + sum(int(helper.work[self._search.NODES]) for helper in self._running_helpers)
 
     def budget_share(self, clock: Clock) -> float:
-        """Less where the search has made up its mind, and the time is of use for later moves."""
+        """Return less if the best move is stable and saved time can be used later."""
         if clock.movetime_ms is not None:
             return UNSTABLE_SHARE
         best = int(self._search_state.work[self._search.BEST_MOVE])
@@ -160,7 +164,7 @@ class Champion(AlphaBeta):
 
 
 def _run_helper(search: Any, helper: Any, config: Config, first: int) -> None:
-    """Search at a place that has been joined, from depth `first` on, until it is stopped."""
+    """Search in a helper's state, from depth `first` on, until it is stopped."""
     for depth in range(first, search.MAX_DEPTH + 1):
         search.search_iteration(helper, config, depth)
         if helper.work[search.ABORTED]:

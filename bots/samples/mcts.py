@@ -1,6 +1,6 @@
-"""A bot that plays on at random for a few plies: Monte Carlo tree search on compiled code.
+"""A bot with Monte Carlo tree search and short random playouts, on compiled code.
 
-`nodes` are simulations. With such a limit the move is a function of the game so far, the limit and the option `Seed`.
+`nodes` are simulations. With such a limit the move depends only on the game so far, the limit and the option `Seed`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from referee.rules.position import Position
 
 DEFAULT_SIMULATIONS = 10_000
-"""Simulations when the referee sets no limit but a depth, which means nothing here."""
+"""Simulations if the referee sets no limit or only a depth, which has no meaning here."""
 
 
 class MonteCarlo(Bot):
     """UCT over any family.
 
-    Random games are short: what a position is worth is lost in forty random plies, not in eight.
+    Playouts are short by default: forty random plies lose the value of a position, eight do not.
     """
 
     name = "mcts"
@@ -40,7 +40,7 @@ class MonteCarlo(Bot):
         self._tree: Any = None
 
     def option_changed(self, name: str) -> None:
-        """Another size of the tree: begin with a new one."""
+        """Discard the tree if its size changes."""
         if name == "TreeNodes":
             self._tree = None
 
@@ -68,7 +68,7 @@ class MonteCarlo(Bot):
         self._search.start_search(self._tree, earlier_keys(position, self._search), position.state, side)
 
     def choose(self, position: Position, clock: Clock) -> int:
-        """The move most simulations went through."""
+        """Return the most visited move."""
         clock.cap_nodes(self.number(NODES.name))
         self._prepare(position)
         s, tree = self._search, self._tree
@@ -95,7 +95,7 @@ class MonteCarlo(Bot):
         return int(tree.move[best])
 
     def _principal_variation(self, position: Position) -> list[str]:
-        """The favourite moves from the root on, as far as the tree knows them."""
+        """Return the best moves from the root on, as far as the tree reaches."""
         write, node = position.ruleset.rules.notation.write_move, 0
         found: list[str] = []
         while len(found) < 6 and (best := int(self._search.best_child(self._tree, node))) >= 0:

@@ -1,6 +1,6 @@
-"""`python -m bots.samples.warmup [FAMILY…] [--bot NAME …]`: compile what sample bots call into the cache, so that no game waits.
+"""`python -m bots.samples.warmup [FAMILY…] [--bot NAME …]`: compile the sample bots, so that no game waits for it.
 
-What is cached already is only loaded.
+Cached functions are only loaded.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SAMPLES = {
 
 
 def warm(bot: Bot, family: str) -> float:
-    """Let a bot load or compile what it needs for a family; the seconds it took."""
+    """Let a bot load or compile its code for a family; return the seconds it took."""
     from bots.sdk.game_state import GameState
 
     began = time.monotonic()
@@ -33,12 +33,12 @@ def warm(bot: Bot, family: str) -> float:
 
 
 def _report(*words: str) -> None:
-    """What is compiled from now on, for whoever started this."""
+    """Print what is compiled next, for the parent process."""
     print("compiling", *words, file=sys.stderr, flush=True)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """The command line."""
+    """Run the command line."""
     import importlib
 
     parser = argparse.ArgumentParser(prog="python -m bots.samples.warmup", description="Compile what sample bots call.")

@@ -1,7 +1,9 @@
-"""`python -m bots.training DATA… --out FILE`: fit the champion's evaluation of a family to positions of games.
+"""`python -m bots.training DIR… --out FILE`: fit the champion's evaluation of a family to positions of games.
 
-By default a net that corrects the static score (`bots.training.net_fit`). With `--linear` the weights of the kernel's
-linear features (`bots.training.linear_fit`), with `--piece-values` its piece values (`bots.training.piece_value_fit`).
+By default it is a net that corrects the static score (`bots.training.net_fit`). With `--linear` it is the weights of
+the kernel's linear features (`bots.training.linear_fit`), with `--piece-values` its piece values
+(`bots.training.piece_value_fit`). The result follows from the positions and the arguments, which are stored with the
+weights.
 """
 
 from __future__ import annotations

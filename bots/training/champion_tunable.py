@@ -1,7 +1,8 @@
-"""`python -m bots.training.champion_tunable`: the champion with its prices as options, so that games can find them (`arena tune`).
+"""`python -m bots.training.champion_tunable`: the champion with its piece values as options, for `arena tune`.
 
-For families whose kernel tells of tactics (`referee.rules.rules.Tactics`): the values fitted in groups (`bots.training.piece_value_fit`)
-are an option each. What comes of them is made weights by `python -m bots.training --tuned`.
+For families whose kernel has tactics (`referee.rules.rules.Tactics`). Each group of values that
+`bots.training.piece_value_fit` fits as one is an option. `python -m bots.training --tuned` turns the result into
+weights.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
 
 NAME = "Price"
 MAX_GROUPS = 10
-"""At most so many groups of prices: option `Price0` is that of the first; what is -1 stands in the weights."""
+"""Number of options; `Price0` is the value of the first group. -1 means the stored value."""
 MAX_VALUE = 2_000
 
 
 class TunableChampion(Champion):
-    """The champion that goes by the prices it is told."""
+    """The champion with piece values from its options."""
 
     name = "priced"
     options = (
@@ -30,7 +31,7 @@ class TunableChampion(Champion):
     )
 
     def new_search_state(self, position: Position) -> Any:
-        """Room for the search, with the prices of the options."""
+        """Allocate the search states, with the piece values of the options."""
         import numpy as np
 
         from bots.search.net import FIRST_PIECE_VALUE, QUIESCENCE, SEARCH_FEATURES, TUNED_PIECE_VALUES

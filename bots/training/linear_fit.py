@@ -1,8 +1,7 @@
-"""What the traits of a family are worth (`referee.rules.rules.LinearFeatures`), fitted to games.
+"""Fit the weights of a family's linear features (`referee.rules.rules.LinearFeatures`) to games.
 
-A logistic fit: their sum foretells the chance that the side to move wins. It begins with what the kernel guesses,
-which traits that are rarely seen keep; those that are alike share what they are worth. Refuses to know files and
-commands: see `bots.training`.
+Logistic regression: the sum of the weights predicts whether the side to move wins. It starts from the kernel's prior
+weights, which rare features keep. Tied features share one weight.
 """
 
 from __future__ import annotations
@@ -30,25 +29,27 @@ from bots.training.positions import (
 from referee.rules.rules import LinearFeatures, Ruleset
 
 WEIGHT_SCALE = 16
-"""What stands for a hundredth of a piece."""
+"""Integer weight of one centipawn."""
 BATCH_SIZE = 4096
 LEARNING_RATE = 5e-3
 PRIOR_STRENGTH = 3e-3
-"""How strongly a worth is held at what it was guessed to be."""
+"""Penalty on the squared distance of a weight from its prior."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActiveFeatures:
-    """The traits of positions in which the side to move has no win at hand."""
+    """Features of the positions in which the side to move has no win in one."""
 
     rows: npt.NDArray[np.int64]
-    """Which of the positions."""
+    """Numbers of these positions."""
     features: npt.NDArray[np.int32]
-    """[position, ...]: the least of those alike; the last element of a worth stands for none."""
+    """[position, ...]: the representative of each active feature; unused entries are LINEAR_FEATURE_COUNT, whose weight
+    is 0.
+    """
 
 
 def linear_features_of(ruleset: Ruleset) -> LinearFeatures:
-    """What the kernel tells of traits. Raises ValueError where it tells nothing of these rules."""
+    """Return the linear features of a kernel. Raises ValueError if it has none for these rules."""
     rules = ruleset.rules
     if not hasattr(rules.kernel, "linear_features") or not has_features(ruleset):
         raise ValueError(
@@ -58,7 +59,7 @@ def linear_features_of(ruleset: Ruleset) -> LinearFeatures:
 
 
 def active_features(ruleset: Ruleset, states: npt.NDArray[Any]) -> ActiveFeatures:
-    """The traits of some positions."""
+    """Compute the features of some positions."""
     kernel = linear_features_of(ruleset)
     found = np.zeros(kernel.MAX_LINEAR_FEATURES, dtype=np.int64)
     active = np.full((len(states), kernel.MAX_LINEAR_FEATURES), kernel.LINEAR_FEATURE_COUNT, dtype=np.int32)
@@ -71,9 +72,9 @@ def active_features(ruleset: Ruleset, states: npt.NDArray[Any]) -> ActiveFeature
 
 
 def train(features: npt.NDArray[np.int32], truth: Floats, *, prior: Floats, epochs: int, seed: int) -> Floats:
-    """What traits are worth, by positions with them and their chances of winning (Adam, Kingma and Ba 2015).
+    """Fit weights to positions with these features and their expected results (Adam, Kingma and Ba 2015).
 
-    `prior` is what they are guessed to be worth, and a last element for none.
+    `prior` holds the start values; its last element is the weight of unused entries.
     """
     rng, weights = np.random.default_rng(seed), prior.copy()
     first, second, time = np.zeros_like(weights), np.zeros_like(weights), 0
@@ -99,12 +100,12 @@ def train(features: npt.NDArray[np.int32], truth: Floats, *, prior: Floats, epoc
 
 
 def predict(features: npt.NDArray[np.int32], weights: Floats) -> Floats:
-    """The chances of winning that traits speak of."""
+    """Return the winning probabilities of positions with these features."""
     return logistic(weights[features].sum(axis=1))
 
 
 def quantise(kernel: LinearFeatures, weights: Floats, scale: float) -> npt.NDArray[np.int32]:
-    """In whole numbers, [row, unit], every trait its own; the last row is filled with zeros."""
+    """Round the weights to integers [row, unit], one for each feature; the last row is padded with zeros."""
     whole = np.round(weights[kernel.TIED_FEATURES] * scale * WEIGHT_SCALE).astype(np.int32)
     return np.append(whole, np.zeros(-len(whole) % HIDDEN, dtype=np.int32)).reshape(-1, HIDDEN)
 
@@ -112,10 +113,10 @@ def quantise(kernel: LinearFeatures, weights: Floats, scale: float) -> npt.NDArr
 def fit_linear(
     ruleset: Ruleset, data: TrainingPositions, *, result_weight: float, epochs: int, validation_split: float, seed: int
 ) -> FitResult:
-    """What the traits of positions by these rules are worth; a `share` of the games is held out.
+    """Fit the weights of linear features; a share `validation_split` of the games is held out.
 
-    The truth is `trust` times the result, the rest the score. Raises ValueError where the kernel tells of no traits or
-    there are too few games.
+    The target is `result_weight` times the result, the rest the score. Raises ValueError if the kernel has no linear
+    features or there are too few games.
     """
     kernel = linear_features_of(ruleset)
     data = data.take(np.abs(data.static) < DECIDED_SCORE)

@@ -1,10 +1,7 @@
-"""`python -m bots.training DATA… --out FILE`: the champion's net of a family, fitted to positions of `arena datagen`.
+"""Fit the champion's net to positions of games.
 
-What the net adds to the static score brings the chance of winning nearer to the truth: partly how the game ended,
-partly what a search thought of the position. Each position is learned from in all its images. Whole games are held
-out. With `--linear` what is fitted takes the place of the static score (`bots.training.linear_fit`), with `--piece-values` it is what
-pieces are worth to a search that looks at what can be taken (`bots.training.piece_value_fit`). Plain numpy; everything follows from the
-positions and the arguments, which are kept beside the weights.
+The net corrects the static score so that it predicts the target better: a mix of the result of the game and the score
+of a search. Symmetric images of positions augment the data. Whole games are held out for validation. Plain numpy.
 """
 
 from __future__ import annotations
@@ -51,7 +48,7 @@ WEIGHT_DECAY = 1e-6
 
 
 def active_features(features: Features, states: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """[position, feature]: which features each position has."""
+    """Return which features each position has, shape [position, feature]."""
     found = np.zeros((len(states), feature_count(features)), dtype=np.bool_)
     for element, plane, cells in features.boards:
         words = states[:, element].astype(np.uint64)
@@ -78,7 +75,7 @@ def active_features(features: Features, states: npt.NDArray[Any]) -> npt.NDArray
 
 
 def feature_images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArray[np.int64], int]]:
-    """The images of a position: which feature takes the place of each, and 1 where the sides change places."""
+    """Return the images of a position under symmetries: the permutation of features, and 1 if the sides are swapped."""
     symmetry, every = ruleset.rules.symmetry, tuple(range(plane_count(features)))
     counts = tuple(range(len(features.counts)))
     found = [(np.arange(feature_count(features)), 0)]
@@ -100,7 +97,7 @@ def feature_images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArr
 
 
 def _feature_order(features: Features, image: FeatureImage) -> npt.NDArray[np.int64]:
-    """Which feature takes the place of each."""
+    """Return the permutation of features under an image."""
     cells = np.array(image.cells or range(features.cells))
     found = [plane * features.cells + cells for plane in image.planes]
     ways, first = direction_count(features), len(image.planes) * features.cells
@@ -124,7 +121,7 @@ class _Adam:
         self.second = [np.zeros_like(array) for array in arrays]
 
     def step(self, gradients: list[Floats], rate: float) -> None:
-        """One step against the gradients."""
+        """Take one step against the gradients."""
         self.time += 1
         for array, gradient, first, second in zip(self.arrays, gradients, self.first, self.second, strict=True):
             first += np.float32(0.1) * (gradient - first)
@@ -135,7 +132,7 @@ class _Adam:
 
 
 class _Net:
-    """The net in floating point, for positions whose features are `here`. Units and heads as in `bots.search.net`."""
+    """The net in floating point, for positions with the features `here`. Units and heads as in `bots.search.net`."""
 
     def __init__(self, here: npt.NDArray[np.bool_], second: npt.NDArray[np.int64], base: Floats, rng: Any) -> None:
         self.here, self.second, self.base = here, second, base
@@ -146,12 +143,12 @@ class _Net:
         self._adam = _Adam([self.rows, self.bias, self.heads])
 
     def predict(self, some: Rows) -> Floats:
-        """The chances of winning of these positions."""
+        """Return the winning probabilities of these positions."""
         units = np.clip(self.here[some].astype(np.float32) @ self.rows + self.bias, 0, 1)
         return logistic(self.base[some] + (units * self.heads[self.second[some]]).sum(axis=1) * self.sign[some])
 
     def train(self, some: Rows, image: tuple[npt.NDArray[np.int64], int], truth: Floats, rate: float) -> None:
-        """One step towards the truth about these positions, seen in an image of theirs."""
+        """Take one step towards the targets of these positions, in one of their images."""
         order, changes = image
         x = self.here[some].astype(np.float32)[:, order]
         sums = x @ self.rows + self.bias
@@ -163,7 +160,7 @@ class _Net:
         self._adam.step([x.T @ back + np.float32(WEIGHT_DECAY) * self.rows, back.sum(axis=0), on_heads], rate)
 
     def weights(self, scale: float) -> npt.NDArray[np.int32]:
-        """In whole numbers."""
+        """Return the weights as integers."""
         found = np.zeros((FIRST_ROW + len(self.rows), HIDDEN), dtype=np.int32)
         found[BIAS] = np.round(self.bias * ACTIVATION_ONE)
         found[HEAD : HEAD + 2] = np.round(self.heads * scale * HEAD_SCALE)
@@ -181,12 +178,12 @@ def fit_net(
     seed: int,
     by_score: bool = False,
 ) -> FitResult:
-    """A net for positions by these rules, of which a `share` of the games is held out.
+    """Fit a net to positions; a share `validation_split` of the games is held out.
 
-    The truth is `trust` times the result, the rest the score. Static scores say of results what is found of them or,
-    `by_score`, what those of searches say, in each folder: so the net learns neither once more what makes a static
-    score, which is worth less than a search's, nor by which variant a position was played. Raises ValueError where
-    the family tells of no features or there are too few games.
+    The target is `result_weight` times the result, the rest the score. Static scores are converted to probabilities by
+    their own fit, or with `by_score` by the fit of search scores in each folder. Then the net learns neither to rescale
+    the static score nor to recognise the variant of a position. Raises ValueError if the family has no features or
+    there are too few games.
     """
     rules, rng = ruleset.rules, np.random.default_rng(seed)
     features = rules.features

@@ -1,8 +1,7 @@
-"""What pieces are worth to a search that settles its leaves (`referee.rules.rules.Tactics`), fitted to games.
+"""Fit the piece values of quiescence search (`referee.rules.rules.Tactics`) to games.
 
-A logistic fit: a position at rest, where neither side can take anything or stands in check, foretells the chance that
-the side to move wins by the sum of its prices. What is rarely seen keeps the kernel's guess. Refuses to know files and
-commands: see `bots.training`.
+Logistic regression on quiet positions, in which neither side can capture or is in check: the sum of the piece values
+predicts whether the side to move wins. Values of rare pieces stay at the kernel's prior.
 """
 
 from __future__ import annotations
@@ -30,15 +29,14 @@ from referee.rules.rules import Ruleset, Tactics
 States = npt.NDArray[Any]
 
 NEWTON_STEPS = 12
-"""Of Newton's method."""
 PRIOR_STRENGTH = 1e-3
-"""How strongly a price is held at what it was guessed to be."""
+"""Penalty on the squared distance of a value from its prior."""
 UNIT_DIVISOR = 12
-"""So many hundredths of a guess are the unit of a group."""
+"""Centipawns of a prior that make one unit of its group."""
 
 
 def tactics_of(ruleset: Ruleset) -> Tactics:
-    """What the kernel tells of tactics. Raises ValueError where it tells nothing of these rules."""
+    """Return the tactics of a kernel. Raises ValueError if it has none for these rules."""
     rules = ruleset.rules
     if not hasattr(rules.kernel, "quiet_eval") or not has_features(ruleset):
         raise ValueError(f"the kernel of {rules.family} has no tactics for these rules: implement `Tactics`")
@@ -46,7 +44,7 @@ def tactics_of(ruleset: Ruleset) -> Tactics:
 
 
 def quiet_positions(ruleset: Ruleset, states: States) -> npt.NDArray[np.bool_]:
-    """In which positions neither side, on move, takes anything or stands in check."""
+    """Return in which positions neither side could capture or would be in check on move."""
     kernel, config, features = tactics_of(ruleset), ruleset.config, ruleset.rules.features
     assert features is not None
     element, bit = features.mover
@@ -64,14 +62,16 @@ def quiet_positions(ruleset: Ruleset, states: States) -> npt.NDArray[np.bool_]:
 
 
 def piece_counts(ruleset: Ruleset, states: States) -> Floats:
-    """[position, price]: how often what each price is for is there, as the side to move sees it."""
+    """Return feature counts, shape (positions, piece values), from the perspective of the side to move."""
     kernel, config = tactics_of(ruleset), ruleset.config
     units = np.eye(len(kernel.PIECE_VALUES), dtype=np.int64)
     return np.array([[kernel.quiet_eval(state, config, unit) for unit in units] for state in states], dtype=np.float32)
 
 
 def group_units(kernel: Tactics) -> npt.NDArray[np.float64]:
-    """[price, group]: what each price is in units of its group. A price that is alone is its own unit."""
+    """Return each piece value in units of its group, shape (piece values, groups). A value alone in its group is its
+    own unit.
+    """
     alone = np.bincount(kernel.VALUE_GROUPS)[kernel.VALUE_GROUPS] == 1
     return (
         np.eye(kernel.VALUE_GROUPS.max() + 1)[kernel.VALUE_GROUPS]
@@ -80,12 +80,12 @@ def group_units(kernel: Tactics) -> npt.NDArray[np.float64]:
 
 
 def expand_groups(kernel: Tactics, groups: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-    """The prices by what their groups are worth, in whole numbers."""
+    """Return the piece values of these values of groups, as integers."""
     return np.asarray(np.round(group_units(kernel) @ groups), dtype=np.int32)
 
 
 def train(counts: Floats, truth: Floats, prior: Floats) -> Floats:
-    """The prices by positions and their chances of winning; `prior` is what they are guessed to be."""
+    """Fit values to the counts of positions and their expected results, with a Gaussian `prior`."""
     known, found = counts.astype(np.float64), prior.astype(np.float64)
     for _ in range(NEWTON_STEPS):
         prediction = 1 / (1 + np.exp(-known @ found))
@@ -100,10 +100,11 @@ def train(counts: Floats, truth: Floats, prior: Floats) -> Floats:
 def td_lambda_targets(
     game: npt.NDArray[np.int64], result: Floats, score: Floats, second: npt.NDArray[np.bool_], result_weight: float
 ) -> Floats:
-    """The chances of winning, by what search scores say of each position and of those after it, and by the result.
+    """Return expected results by TD(lambda) (Sutton, 1988) from search scores of a position and later ones, and the
+    result.
 
-    `trust` is the lambda of TD(lambda) (Sutton, 1988): what is n positions off weighs `trust` to the n. `game` says of
-    which game positions are, which stand in their order; `second` where the second side moves.
+    `result_weight` is lambda: a score n positions later weighs lambda to the n. `game` numbers the game of each
+    position, in order; `second` is where the second side moves.
     """
     own, found = np.where(second, 1 - score, score), np.where(second, 1 - result, result)
     for row in range(len(found) - 1, -1, -1):
@@ -115,10 +116,9 @@ def td_lambda_targets(
 def fit_piece_values(
     ruleset: Ruleset, data: TrainingPositions, *, result_weight: float, validation_split: float, seed: int
 ) -> FitResult:
-    """What things are worth in positions by these rules; a `share` of the games is held out.
+    """Fit piece values; a share `validation_split` of the games is held out.
 
-    The truth about them is what is `told`. Raises ValueError where the kernel tells of no tactics or there are too few
-    games.
+    Targets are those of `td_lambda_targets`. Raises ValueError if the kernel has no tactics or there are too few games.
     """
     kernel, features = tactics_of(ruleset), ruleset.rules.features
     assert features is not None

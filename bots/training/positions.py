@@ -1,6 +1,5 @@
-"""Positions of games with what came of them (`arena datagen`, `bots.training.selfplay_data`), and what static scores say of results.
-
-What the fits of `bots.training` and `bots.training.linear_fit` begin with. Refuses to know what is fitted.
+"""Labelled positions (`arena datagen`, `bots.training.selfplay_data`), and the conversion of their scores to
+probabilities.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from referee.rules.rules import Ruleset
 Floats = npt.NDArray[np.float32]
 
 MAX_SCORE = 3_000
-"""Scores count up to here, in hundredths of a piece."""
+"""Scores are clipped to this, in centipawns."""
 DECIDED_SCORE = 9_000
-"""Positions whose scores reach this are won or lost: nothing is learned from them."""
+"""Positions with scores from here on are won or lost, and are not used."""
 MIN_SCALE = 20.0
 FOLDER_SHIFT = 32
-"""The lowest bit of a folder's number."""
+"""Lowest bit of a folder's number in a game's number."""
 NEWTON_STEPS = 20
-"""Of Newton's method, on two unknowns."""
+"""Steps of Newton's method on two unknowns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +35,20 @@ class TrainingPositions:
 
     state: npt.NDArray[Any]
     score: npt.NDArray[np.int32]
-    """What a search thought of it, in hundredths of a piece."""
+    """Score of a search, in centipawns."""
     result: npt.NDArray[np.int8]
-    """How the game ended: 1 won, 0 drawn, -1 lost."""
+    """Result of the game: 1 won, 0 drawn, -1 lost."""
     game: npt.NDArray[np.int64]
-    """Its number, and above it that of the folder."""
+    """Number of the game, with that of the folder in its high bits."""
     static: npt.NDArray[np.int64]
-    """The family's static score."""
+    """Static score of the family."""
 
     @classmethod
     def read(cls, folders: Sequence[Path]) -> tuple[Ruleset, TrainingPositions, list[dict[str, Any]]]:
-        """The undecided positions of folders of `arena datagen`, the rules of the first, and where they come from.
+        """Read the undecided positions of folders of `arena datagen`; return the rules of the first, the positions, the
+        schemas.
 
-        Raises OSError, ValueError and KeyError for folders that are none such, or not of one family.
+        Raises OSError, ValueError and KeyError for invalid folders and those of several families.
         """
         parts, origins, rulesets = [], [], []
         for number, folder in enumerate(folders):
@@ -68,53 +68,52 @@ class TrainingPositions:
         return rulesets[0], whole.take(np.abs(whole.score) < DECIDED_SCORE), origins
 
     def take(self, rows: npt.NDArray[Any]) -> TrainingPositions:
-        """Those of these rows."""
+        """Select rows."""
         return TrainingPositions(*(getattr(self, one.name)[rows] for one in fields(TrainingPositions)))
 
 
 @dataclass(frozen=True, slots=True)
 class FitResult:
-    """Weights as `bots.search.net` has them, and the mean log losses on games that were held out."""
+    """Weights in the layout of `bots.search.net`, and the mean log losses on the games held out."""
 
     weights: npt.NDArray[np.int32]
     scale: float
-    """The score that stands for a chance of winning of 73 %."""
+    """Score that stands for a winning probability of 73 %."""
     before: float
-    """With the static score alone, and which side wins more."""
+    """Loss of the static score alone, corrected for the advantage of a side."""
     after: float
     held: npt.NDArray[Any]
-    """The states that were held out."""
+    """States of the games held out."""
 
 
 def has_features(ruleset: Ruleset) -> bool:
-    """Whether the family tells of features of these rules."""
+    """Return whether the family defines features for these rules."""
     features = ruleset.rules.features
     return features is not None and features.fits(ruleset.config)
 
 
 def static_scores(ruleset: Ruleset, states: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """The static scores of positions by these rules, for the side to move."""
+    """Return the static scores of positions for the side to move."""
     evaluate, config = ruleset.rules.kernel.evaluate, ruleset.config
     return np.array([int(evaluate(state, config)) for state in states], dtype=np.int64)
 
 
 def logistic(score: Floats) -> Floats:
-    """The logistic function."""
     return np.asarray(1 / (1 + np.exp(np.clip(-score, -60, 60))), dtype=np.float32)
 
 
 def log_loss(truth: Floats, guess: Floats) -> float:
-    """The mean log loss."""
+    """Return the mean log loss."""
     kept = np.clip(guess, 1e-6, 1 - 1e-6)
     return float(-(truth * np.log(kept) + (1 - truth) * np.log(1 - kept)).mean())
 
 
 def fit_scale(scores: Floats, result: Floats, sides: Floats | None) -> tuple[float, float]:
-    """What scores for the side to move say of results: a scale and an offset, by a logistic fit (Newton's method).
+    """Fit the scale and the offset that convert scores for the side to move to logits of the result (Newton's method).
 
-    The scale is the score that stands for a chance of winning of 73 %. With `sides`, 1 where the second of the two
-    moves and -1 where the first does, the offset is what has to be added to scores of the second and taken off the
-    first's, since one side may be better off than scores say; else 0.
+    The scale is the score that stands for a winning probability of 73 %. `sides` is 1 where the second of the two moves
+    and -1 where the first does. The offset is then added to scores of the second and subtracted from those of the
+    first, because one side may be better off than scores say. Without `sides` it is 0.
     """
     columns = [scores / np.float32(MAX_SCORE), *([] if sides is None else [sides])]
     known = np.column_stack(columns).astype(np.float64)
@@ -128,13 +127,13 @@ def fit_scale(scores: Floats, result: Floats, sides: Floats | None) -> tuple[flo
 
 
 def expected_results(data: TrainingPositions, result: Floats, sides: Floats | None) -> Floats:
-    """The chances of winning that the scores speak of, by what those of each folder mean."""
+    """Convert the scores to winning probabilities, with a scale fitted to each folder."""
     score = np.clip(data.score, -MAX_SCORE, MAX_SCORE).astype(np.float32)
     return logistic(score_logits(data, score, result, sides))
 
 
 def score_logits(data: TrainingPositions, given: Floats, result: Floats, sides: Floats | None) -> Floats:
-    """The logits of winning that `given` scores speak of, by what those of searches mean in each folder."""
+    """Convert scores `given` to logits of winning, by the scale of search scores in each folder."""
     found, score = np.empty_like(result), np.clip(data.score, -MAX_SCORE, MAX_SCORE).astype(np.float32)
     folder = data.game >> FOLDER_SHIFT
     for number in np.unique(folder):
@@ -148,7 +147,7 @@ def score_logits(data: TrainingPositions, given: Floats, result: Floats, sides: 
 def split_validation(
     data: TrainingPositions, validation_split: float, rng: np.random.Generator
 ) -> npt.NDArray[np.bool_]:
-    """Which positions are of a `share` of the games, drawn by lot. Raises ValueError where there are too few games."""
+    """Select the positions of a random share of the games. Raises ValueError if there are too few games."""
     known = np.unique(data.game)
     if len(known) < 4:
         raise ValueError(f"{len(known)} games are too few for training and validation; make more positions")

@@ -1,11 +1,11 @@
-"""Games of the sample `alphabeta` against itself, many in one process: the same search, without pipes and clocks.
+"""Self-play games of the sample `alphabeta`, many in one process: the same search, without pipes and clocks.
 
     {"key": …, "family": …, "variant": …, "options": {…}, "nodes": N, "plies": N, "max_plies": N, "seeds": [str, …]}
 
 is a task, one on each line of standard input. Its answer on standard output is one line too: `{"key": …, "games":
 [[result, plies, reason], …]}`, a game for each seed, the result 1 for first, 2 for second, 3 for a draw. A game begins
-with `plies` random legal moves drawn by its seed, as random openings of tournaments are: level by the static score, and
-nobody wins at once. Then every move is what `alphabeta` plays with `go nodes N`. A game is a function of its task.
+with `plies` random legal moves drawn by its seed, like random openings of tournaments: level by the static score, and
+without a win in one. Then every move is that of `alphabeta` after `go nodes N`. A game depends only on its task.
 """
 
 from __future__ import annotations
@@ -25,12 +25,11 @@ from referee.rules.history import LineOfPlay
 from referee.rules.rules import Ruleset
 
 MAX_OPENING_SCORE = 300
-"""As far as random moves may change the static score, in hundredths."""
+"""Greatest change of the static score by the random moves, in centipawns."""
 MAX_OPENING_ATTEMPTS = 100
 MAX_PLIES = "max-plies"
-"""The reason of a game that was not over after the last ply allowed: a draw."""
+"""Reason of a game that reaches the maximum of plies: a draw."""
 TABLE_MEGABYTES = 1
-"""Megabytes of the table."""
 _RESULTS = {"first": 1, "second": 2, "draw": 3}
 
 
@@ -44,7 +43,7 @@ class SelfPlay:
         self._search_state.work[self._search.CONTEMPT] = int(contempt or "0")
 
     def choose(self, line: LineOfPlay, keys: np.ndarray[Any, Any], nodes: int) -> int:
-        """The move of `alphabeta` with a limit of nodes; `keys[:line.plies]` are those of the game so far."""
+        """Return the move of `alphabeta` with a limit of nodes; `keys[:line.plies]` are those of the game so far."""
         s, work, config = self._search, self._search_state.work, line.ruleset.config
         moves = line.legal()
         side = 0 if line.side == "first" else 1
@@ -61,7 +60,7 @@ class SelfPlay:
         return int(work[s.BEST_MOVE])
 
     def play(self, ruleset: Ruleset, nodes: int, plies: int, max_plies: int, seed: str) -> list[Any]:
-        """One game: `[result, plies, reason]`."""
+        """Play one game and return `[result, plies, reason]`."""
         line = _random_opening(ruleset, plies, seed)
         keys = np.zeros(max(max_plies, self._search.MAX_GAME_PLIES) + 1, dtype=np.uint64)
         replayed = LineOfPlay(ruleset)
@@ -78,7 +77,7 @@ class SelfPlay:
 
 
 def _random_opening(ruleset: Ruleset, plies: int, seed: str) -> list[int]:
-    """Random moves that leave the game open; none where `TRIES` draws have found none such."""
+    """Draw random moves that leave the game open; return none if MAX_OPENING_ATTEMPTS draws find none."""
     rng, kernel, config = random.Random(seed), ruleset.rules.kernel, ruleset.config
     for _ in range(MAX_OPENING_ATTEMPTS):
         line = LineOfPlay(ruleset)

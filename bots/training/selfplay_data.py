@@ -1,8 +1,8 @@
-"""`python -m bots.training.selfplay_data --family F --positions N --out DIR`: games of the champion against itself, to learn from.
+"""`python -m bots.training.selfplay_data --family FAMILY --positions COUNT --out DIR`: self-play data of the champion.
 
-What `arena datagen` makes of any bot, this makes of the champion in one process, several times as fast: a folder for
-`python -m bots.training`. A game begins with some random moves, and so many of a hundred later ones are drawn by lot
-too: of games in which both play well nobody learns what bad moves lead to. A folder follows from the arguments alone.
+It makes the same kind of folder as `arena datagen` does with any bot, but in one process and several times as fast. A
+game begins with some random moves, and a share of its later moves is random too: games of two strong players do not
+show what bad moves lead to. A folder depends only on the arguments.
 """
 
 from __future__ import annotations
@@ -33,17 +33,16 @@ MAX_PLIES = 300
 """A game that is not over by then is a draw."""
 TABLE_BYTES = 1 << 20
 GAMES_PER_BATCH = 100
-"""So many games are played before it is asked which of their positions are new."""
+"""Games between two removals of duplicate positions."""
 
 
 @dataclass(frozen=True, slots=True)
 class SelfPlaySettings:
-    """How the games are played."""
 
     nodes: int
-    """A move."""
+    """Nodes for each move."""
     random_move_percent: int
-    """So many moves of a hundred are drawn by lot."""
+    """Share of random moves."""
     seed: int
 
 
@@ -58,7 +57,7 @@ class ChampionSelfPlay:
         self._keys = np.zeros(MAX_PLIES + 1, dtype=np.uint64)
 
     def play(self, number: int) -> dict[str, list[Any]]:
-        """Columns of the positions of a game, those of which a search thought something; none of a game that failed."""
+        """Play a game and return the columns of those of its positions that a search gave a score."""
         rng, line = random.Random(f"lesson {self._settings.seed} {number}"), LineOfPlay(self._ruleset)
         found: dict[str, list[Any]] = {name: [] for name in ("state", "side", "score", "game", "ply")}
         opening = rng.randint(*OPENING_PLIES)
@@ -81,7 +80,7 @@ class ChampionSelfPlay:
         return found
 
     def _search_move(self, line: LineOfPlay, first: int, count: int) -> tuple[int, int | None]:
-        """The move, and the score of the last depth that was finished."""
+        """Return the best move, and the score of the last finished iteration."""
         s, work, config = self._search, self._search_state.work, self._ruleset.config
         work[s.GENERATION] += 1  # earlier searches must not influence this one
         s.start_search(
@@ -99,7 +98,7 @@ class ChampionSelfPlay:
 
 
 def make_positions(player: ChampionSelfPlay, ruleset: Ruleset, count: int) -> tuple[dict[str, npt.NDArray[Any]], int]:
-    """`count` positions, none twice up to symmetry, and of how many games they are."""
+    """Return `count` positions, distinct up to symmetry, and the number of games played for them."""
     kernel = ruleset.rules.kernel
     types = {"state": kernel.DTYPE, "side": np.int8, "score": np.int32, "result": np.int8, "game": np.int32}
     parts: list[dict[str, npt.NDArray[Any]]] = []
@@ -124,7 +123,7 @@ def make_positions(player: ChampionSelfPlay, ruleset: Ruleset, count: int) -> tu
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m bots.training.selfplay_data",
         description="Make labelled positions by self-play of the champion.",
