@@ -26,7 +26,6 @@ MAX_PV_MOVES = 8
 
 
 class AlphaBeta(Bot):
-
     search: ClassVar[str] = "alphabeta"
     """Name of the compiled search in `bots.search`."""
     name = "alphabeta"

@@ -119,8 +119,7 @@ class Champion(AlphaBeta):
         return super().choose(position, clock)
 
     def _iterative_deepening(self, position: Position, clock: Clock) -> None:
-        """Search deeper and deeper, with helper threads unless a limit of nodes or depth requires a reproducible move.
-        """
+        """Search deeper and deeper, with helper threads unless limits require a reproducible move."""
         if clock.nodes is not None or clock.depth is not None:
             super()._iterative_deepening(position, clock)
             return

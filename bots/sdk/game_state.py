@@ -1,4 +1,4 @@
-"""What the referee has told a bot about the game: family, variant, rules, set-up, start and moves."""
+"""State of a game as sent by the referee: family, variant, rules, set-up, start and moves."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _declaration(option: Option) -> OptionDecl:
 def declarations(families: Iterable[str]) -> list[OptionDecl]:
     """Return the options that announce every variant and rule of these families, each option once.
 
-    An option of several families takes the values of all. It has a default only where all have the same one; without a
+    An option of several families takes the values of all. It has a default only if all have the same one; without a
     default, the referee sets it for every game.
     """
     found: dict[str, list[OptionDecl]] = {}
@@ -53,7 +53,7 @@ def _merged(options: Sequence[OptionDecl]) -> OptionDecl:
 
 
 class GameState:
-    """The rules of a game as told so far, and the position on the board."""
+    """Rules of a game as set so far, and the position on the board."""
 
     def __init__(self, family: str) -> None:
         self.family = family
@@ -61,7 +61,7 @@ class GameState:
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything told: the family's default variant and rules."""
+        """Return to the family's default variant and rules."""
         self._variant: str | None = None
         self._options: dict[str, str] = {}
         self._setup: str | None = None
@@ -76,11 +76,11 @@ class GameState:
 
     @property
     def position(self) -> Position | None:
-        """The present position; None before the first `position`."""
+        """Present position; None before the first `position`."""
         return self._positions[-1] if self._positions else None
 
     def declarations(self) -> list[OptionDecl]:
-        """The options that announce every variant and rule of the family."""
+        """Return the options that announce every variant and rule of the family."""
         variants = tuple(variant.name for variant in self.rules.variants)
         found = [OptionDecl("Variant", "combo", variants[0], values=variants)]
         found += map(_declaration, self.rules.options)
@@ -95,9 +95,9 @@ class GameState:
         return any(option.name == name for option in self.declarations())
 
     def set_option(self, name: str, value: str) -> None:
-        """One of those options. Raises UnknownNameError, ParseError or BadOption; then nothing has changed.
+        """Set one of those options. Raises UnknownNameError, ParseError or BadOption; then nothing has changed.
 
-        A variant brings its own rules: what was told of single rules before it no longer counts.
+        A variant brings its own rules, so it discards single rules set before it.
         """
         if name == "Variant":
             wanted = value or self.rules.variants[0].name
@@ -114,14 +114,14 @@ class GameState:
         self._clear_position()
 
     def _rule_of(self, name: str) -> str:
-        """The rule that an option tells: `Rule.<rule>`, or by its own name that there is a phase before play."""
+        """Return the rule that an option sets: `Rule.<rule>`, or the option that announces a phase before play."""
         phase = self.rules.phase
         if phase is not None and name == phase.announced_by:
             return phase.rule
         return name.removeprefix(RULE_PREFIX) if name.startswith(RULE_PREFIX) else ""
 
     def _read_setup(self, value: str) -> None:
-        """A named or numbered set-up, or one in positional notation."""
+        """Read a named or numbered set-up, or one in positional notation."""
         try:
             self.rules.settle(value)
         except (UnknownNameError, ParseError):
@@ -133,19 +133,19 @@ class GameState:
 
     @property
     def ruleset(self) -> Ruleset:
-        """The exact rules told. Raises UnknownNameError or ParseError when they do not go together."""
+        """The exact rules. Raises UnknownNameError or ParseError if the options do not fit together."""
         if self._ruleset is None:
             self._ruleset = self.rules.settle(self._variant, self._options)
         return self._ruleset
 
     def start(self) -> Position:
-        """The position `startpos` stands for. Raises what `ruleset` raises."""
+        """Return the position of `startpos`. Raises the errors of `ruleset`."""
         return Position.start(self.ruleset, self._setup)
 
     def follow(self, fen: str | None, moves: Sequence[str]) -> Position:
-        """Go to the position of a `position` line, playing only what the last one did not have.
+        """Go to the position of a `position` line. Only moves that the last one did not have are played.
 
-        Raises ParseError or IllegalMoveError; then there is no position.
+        Raises ParseError or IllegalMoveError; then the position is None.
         """
         texts = tuple(moves)
         if not self._positions or fen != self._fen:

@@ -38,7 +38,6 @@ GAMES_PER_BATCH = 100
 
 @dataclass(frozen=True, slots=True)
 class SelfPlaySettings:
-
     nodes: int
     """Nodes for each move."""
     random_move_percent: int

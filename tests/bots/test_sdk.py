@@ -112,7 +112,8 @@ def test_a_mistake_in_the_bot_is_not_hidden(mood: str, said: str) -> None:
 
 
 def test_ugi_is_answered_before_anything_heavy_is_imported() -> None:
-    script = "import sys, bots.sdk, bots.samples.random_mover, bots.samples.alphabeta; print(*{'numpy', 'numba'} & set(sys.modules))"
+    imports = "import sys, bots.sdk, bots.samples.random_mover, bots.samples.alphabeta"
+    script = f"{imports}; print(*{{'numpy', 'numba'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
     assert not done.stdout.split()
     script = (
