@@ -144,7 +144,7 @@ class TablutClient:
     def _wait(self, source: socket.socket, deadline: float, what: str) -> None:
         """Wait until `source` is readable, the client has ended, or the time is up. Raises BridgeError."""
         while (left_s := deadline - time.monotonic()) > 0:
-            code = self._process.poll()  # pidfd_open is not allowed in every sandbox
+            code = self._process.poll()  # a sandbox offers no descriptor of a process to select on
             if select.select([source], (), (), min(left_s, POLL_INTERVAL_S) if code is None else 0.0)[0]:
                 return
             if code is not None:

@@ -88,7 +88,7 @@ class AlphaBeta(Bot):
             s = self._search
         work = self._search_state.work
         if clock.nodes is not None or clock.depth is not None:
-            work[s.GENERATION] += 1  # what was learned before must not show
+            work[s.GENERATION] += 1  # earlier searches must not influence this one
         self._prepare(position)
         work[s.NODE_LIMIT] = clock.nodes if clock.nodes is not None else 2**62
         with clock.stops(work, s.STOP):

@@ -75,9 +75,9 @@ class Champion(AlphaBeta):
         self._config: Any = None
         self._last, self._streak = -1, 0
         self._helper_states: list[Any] = []
-        """The desks of the other threads."""
+        """Search states of the helper threads."""
         self._running_helpers: list[Any] = []
-        """Those that search now."""
+        """States of the helpers that are searching."""
 
     def new_search_state(self, position: Position) -> Any:
         """Allocate the search states of all threads, with the weights for these rules."""
@@ -89,9 +89,9 @@ class Champion(AlphaBeta):
             net = load_named_net(ruleset.rules, ruleset.config, self.value(WEIGHTS.name))
         except FileNotFoundError as error:
             raise SystemExit(f"option Weights: {error}") from None
-        for helper, option in enumerate(SEARCH_PARAMETERS, SEARCH_FEATURES):
+        for column, option in enumerate(SEARCH_PARAMETERS, SEARCH_FEATURES):
             if (value := self.number(option.name)) >= 0:
-                net.maps[0, helper] = value
+                net.maps[0, column] = value
         search_state = self._search.new_search_state(self.number("Hash") << 20, net)
         self._helper_states = [
             self._search.new_helper_state(search_state) for _ in range(self.number(THREADS.name) - 1)
@@ -109,7 +109,7 @@ class Champion(AlphaBeta):
 
     def choose(self, position: Position, clock: Clock) -> int:
         """Return a random move with the chosen probability, else the best move of the search."""
-        if tuple(position.ruleset.config) != self._config:  # other weights, perhaps
+        if tuple(position.ruleset.config) != self._config:  # the weights may differ
             self._search_state = None
         drawn = draw_bits(position, self.number("Seed"))
         if drawn % 100 < self.number(RANDOM_MOVE_PERCENT.name):
@@ -135,9 +135,9 @@ class Champion(AlphaBeta):
             for helper in self._helper_states:
                 s.copy_root(helper, self._search_state)
                 helper.work[s.STOP] = 0
-                first = 2 - len(threads) % 2  # every other one ahead by a ply
+                first = 2 - len(threads) % 2  # every other thread starts one ply deeper
                 thread = threading.Thread(target=_run_helper, args=(s, helper, config, first), daemon=True)
-                with suppress(RuntimeError):  # no more are allowed here
+                with suppress(RuntimeError):  # the system allows no more threads
                     thread.start()
                     threads.append(thread)
                     self._running_helpers.append(helper)

@@ -1,6 +1,7 @@
 """How often positions have occurred in a game: what `Kernel.result` is given to judge a repetition.
 
-Compiled searches keep digests in an array instead (`bots.search.repetition`): no Python object fits into their inner loop.
+Compiled searches keep digests in an array instead (`bots.search.repetition`): their inner loop cannot use Python
+objects.
 """
 
 from __future__ import annotations
