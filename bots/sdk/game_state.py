@@ -33,10 +33,10 @@ def declarations(families: Iterable[str]) -> list[OptionDecl]:
     for family in families:
         for option in GameState(family).declarations():
             found.setdefault(option.name, []).append(option)
-    return [_merged(options) for options in found.values()]
+    return [_merge(options) for options in found.values()]
 
 
-def _merged(options: Sequence[OptionDecl]) -> OptionDecl:
+def _merge(options: Sequence[OptionDecl]) -> OptionDecl:
     one, *others = options
     default = one.default if all(option.default == one.default for option in others) else None
     if any(option.type != one.type for option in others):
@@ -114,7 +114,7 @@ class GameState:
         self._clear_position()
 
     def _rule_of(self, name: str) -> str:
-        """Return the rule that an option sets: `Rule.<rule>`, or the option that announces a phase before play."""
+        """Return the rule that an option sets: `Rule.<rule>`, or that of the phase before play it announces."""
         phase = self.rules.phase
         if phase is not None and name == phase.announced_by:
             return phase.rule
