@@ -204,11 +204,11 @@ def test_who_stands_badly_at_the_leaves_still_sees_a_win_when_skimming(technique
 def settled(state: State, config: Config, alpha: int, beta: int, left: int) -> int:
     """What `settle` finds in Baroque chess, as a recursion."""
     s, kernel = search("champion", "baroque"), load("baroque").kernel
-    best = stand = int(s.quiet_eval(state, config, kernel.PIECE_VALUES))
+    best = stand = int(s.kernel_quiet_eval(state, config, kernel.PIECE_VALUES))
     if left == 0:
         return best
     moves, gains = np.zeros((2, kernel.MAX_MOVES), dtype=np.int64)
-    found = s.captures(state, config, kernel.PIECE_VALUES, moves, gains)
+    found = s.kernel_captures(state, config, kernel.PIECE_VALUES, moves, gains)
     for gain, move in sorted(
         zip(gains[:found].tolist(), moves[:found].tolist(), strict=True), key=lambda x: (-x[0], x[1])
     ):
@@ -231,7 +231,7 @@ def test_leaves_are_settled_by_what_takes_something() -> None:
         for alpha, beta in ((-9_000, 9_000), (-50, 51)):
             wanted = settled(position.state, config, alpha, beta, s.MAX_QUIESCENCE_PLIES)
             assert s.quiescence(search_state, config, 3, alpha, beta) == wanted
-            taken += wanted != s.quiet_eval(position.state, config, prices)
+            taken += wanted != s.kernel_quiet_eval(position.state, config, prices)
         position = position.play(rng.choice(position.moves))
     assert taken == 12
 

@@ -85,5 +85,5 @@ def test_without_worths_the_static_score_stands() -> None:
 
 
 def test_families_without_traits_are_refused() -> None:
-    with pytest.raises(ValueError, match="tells of no traits"):
+    with pytest.raises(ValueError, match="has no linear features"):
         active_features(load("abalone").settle(), np.zeros((1, 1)))

@@ -103,7 +103,7 @@ def test_without_learned_prices_the_guesses_of_the_kernel_stand() -> None:
 
 
 def test_families_without_tactics_are_refused() -> None:
-    with pytest.raises(ValueError, match="tells of no tactics"):
+    with pytest.raises(ValueError, match="has no tactics"):
         quiet_positions(load("abalone").settle(), np.zeros((1, 1)))
 
 
@@ -128,7 +128,7 @@ def test_what_games_have_found_becomes_weights(tmp_path: Path) -> None:
 def test_what_games_have_found_is_to_be_whole_and_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, out = tmp_path / "result.json", tmp_path / "baroque.npz"
     file.write_text(tuned({"Price0": 60, "Price1": 450}), encoding="utf-8")
-    for more, problem in (([], "says nothing of Price2"), (["--family", "baroque"], "take DATA and --family out")):
+    for more, problem in (([], "has no parameter Price2"), (["--family", "baroque"], "cannot be combined")):
         with pytest.raises(SystemExit):
             train(["--tuned", str(file), "--out", str(out), *more])
         assert problem in capsys.readouterr().err

@@ -116,9 +116,8 @@ def test_ugi_is_answered_before_anything_heavy_is_imported() -> None:
     script = f"{imports}; print(*{{'numpy', 'numba'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
     assert not done.stdout.split()
-    script = (
-        "import sys; from bots.sdk.game_state import Table; Table('loa').declarations(); print('numba' in sys.modules)"
-    )
+    imports = "import sys; from bots.sdk.game_state import GameState"
+    script = f"{imports}; GameState('loa').declarations(); print('numba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.split() == ["False"]
 
