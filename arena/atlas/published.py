@@ -61,9 +61,9 @@ def fair_openings(ruleset: Ruleset, bound: float, seed: int) -> list[Opening]:
             found.append(Opening(other.name))
     if not found:
         known = strongest(published(family))
-        hint = "take a wider bound" if known else "`arena atlas run` measures them"
+        hint = "choose a wider bound" if known else "`arena atlas run` measures them"
         raise NoFairStartError(
-            f"no start of {family} {ruleset.variant.name} is known to be fair within {bound:g} with 95 %", hint=hint
+            f"no start of {family} {ruleset.variant.name} is fair within {bound:g} at 95 % confidence", hint=hint
         )
     random.Random(seed).shuffle(found)
     return found

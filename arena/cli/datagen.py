@@ -107,7 +107,7 @@ class Generation:
         from arena.laboratory.positions import SCHEMA, SeenPositions, read_schema, read_shard
 
         self._plan, self._size = plan, arguments.games_per_shard
-        self._wanted: int = arguments.positions
+        self._target: int = arguments.positions
         self._origin, self._folder = origin, folder
         self._seen: SeenPositions = SeenPositions(plan.ruleset)
         self.schema: dict[str, Any] = {"shards": [], "positions": 0}
@@ -130,7 +130,7 @@ class Generation:
     @property
     def is_done(self) -> bool:
         """True if there are enough positions."""
-        return self.count >= self._wanted
+        return self.count >= self._target
 
     def run(self, executor: Executor, at_once: Callable[[], int]) -> bool:
         """Play shard after shard; return False if interrupted. Raises LaboratoryError."""
@@ -184,7 +184,7 @@ class Generation:
         raise_if_unready(record)
         self._records.append(record)
         done = len(self._records.records)
-        output.progress(f"{self.count:,} of {self._wanted:,} positions, {done} of {self._size} games of the next shard")
+        output.progress(f"{self.count:,} of {self._target:,} positions, {done} of {self._size} games of the next shard")
 
     def _take(self, records: list[GameRecord]) -> None:
         """Write the shard of these games."""
@@ -200,8 +200,8 @@ class Generation:
                 f"{MAX_FRUITLESS_SHARDS * self._size} games added no position to the {self.count:,} there are",
                 hint="check that the bot sends scores; reduce --positions or change --seed",
             )
-        if self.count + len(fresh) > self._wanted:
-            fresh = fresh.take(slice(self._wanted - self.count))
+        if self.count + len(fresh) > self._target:
+            fresh = fresh.take(slice(self._target - self.count))
         name = f"shard-{self.shard_count + 1:04}.npz"
         sha256 = write_shard(self._folder.path / name, fresh)
         shards = [*self.schema["shards"], {"file": name, "positions": len(fresh), "sha256": sha256}]

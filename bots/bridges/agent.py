@@ -1,4 +1,4 @@
-"""What a Python agent is to its bridge: an object that is asked for a move and may answer anything."""
+"""Python agents behind a bridge: objects that choose moves and may return anything."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from bots.sdk import Bot, Clock
 from referee.rules.position import Position
 
 UNLIMITED_MS = 10_000.0
-"""What an agent is told when no time limits its search."""
+"""Time an agent gets if no time limits its search."""
 
 
 def budget_ms(clock: Clock) -> float:
-    """The milliseconds an agent may take."""
+    """Return the milliseconds an agent may take."""
     budget = clock.budget_ms()
     return UNLIMITED_MS if math.isinf(budget) else budget
 
 
 class Agent(Bot):
-    """A bot whose moves come from somebody else's Python."""
+    """A bot whose moves come from a third party's Python code."""
 
     author = "its author"
 
@@ -35,11 +35,11 @@ class Agent(Bot):
         self._player: Any = None
 
     def new_game(self) -> None:
-        """A new object for a new game."""
+        """Discard the agent's object: each game gets a new one."""
         self._player = None
 
     def player(self) -> Callable[..., Any]:
-        """What is asked for a move. Raises BridgeError when there is nothing to ask."""
+        """Return the function that chooses moves. Raises BridgeError if it is missing."""
         if self._player is None:
             self._player = call_agent(self.target) if inspect.isclass(self.target) else self.target
         found = getattr(self._player, "choose", self._player)
@@ -48,13 +48,13 @@ class Agent(Bot):
         return found  # type: ignore[no-any-return]
 
     def ask(self, position: Position, clock: Clock) -> Any:
-        """What the agent says. Raises BridgeError."""
+        """Return the agent's answer. Raises BridgeError."""
         if self.api == "text":
             return call_agent(self.player(), str(position), position.texts, budget_ms(clock))
         return call_agent(self.player(), position, clock)
 
     def choose(self, position: Position, clock: Clock) -> int:
-        """The agent's move. Raises BridgeError for one that is not legal, unless such are filtered."""
+        """Return the agent's move. Raises BridgeError for an illegal one, unless illegal moves are replaced."""
         answer = self.ask(position, clock)
         try:
             if isinstance(answer, str):
@@ -62,13 +62,13 @@ class Agent(Bot):
             code = int(answer)
             if code in position.moves:
                 return code
-            problem = f"no move {code} in {position}"
+            problem = f"no legal move {code} in {position}"
         except (ValueError, TypeError) as error:
             problem = str(error)
         return self.replaced(position, answer, problem)
 
     def replaced(self, position: Position, answer: Any, problem: str) -> int:
-        """A legal move in place of an illegal one: from the same cell if there is one. Raises BridgeError."""
+        """Return a legal move in place of an illegal one, from the same cell if possible. Raises BridgeError."""
         if not self.filters:
             raise BridgeError(BridgeExit.ANSWER, f"the agent chose {shown(answer)}: {problem}")
         start = str(answer)[:2] if isinstance(answer, str) else ""
@@ -81,7 +81,7 @@ class Agent(Bot):
 
 
 def call_agent(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call the agent. Raises BridgeError, its traceback printed, when it raises anything."""
+    """Call the agent. If it raises an exception, print the traceback and raise BridgeError."""
     try:
         return function(*arguments)
     except Exception as error:

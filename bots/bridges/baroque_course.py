@@ -3,7 +3,7 @@
 A state has `board`, eight rows of eight numbers from rank 8 down and file a on, and `whose_move`, 0 black and 1 white.
 The number of a piece is even for black and odd for white: 2 pincer, 4 coordinator, 6 leaper, 8 imitator, 10 withdrawer,
 12 king, 14 freezer, 0 nothing. A move is ((row, column), (row, column)). Agents import these numbers from a module
-`BC_state_etc`; where they bring none, one is provided.
+`BC_state_etc`; for agents without one, it is provided.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ PIECES = "prnbqkm"
 """The letters of the arena in the order of the course's numbers: pincer, coordinator, leaper, imitator (chameleon),
 withdrawer, king, freezer (immobilizer)."""
 LETTERS = "pcliwkf"
-"""The course's own letters, in the same order."""
+"""Letters of the course, in the same order."""
 CODES = {letter: 2 * place + 2 for place, letter in enumerate(LETTERS)}
 CODES |= {letter.upper(): code + 1 for letter, code in CODES.items()} | {"-": 0}
 GREETING = "The game begins."
 
 
-class State:
-    """A position as the course has it."""
+class CourseState:
+    """A position in the representation of the course."""
 
     def __init__(self, old_board: Any = None, whose_move: int = WHITE) -> None:
         rows = INITIAL if old_board is None else old_board
         self.board = [list(row) for row in rows]
         self.whose_move = whose_move
 
-    def __copy__(self) -> State:
-        return State(self.board, self.whose_move)
+    def __copy__(self) -> CourseState:
+        return CourseState(self.board, self.whose_move)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, State) and (self.board, self.whose_move) == (other.board, other.whose_move)
+        return isinstance(other, CourseState) and (self.board, self.whose_move) == (other.board, other.whose_move)
 
     def __hash__(self) -> int:
         return hash((tuple(map(tuple, self.board)), self.whose_move))
@@ -56,16 +56,16 @@ class State:
 
 
 def parse(text: str) -> list[list[int]]:
-    """Eight lines of eight letters as rows of numbers."""
+    """Parse eight lines of eight letters as rows of numbers."""
     return [[CODES[letter] for letter in line.split()] for line in text.strip().splitlines()]
 
 
 INITIAL = parse("\n".join(("c l i w k i l f", "p " * 8, *["- " * 8] * 4, "P " * 8, "F L I W K I L C")))
 
 
-def provide_state_module(beside: Path) -> None:
-    """Make `BC_state_etc` importable, unless one lies beside the agent's file."""
-    folder = beside.parent if beside.suffix == ".py" else Path.cwd()
+def provide_state_module(agent_file: Path) -> None:
+    """Make `BC_state_etc` importable, unless the folder of the agent has one."""
+    folder = agent_file.parent if agent_file.suffix == ".py" else Path.cwd()
     if STATE_MODULE in sys.modules or (folder / f"{STATE_MODULE}.py").exists():
         return
     module = ModuleType(STATE_MODULE, "What agents of the course import.")
@@ -77,7 +77,7 @@ def provide_state_module(beside: Path) -> None:
     }
     directions = {name: place for place, name in enumerate(("NORTH", "SOUTH", "WEST", "EAST", "NW", "NE", "SW", "SE"))}
     vars(module).update(
-        **{"BLACK": BLACK, "WHITE": WHITE, "INIT_TO_CODE": dict(CODES), "BC_state": State, "parse": parse},
+        **{"BLACK": BLACK, "WHITE": WHITE, "INIT_TO_CODE": dict(CODES), "BC_state": CourseState, "parse": parse},
         **{"CODE_TO_INIT": {code: letter for letter, code in CODES.items()}, "INITIAL": INITIAL},
         **{"who": lambda piece: piece % 2},
         **pieces,
@@ -87,7 +87,7 @@ def provide_state_module(beside: Path) -> None:
 
 
 def board_of(position: Position) -> list[list[int]]:
-    """The board as rows of numbers."""
+    """Return the board as rows of numbers."""
     pieces = position.board.pieces
 
     def code(name: str) -> int:
@@ -98,7 +98,7 @@ def board_of(position: Position) -> list[list[int]]:
 
 
 def square(place: Any) -> str:
-    """The name of a (row, column). Raises ValueError or TypeError."""
+    """Return the name of the square (row, column). Raises ValueError or TypeError."""
     row, column = place
     if not (0 <= int(row) < 8 and 0 <= int(column) < 8):
         raise ValueError(f"no square {place!r}")
@@ -106,7 +106,9 @@ def square(place: Any) -> str:
 
 
 class CourseAgent(Agent):
-    """An agent of the course. `makeMove` is the module's, or an object's; remarks are kept from move to move."""
+    """An agent of the course. `makeMove` is that of the module or of an object; remarks are passed on from move to
+    move.
+    """
 
     def __init__(self, target: Any, filters: bool) -> None:
         super().__init__(target, "course", filters)
@@ -116,15 +118,15 @@ class CourseAgent(Agent):
         self.make_move = make_move
         self.remark = GREETING
         module = sys.modules.get(STATE_MODULE)
-        self.state_class: Any = getattr(module, "BC_state", State)
+        self.state_class: Any = getattr(module, "BC_state", CourseState)
         self.is_prepared = False
 
     def new_game(self) -> None:
-        """Tell the agent that a game begins."""
+        """Reset the remark, and call `prepare` before the first move."""
         self.remark, self.is_prepared = GREETING, False
 
     def ask(self, position: Position, clock: Clock) -> str:
-        """The agent's move as text. Raises BridgeError, or passes on what is no move as text."""
+        """Return the agent's answer as text, even if it is not a valid move. Raises BridgeError."""
         if not self.is_prepared:
             self.is_prepared = True
             prepare = getattr(self.target, "prepare", None)

@@ -1,10 +1,9 @@
-"""`python -m bots.bridges.command --family F -- PROGRAM…`: a program that is started for every move, as a UGI bot.
+"""`python -m bots.bridges.command --family FAMILY -- PROGRAM…`: a program that is started for every move, as a UGI bot.
 
-On its standard input the program finds the position on the first line and the legal moves on the second, then the end;
-on its standard output the last line that is not empty is its move. The environment says more: `ARENA_FAMILY`,
-`ARENA_VARIANT`, `ARENA_SIDE` (first or second), `ARENA_TIME_MS` (what it may take), `ARENA_PLY`. Its standard error is
-the bot's own. A program that is late is waited for a little longer than its clock lasts: who loses on time is the
-referee's to say.
+Its standard input is the position on the first line and the legal moves on the second. Its move is the last non-empty
+line of its standard output. Environment variables: `ARENA_FAMILY`, `ARENA_VARIANT`, `ARENA_SIDE` (first or second),
+`ARENA_TIME_MS` (time it may take), `ARENA_PLY`. Its standard error is that of the bot. The bridge waits a little longer
+than the clock lasts, because the referee decides about losses on time.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ from bots.bridges.failure import BridgeError, BridgeExit, guarded, shown
 from bots.sdk import Bot, Clock, families, run
 from referee.rules.position import Position
 
-OUTPUT_BYTES = 65_536
-"""How much a program may say before its move: more is a mistake."""
-LONGEST_MS = 600_000.0
+MAX_OUTPUT_BYTES = 65_536
+"""Longest output of a program before its move; more is an error."""
+MAX_THINKING_MS = 600_000.0
 GRACE_MS = 1000.0
-"""How long a program is waited for beyond the end of its clock, and after a `stop` it cannot hear."""
-ENDING_S = 0.2
+"""Time to wait beyond the end of the clock, and after a `stop`, which the program does not receive."""
+EXIT_TIMEOUT_S = 0.2
 
 
-class Command(Bot):
-    """A bot that asks a program."""
+class ProgramBot(Bot):
+    """A bot that runs a program for every move."""
 
     author = "its author"
 
@@ -42,10 +41,10 @@ class Command(Bot):
         self.command = tuple(command)
 
     def choose(self, position: Position, clock: Clock) -> int:
-        """What the program says. Raises BridgeError when that is no legal move, or far too late."""
-        limit_ms = min(LONGEST_MS, clock.remaining_ms())
-        said = self.ask(position, clock, limit_ms)
-        lines = [line.strip() for line in said.decode("utf-8", "replace").splitlines() if line.strip()]
+        """Return the program's move. Raises BridgeError if it is illegal or far too late."""
+        limit_ms = min(MAX_THINKING_MS, clock.remaining_ms())
+        output = self.ask(position, clock, limit_ms)
+        lines = [line.strip() for line in output.decode("utf-8", "replace").splitlines() if line.strip()]
         if not lines:
             raise BridgeError(BridgeExit.ANSWER, f"{self.command[0]} wrote no move")
         try:
@@ -54,7 +53,7 @@ class Command(Bot):
             raise BridgeError(BridgeExit.ANSWER, f"{self.command[0]} wrote {shown(lines[-1])}: {error}") from None
 
     def ask(self, position: Position, clock: Clock, limit_ms: float) -> bytes:
-        """Run the program once and return what it said. Raises BridgeError."""
+        """Run the program once and return its output. Raises BridgeError."""
         environment = os.environ | {
             "ARENA_FAMILY": position.ruleset.rules.family,
             "ARENA_VARIANT": position.ruleset.variant.name,
@@ -73,18 +72,18 @@ class Command(Bot):
         except OSError as error:
             raise BridgeError(BridgeExit.MISSING, f"cannot start {self.command[0]!r}: {error.strerror}") from None
         try:
-            question = f"{position}\n{' '.join(position.texts)}\n".encode()
-            said = _converse(process, question, clock)
+            request = f"{position}\n{' '.join(position.texts)}\n".encode()
+            output = _converse(process, request, clock)
         finally:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)  # and what it left behind
+                os.killpg(process.pid, signal.SIGKILL)  # and its children
             code = process.wait()
-        if said is None:
+        if output is None:
             raise BridgeError(BridgeExit.LATE, f"{self.command[0]} had no move after {clock.elapsed_ms():.0f} ms")
         if code not in (0, -signal.SIGKILL):
             how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
             raise BridgeError(BridgeExit.BROKEN, f"{self.command[0]} {how}")
-        return said
+        return output
 
 
 def _plies(position: Position) -> int:
@@ -94,68 +93,68 @@ def _plies(position: Position) -> int:
     return count
 
 
-def _converse(process: subprocess.Popen[bytes], question: bytes, clock: Clock) -> bytes | None:
-    """Write the question, read to the end of the output; None when that takes too long. Raises BridgeError."""
-    last_ms = [_patience_ms(clock)]
+def _converse(process: subprocess.Popen[bytes], request: bytes, clock: Clock) -> bytes | None:
+    """Write the request and read to the end of the output; return None if that takes too long. Raises BridgeError."""
+    last_ms = [_timeout_ms(clock)]
     clock.on_stop(lambda: last_ms.append(clock.elapsed_ms() + GRACE_MS))
     assert process.stdin
     assert process.stdout
     source, sink = process.stdout.fileno(), process.stdin.fileno()
     os.set_blocking(sink, False)
-    said = bytearray()
+    output = bytearray()
     with process.stdin, process.stdout:
         while True:
             left_s = (min(last_ms) - clock.elapsed_ms()) / 1000
-            wait_s = max(0.0, min(0.1, left_s))  # a `stop` is noticed within that
-            readable, writable, _ = select.select([source], [sink] if question else [], (), wait_s)
+            wait_s = max(0.0, min(0.1, left_s))  # a `stop` is noticed within this time
+            readable, writable, _ = select.select([source], [sink] if request else [], (), wait_s)
             if writable:
                 try:
-                    question = question[os.write(sink, question) :]
+                    request = request[os.write(sink, request) :]
                 except BrokenPipeError:
-                    question = b""  # a program need not read
-                if not question:
+                    request = b""  # a program may ignore its input
+                if not request:
                     process.stdin.close()
             if readable:
-                data = os.read(source, OUTPUT_BYTES)
+                data = os.read(source, MAX_OUTPUT_BYTES)
                 if not data:
-                    _let_end(process)
-                    return bytes(said)
-                said += data
-                if len(said) > OUTPUT_BYTES:
-                    raise BridgeError(BridgeExit.ANSWER, f"the program wrote more than {OUTPUT_BYTES} bytes")
+                    _wait_for_exit(process)
+                    return bytes(output)
+                output += data
+                if len(output) > MAX_OUTPUT_BYTES:
+                    raise BridgeError(BridgeExit.ANSWER, f"the program wrote more than {MAX_OUTPUT_BYTES} bytes")
             elif left_s <= 0:
                 return None
 
 
-def _patience_ms(clock: Clock) -> float:
-    """How long to wait for a program: all that its clock has, not what the program had better take."""
+def _timeout_ms(clock: Clock) -> float:
+    """Return the time to wait for a program: all of its clock, not only the recommended budget."""
     if clock.movetime_ms is not None:
         return clock.movetime_ms + GRACE_MS
     if clock.infinite or clock.time_left_ms is None:
-        return LONGEST_MS
+        return MAX_THINKING_MS
     return clock.time_left_ms + GRACE_MS
 
 
-def _let_end(process: subprocess.Popen[bytes]) -> None:
-    """Give a program that has closed its output a moment to end, so that its exit code is its own."""
+def _wait_for_exit(process: subprocess.Popen[bytes]) -> None:
+    """Wait a moment for a program that has closed its output, so that its own exit code is reported."""
     with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(ENDING_S)
+        process.wait(EXIT_TIMEOUT_S)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m bots.bridges.command",
-        usage="%(prog)s --family F [--name N] -- PROGRAM …",
-        description="A program that gets a position on standard input and writes a move, as a bot.",
+        usage="%(prog)s --family FAMILY [--name NAME] -- PROGRAM …",
+        description="Run a program that reads a position and writes a move, as a bot.",
     )
-    parser.add_argument("--family", choices=families(), required=True)
-    parser.add_argument("--name", default="", help="the name shown (default: the program's)")
-    parser.add_argument("program", nargs="+", metavar="PROGRAM")
+    parser.add_argument("--family", choices=families(), required=True, help="family of games")
+    parser.add_argument("--name", default="", help="name to show (default: that of the program)")
+    parser.add_argument("program", nargs="+", metavar="PROGRAM", help="command of the program")
     arguments = parser.parse_args(argv)
 
     def work() -> None:
-        bot = Command(arguments.program)
+        bot = ProgramBot(arguments.program)
         type(bot).name = arguments.name or Path(arguments.program[-1]).stem
         run(bot, ["--family", arguments.family])
 

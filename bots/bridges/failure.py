@@ -1,4 +1,4 @@
-"""How a bridge ends when what is behind it misbehaves: one precise line on standard error, and an exit code of its own.
+"""Exit of a bridge after an error of its program: one precise line on standard error, and an exit code.
 
 The referee shows both. The codes are those of `sysexits.h`.
 """
@@ -13,24 +13,24 @@ from typing import NoReturn
 
 
 class BridgeExit(enum.IntEnum):
-    """What the exit code of a bridge says."""
+    """Exit codes of bridges."""
 
     USAGE = 64
-    """The bridge's own command line."""
+    """Invalid command line of the bridge."""
     ANSWER = 65
-    """An answer that cannot be read, or a move that is not legal."""
+    """An unreadable answer, or an illegal move."""
     MISSING = 66
-    """What is to be bridged is not there: no such program, module or function."""
+    """No such program, module or function."""
     UNREACHABLE = 69
-    """No connection, or a port that is taken."""
+    """No connection, or a port in use."""
     BROKEN = 70
-    """It ended, closed its connection, or raised an error."""
+    """The program ended, closed its connection, or raised an error."""
     LATE = 75
-    """It did not answer in time."""
+    """No answer in time."""
 
 
 class BridgeError(Exception):
-    """What is behind the bridge misbehaved; the message says how, with the evidence."""
+    """An error of the program behind a bridge; the message says what happened, with the evidence."""
 
     def __init__(self, code: BridgeExit, message: str) -> None:
         super().__init__(message)
@@ -38,14 +38,14 @@ class BridgeError(Exception):
 
 
 def shown(data: object, limit: int = 200) -> str:
-    """Evidence as one short line."""
+    """Return data as one short line."""
     text = data.decode("utf-8", "replace") if isinstance(data, bytes) else str(data)
     text = repr(text)
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"
 
 
 def guarded(work: Callable[[], None], name: str) -> NoReturn:
-    """Do the work of a bridge and end the process: 0, or the code of what went wrong."""
+    """Run a bridge and end the process with 0 or the exit code of the error."""
     code = 0
     try:
         work()

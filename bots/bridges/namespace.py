@@ -1,6 +1,6 @@
-"""A network of its own for a bridge whose ports are fixed, so that any number of games can be played at once.
+"""A network namespace for a bridge with fixed ports, so that any number of games can run at once.
 
-The bridge starts itself anew by way of `unshare -Urn`, where the system allows that, and brings up the loopback device.
+The bridge restarts itself through `unshare -Urn`, if the system allows that, and brings up the loopback device.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ _UP, _RUNNING = 0x1, 0x40
 
 
 def isolate(module: str, arguments: Sequence[str]) -> bool:
-    """Whether this process has a network of its own; if it can have one, `module` is begun again inside it."""
+    """Return whether this process is in a network namespace of its own. If one is available, restart `module` inside
+    it.
+    """
     if os.environ.pop(FLAG, ""):
         return _bring_up_loopback()
     command = shutil.which("unshare")
@@ -31,7 +33,7 @@ def isolate(module: str, arguments: Sequence[str]) -> bool:
         return False
     os.environ[FLAG] = "1"
     python = [sys.executable, *(["-P"] if sys.flags.safe_path else [])]
-    os.execv(command, [*inside, *python, "-m", module, *arguments])  # noqa: S606 - the same process goes on
+    os.execv(command, [*inside, *python, "-m", module, *arguments])  # noqa: S606 - replaces this process
 
 
 def _bring_up_loopback() -> bool:

@@ -1,13 +1,13 @@
-"""`python -m bots.bridges.python_agent WHAT --family F`: a Python function or class as a UGI bot.
+"""`python -m bots.bridges.python_agent WHAT --family FAMILY`: a Python function or class as a UGI bot.
 
-`WHAT` is `module:name` or `path/to/file.py:name`. What it is like is said by `--api`:
+`WHAT` is `module:name` or `path/to/file.py:name`. `--api` says how it is called:
 
     position   function(position, clock) -> move, or a class with choose(position, clock); one object plays one game
     text       function(position: str, moves: list[str], milliseconds: float) -> move; the same for a class
     course     a module of the Baroque course: makeMove(state, remark, timelimit) -> [[move, state], remark]
 
 A move is text or, with `position`, a code. With `--filter` an illegal choice is replaced by a legal move and reported;
-else it ends the process with the reason on standard error. What the agent prints goes to standard error.
+otherwise it ends the process with the reason on standard error. `print` of the agent writes to standard error.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ APIS = ("position", "text", "course")
 
 
 def find(what: str) -> tuple[ModuleType, Any]:
-    """The module of `module:name` or `file.py:name`, and the thing in it (the module itself without a name).
+    """Import the module of `module:name` or `file.py:name`; return it and the named object (the module without a name).
 
     Raises BridgeError.
     """
@@ -87,7 +87,7 @@ def _from_file(path: Path) -> ModuleType:
 
 
 def build(what: str, api: str, filters: bool, name: str) -> Agent:
-    """The bot of a command line. Raises BridgeError."""
+    """Return the bot of a command line. Raises BridgeError."""
     if api == "course":
         provide_state_module(Path(what.split(":", maxsplit=1)[0]))
         module, target = find(what)
@@ -101,19 +101,19 @@ def build(what: str, api: str, filters: bool, name: str) -> Agent:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(
-        prog="python -m bots.bridges.python_agent", description="A Python function or class as a bot."
+        prog="python -m bots.bridges.python_agent", description="Run a Python function or class as a bot."
     )
     parser.add_argument("what", metavar="WHAT", help="module:name or path/to/file.py:name")
-    parser.add_argument("--family", choices=families(), help="the family it plays (course: baroque)")
-    parser.add_argument("--api", choices=APIS, default="position", help="how it is called (default: position)")
+    parser.add_argument("--family", choices=families(), help="family of games (course: baroque)")
+    parser.add_argument("--api", choices=APIS, default="position", help="how the agent is called (default: position)")
     parser.add_argument("--filter", action="store_true", help="replace illegal choices by legal moves")
-    parser.add_argument("--name", default="", help="the name shown")
+    parser.add_argument("--name", default="", help="name to show")
     arguments = parser.parse_args(argv)
     family = arguments.family or ("baroque" if arguments.api == "course" else None)
     if family is None or (arguments.api == "course" and family != "baroque"):
-        parser.error("name the --family it plays" if family is None else "the course API is for baroque only")
+        parser.error("missing --family" if family is None else "the course API is for baroque only")
     sys.stdout = sys.stderr
 
     def work() -> None:

@@ -1,4 +1,4 @@
-"""One client of the Tablut Challenge: its process, its connection, its answers."""
+"""A client of the Tablut Challenge: its process, its connection, its answers."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from typing import Any
 
 from bots.bridges.failure import BridgeError, BridgeExit
 from bots.bridges.tablut_wire import PORTS, Frames, read_name
-from bots.bridges.workplace import workplace
+from bots.bridges.writable_folder import writable_folder
 
 SERVER = "127.0.0.1"
-CONNECT_S = 45.0
-"""How long a client may take to connect and tell its name: less than the referee waits for `readyok`."""
-LOOK_S = 0.05
-"""How often it is looked whether a client that is waited for has ended."""
-ENDING_S = 2.0
-"""How long a client that has hung up is waited for, so that its exit code can be told."""
-FAREWELL_S = 0.25
-"""How long a client may take to leave once its connection is closed; then it is killed."""
+CONNECT_TIMEOUT_S = 45.0
+"""Time for a client to connect and send its name: less than the referee waits for `readyok`."""
+POLL_INTERVAL_S = 0.05
+"""Interval of checks whether a client has ended while the bridge waits for it."""
+EXIT_TIMEOUT_S = 2.0
+"""Time to wait for the exit code of a client that has closed its connection."""
+CLOSE_TIMEOUT_S = 0.25
+"""Time for a client to end after its connection is closed; then it is killed."""
 PLACEHOLDERS = ("{role}", "{seconds}", "{server}")
 
 
 def listen(role: str) -> socket.socket:
-    """A listener on the role's port. It is also the lock that refuses a second game. Raises BridgeError."""
+    """Listen on the role's port. It is also the lock against a second game. Raises BridgeError."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -43,14 +43,14 @@ def listen(role: str) -> socket.socket:
             raise BridgeError(BridgeExit.UNREACHABLE, f"cannot listen on port {PORTS[role]}: {error}") from None
         raise BridgeError(
             BridgeExit.UNREACHABLE,
-            f"port {PORTS[role]} is taken: without a network namespace one such game is played at a time; "
-            "allow `unshare -Urn`, or play with --concurrency 1",
+            f"port {PORTS[role]} is taken: without a network namespace only one such game can run at a time; "
+            "allow `unshare -Urn`, or use --concurrency 1",
         ) from None
     return listener
 
 
 def command_line(command: Sequence[str], role: str, seconds: int) -> list[str]:
-    """The client's command with role, seconds and server filled in, or put behind it."""
+    """Return the client's command with role, seconds and server filled in, or appended if it has no placeholders."""
     values = dict(zip(PLACEHOLDERS, (role, str(seconds), SERVER), strict=True))
     if not any(place in word for word in command for place in PLACEHOLDERS):
         return [*command, *values.values()]
@@ -62,8 +62,8 @@ def command_line(command: Sequence[str], role: str, seconds: int) -> list[str]:
     return found
 
 
-class Client:
-    """A client that is being started; `meet` waits for it."""
+class TablutClient:
+    """A client that was started; `wait_for_name` waits until it is connected."""
 
     def __init__(self, command: Sequence[str], role: str, seconds: int) -> None:
         self.role = role
@@ -74,7 +74,7 @@ class Client:
         self._listener = listen(role)
         line = command_line(command, role, seconds)
         self._leaving = contextlib.ExitStack()
-        folder = self._leaving.enter_context(workplace())
+        folder = self._leaving.enter_context(writable_folder())
         try:
             self._process = subprocess.Popen(
                 line, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno(), start_new_session=True, cwd=folder
@@ -84,68 +84,68 @@ class Client:
             self._listener.close()
             raise BridgeError(BridgeExit.MISSING, f"cannot start the client {line[0]!r}: {error.strerror}") from None
 
-    def meet(self, timeout_s: float = CONNECT_S) -> None:
-        """Wait until the client has connected and told its name. Raises BridgeError."""
+    def wait_for_name(self, timeout_s: float = CONNECT_TIMEOUT_S) -> None:
+        """Wait until the client has connected and sent its name. Raises BridgeError."""
         deadline = time.monotonic() + timeout_s
         self._wait(self._listener, deadline, f"connect to port {PORTS[self.role]}")
         self._connection, _ = self._listener.accept()
         self._listener.close()
         self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         while not self._payloads:
-            self._wait(self._connection, deadline, "tell its name")
-            self._take("before it told its name")
+            self._wait(self._connection, deadline, "send its name")
+            self._receive("before it sent its name")
         self.name = read_name(self._payloads.pop(0))
 
-    def tell(self, frame: bytes) -> None:
-        """Send a state. A client that has hung up is found out when it is next asked."""
+    def send(self, frame: bytes) -> None:
+        """Send a frame. A closed connection is noticed at the next read."""
         assert self._connection
         with contextlib.suppress(OSError):
             self._connection.sendall(frame)
 
-    def drop_unasked(self) -> int:
-        """Forget what came unasked; how many messages that were."""
+    def drop_unrequested(self) -> int:
+        """Drop messages that were not requested; return their number."""
         assert self._connection
         while select.select([self._connection], (), (), 0)[0]:
             try:
-                self._take("before its turn")
+                self._receive("before its turn")
             except BridgeError:
                 break
         count, self._payloads = len(self._payloads), []
         return count
 
-    def answer(self, stopped: int) -> bytes | None:
-        """The next message; None when `stopped`, a descriptor, becomes readable first. Raises BridgeError."""
+    def next_message(self, stop_fd: int) -> bytes | None:
+        """Return the next message; None if the descriptor `stop_fd` becomes readable first. Raises BridgeError."""
         assert self._connection
         while not self._payloads:
-            sources: list[Any] = [self._connection, stopped]
+            sources: list[Any] = [self._connection, stop_fd]
             ready, _, _ = select.select(sources, (), ())
             if self._connection in ready:
-                self._take("while it was to move")
-            elif stopped in ready:
+                self._receive("while it was to move")
+            elif stop_fd in ready:
                 return None
         return self._payloads.pop(0)
 
-    def _take(self, stage: str) -> None:
+    def _receive(self, stage: str) -> None:
         assert self._connection
         try:
             data = self._connection.recv(65_536)
         except OSError as error:
             raise BridgeError(BridgeExit.BROKEN, f"the connection to the client broke {stage}: {error}") from None
         if not data:
-            raise BridgeError(BridgeExit.BROKEN, f"the client closed its connection {stage}{self._ending()}")
+            raise BridgeError(BridgeExit.BROKEN, f"the client closed its connection {stage}{self._exit_description()}")
         self._payloads += self._frames.feed(data)
 
-    def _ending(self) -> str:
+    def _exit_description(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            code = self._process.wait(ENDING_S)
+            code = self._process.wait(EXIT_TIMEOUT_S)
             return f" and ended with {f'signal {-code}' if code < 0 else f'exit code {code}'}"
         return ""
 
     def _wait(self, source: socket.socket, deadline: float, what: str) -> None:
-        """Wait until there is something to read, the client has ended, or the time is up. Raises BridgeError."""
+        """Wait until `source` is readable, the client has ended, or the time is up. Raises BridgeError."""
         while (left_s := deadline - time.monotonic()) > 0:
-            code = self._process.poll()  # a sandbox has no descriptor of a process that could be waited for
-            if select.select([source], (), (), min(left_s, LOOK_S) if code is None else 0.0)[0]:
+            code = self._process.poll()  # a sandbox offers no descriptor of a process to select on
+            if select.select([source], (), (), min(left_s, POLL_INTERVAL_S) if code is None else 0.0)[0]:
                 return
             if code is not None:
                 raise BridgeError(
@@ -154,7 +154,7 @@ class Client:
         raise BridgeError(BridgeExit.LATE, f"the {self.role} client did not {what} in time")
 
     def close(self) -> None:
-        """Hang up; a client that does not leave is killed with all it started."""
+        """Close the connection; kill a client that does not end, with its children."""
         self._listener.close()
         if self._connection:
             with contextlib.suppress(OSError):
@@ -162,7 +162,7 @@ class Client:
             self._connection.close()
         if self.name:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(FAREWELL_S)
+                self._process.wait(CLOSE_TIMEOUT_S)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()

@@ -1,8 +1,8 @@
-"""What the clients of the Tablut Challenge say and hear: frames of JSON over TCP.
+"""Messages of the clients of the Tablut Challenge: frames of JSON over TCP.
 
-A frame is the length of its payload in bytes (four bytes, big-endian, signed) and the payload, UTF-8 JSON. Boards go
-out as rows of words, rank 1 first; a move comes in as the names of two cells. Source: the server of the challenge, and
-what its clients are known to get wrong.
+A frame is the length of its payload in bytes (four bytes, big-endian, signed) and the payload, UTF-8 JSON. The server
+sends boards as rows of words, rank 1 first; clients send moves as the names of two cells. Source: the server of the
+challenge, and known errors of its clients.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from bots.bridges.failure import BridgeError, BridgeExit, shown
 from referee.rules.position import Position
 
 PORTS = {"WHITE": 5800, "BLACK": 5801}
-"""Where the client of each colour connects to; nearly all have these numbers built in."""
+"""Port for the client of each colour; nearly all clients have these numbers built in."""
 COLOURS = {"first": "WHITE", "second": "BLACK"}
 """The defenders are white and move first."""
 ENDINGS = {"p1win": "WHITEWIN", "p2win": "BLACKWIN", "draw": "DRAW"}
-FRAME_BYTES = 65_536
-"""The longest frame a client may send: names and moves are short."""
-NAME_CHARACTERS = 60
+MAX_FRAME_BYTES = 65_536
+"""Longest frame of a client: names and moves are short."""
+MAX_NAME_CHARACTERS = 60
 
 _HEAD = struct.Struct(">i")
 _WORDS = {"t": "BLACK", "T": "WHITE", "K": "KING"}
@@ -30,36 +30,36 @@ _CELL = re.compile(r"[a-i][1-9]")
 _THRONE = "e5"
 
 
-def packed(data: Any) -> bytes:
-    """Data as one frame."""
+def pack_frame(data: Any) -> bytes:
+    """Encode data as one frame."""
     payload = json.dumps(data, separators=(",", ":")).encode()
     return _HEAD.pack(len(payload)) + payload
 
 
-def state(position: Position, turn: str | None = None) -> bytes:
-    """A position as a frame; `turn` instead of the side to move when the game is over."""
+def state_frame(position: Position, turn: str | None = None) -> bytes:
+    """Encode a position as a frame, with `turn` instead of the side to move after the end of the game."""
     pieces = position.board.pieces
 
     def word(name: str) -> str:
         return _WORDS[pieces[name][-1]] if pieces.get(name) else "THRONE" if name == _THRONE else "EMPTY"
 
     rows = [[word(f"{file}{rank}") for file in "abcdefghi"] for rank in range(1, 10)]
-    return packed({"board": rows, "turn": turn or COLOURS[position.side]})
+    return pack_frame({"board": rows, "turn": turn or COLOURS[position.side]})
 
 
 class Frames:
-    """Collects bytes into frames."""
+    """Splitter of bytes into frames."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The payloads that are complete with these bytes. Raises BridgeError for a length that cannot be."""
+        """Return the payloads completed by these bytes. Raises BridgeError for an impossible length."""
         self._buffer += data
         found = []
         while len(self._buffer) >= _HEAD.size:
             (size,) = _HEAD.unpack_from(self._buffer)
-            if not 0 < size <= FRAME_BYTES:
+            if not 0 < size <= MAX_FRAME_BYTES:
                 raise BridgeError(
                     BridgeExit.ANSWER, f"the client sent a frame of {size} bytes ({shown(bytes(self._buffer[:24]))})"
                 )
@@ -71,18 +71,20 @@ class Frames:
 
 
 def read_name(payload: bytes) -> str:
-    """A client's name: a JSON string, or the bare text that some send."""
+    """Read a client's name: a JSON string, or the bare text that some clients send."""
     text = payload.decode("utf-8", "replace").strip()
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
         found = text
     name = found if isinstance(found, str) else text
-    return "".join(letter for letter in name if letter.isprintable()).strip()[:NAME_CHARACTERS] or "nameless"
+    return "".join(letter for letter in name if letter.isprintable()).strip()[:MAX_NAME_CHARACTERS] or "nameless"
 
 
 def read_move(payload: bytes) -> str:
-    """A client's move as canonical text, `e4f4`. Cells in either case, `turn` or not. Raises BridgeError."""
+    """Read a client's move as canonical text, `e4f4`. Cells may be in either case, `turn` may be missing. Raises
+    BridgeError.
+    """
     try:
         data = json.loads(payload)
     except (ValueError, RecursionError):

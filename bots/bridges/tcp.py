@@ -1,7 +1,6 @@
-"""`python -m bots.bridges.tcp HOST PORT`: a bot that runs elsewhere and speaks UGI over a TCP connection.
+"""`python -m bots.bridges.tcp HOST PORT`: a relay to a bot that runs elsewhere and speaks UGI over a TCP connection.
 
-A relay: what the referee says goes out, what comes back is said here, byte by byte as it comes. One connection is one
-process of the bot.
+It forwards bytes both ways. One connection is one process of the bot.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from typing import Any
 from bots.bridges.failure import BridgeError, BridgeExit, guarded
 
 CHUNK_BYTES = 65_536
-CONNECT_S = 8.0
-"""How long to try to connect: less than the referee waits for `ugiok`."""
-FAREWELL_S = 0.4
-"""After `quit` or the end of the input: how long to wait for the other end to hang up."""
+CONNECT_TIMEOUT_S = 8.0
+"""Time to try to connect: less than the referee waits for `ugiok`."""
+CLOSE_TIMEOUT_S = 0.4
+"""Time to wait for the other end to close after `quit` or the end of the input."""
 
 
-def connect(host: str, port: int, timeout_s: float = CONNECT_S) -> socket.socket:
-    """A connection. Raises BridgeError."""
+def connect(host: str, port: int, timeout_s: float = CONNECT_TIMEOUT_S) -> socket.socket:
+    """Open a connection. Raises BridgeError."""
     try:
         found = socket.create_connection((host, port), timeout_s)
     except (OSError, UnicodeError) as error:
@@ -35,14 +34,14 @@ def connect(host: str, port: int, timeout_s: float = CONNECT_S) -> socket.socket
 
 
 def relay(connection: socket.socket, source: int = 0, sink: int = 1) -> None:
-    """Carry bytes both ways until the input ends. Raises BridgeError when the other end hangs up before."""
-    said = b""
+    """Forward bytes both ways until the input ends. Raises BridgeError if the other end closes first."""
+    sent = b""
     waiting: list[Any] = [source, connection]
     while True:
-        ready, _, _ = select.select(waiting, (), (), None if source in waiting else FAREWELL_S)
+        ready, _, _ = select.select(waiting, (), (), None if source in waiting else CLOSE_TIMEOUT_S)
         if source in ready:
             data = os.read(source, CHUNK_BYTES)
-            said = (said + data)[-8:]
+            sent = (sent + data)[-8:]
             try:
                 if data:
                     connection.sendall(data)
@@ -58,7 +57,7 @@ def relay(connection: socket.socket, source: int = 0, sink: int = 1) -> None:
             except OSError as error:
                 raise BridgeError(BridgeExit.BROKEN, f"the connection broke: {error}") from None
             if not data:
-                if source in waiting and said.split()[-1:] != [b"quit"]:
+                if source in waiting and sent.split()[-1:] != [b"quit"]:
                     raise BridgeError(BridgeExit.BROKEN, "the other end closed the connection")
                 return
             while data:
@@ -68,10 +67,10 @@ def relay(connection: socket.socket, source: int = 0, sink: int = 1) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m bots.bridges.tcp", description="A UGI bot behind a TCP address.")
-    parser.add_argument("host")
-    parser.add_argument("port", type=int)
+    """Run the command line."""
+    parser = argparse.ArgumentParser(prog="python -m bots.bridges.tcp", description="Relay a UGI bot at a TCP address.")
+    parser.add_argument("host", help="host name or address")
+    parser.add_argument("port", type=int, help="TCP port")
     arguments = parser.parse_args(argv)
     address = f"{arguments.host}:{arguments.port}"
 

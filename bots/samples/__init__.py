@@ -1,1 +1,1 @@
-"""Sample bots: opponents to test against, from random moves to the strongest search here; each is a program."""
+"""Sample bots: opponents to test against, from random moves to the strongest search here. Each module is a program."""

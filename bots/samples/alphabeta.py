@@ -1,7 +1,7 @@
-"""A bot that searches: iterative deepening alpha-beta on compiled code, with the family's own evaluation.
+"""An alpha-beta bot: iterative deepening on compiled code with the family's own evaluation.
 
-With a limit of nodes or depth the move is a function of the game so far and the limit, whatever the machine and the
-games before.
+With a limit of nodes or depth the move depends only on the game so far and the limit, not on the machine or on games
+before.
 """
 
 from __future__ import annotations
@@ -18,18 +18,16 @@ if TYPE_CHECKING:
     from referee.rules.position import Position
 
 CONTEMPT = OptionDecl("Contempt", "spin", "150", 0, 10_000)
-DEPTH_WITHOUT_LIMIT = 60
-SPENT = 0.55
-"""The share of the budget after which no new iteration is begun: it would not come to an end."""
-LONGEST_LINE = 8
-"""How many moves of the line it expects are told."""
+MAX_DEPTH = 60
+BUDGET_SHARE = 0.55
+"""Share of the time budget after which no new iteration starts, because it would not finish."""
+MAX_PV_MOVES = 8
+"""Moves of the principal variation that are sent."""
 
 
 class AlphaBeta(Bot):
-    """Alpha-beta over any family."""
-
     search: ClassVar[str] = "alphabeta"
-    """The compiled search, of `bots.search`."""
+    """Name of the compiled search in `bots.search`."""
     name = "alphabeta"
     author = "the arena"
     options: ClassVar[tuple[OptionDecl, ...]] = (
@@ -44,23 +42,23 @@ class AlphaBeta(Bot):
         self._search_state: Any = None
 
     def option_changed(self, name: str) -> None:
-        """Another size of the table, or scores that no longer compare: a new desk."""
+        """Discard the search state: the table has another size, or its scores are no longer comparable."""
         if name != NODES.name:
             self._search_state = None
 
     def new_game(self) -> None:
-        """Forget what the table holds of the game before."""
+        """Invalidate the transposition table."""
         if self._search_state is not None:
             self._search_state.work[self._search.GENERATION] += 1
 
     def warm_up(self, position: Position) -> None:
         """Compile the search, or load it from the cache."""
         super().warm_up(position)
-        self._lay_out(position)
+        self._prepare(position)
         self._search_state.work[self._search.NODE_LIMIT] = 1
         self._search.search_iteration(self._search_state, position.ruleset.config, 1)
 
-    def _lay_out(self, position: Position) -> None:
+    def _prepare(self, position: Position) -> None:
         from bots.search import earlier_keys, search
 
         family = position.ruleset.rules.family
@@ -74,15 +72,15 @@ class AlphaBeta(Bot):
         self.start_search(position, earlier_keys(position, self._search), side)
 
     def new_search_state(self, position: Position) -> Any:
-        """Room for the search of a game under the rules of `position`."""
+        """Allocate the search state for games under the rules of `position`."""
         return self._search.new_search_state(self.number("Hash") << 20)
 
     def start_search(self, position: Position, earlier: NDArray[np.uint64], side: int) -> None:
-        """Lay out the search of `position`, after a game whose positions have the digests `earlier`."""
+        """Set up the search of `position`; `earlier` holds the digests of the positions before it."""
         self._search.start_search(self._search_state, earlier, position.state, side, position.moves[0])
 
     def choose(self, position: Position, clock: Clock) -> int:
-        """The best move of the deepest iteration that was worth anything."""
+        """Return the best move of the deepest finished iteration, or of the partial one after it."""
         clock.cap_nodes(self.number(NODES.name))
         s = self._search
         if s is None or self._search_state is None or position.ruleset.rules.family != self._family:
@@ -90,18 +88,18 @@ class AlphaBeta(Bot):
             s = self._search
         work = self._search_state.work
         if clock.nodes is not None or clock.depth is not None:
-            work[s.GENERATION] += 1  # what was learned before must not show
-        self._lay_out(position)
+            work[s.GENERATION] += 1  # earlier searches must not influence this one
+        self._prepare(position)
         work[s.NODE_LIMIT] = clock.nodes if clock.nodes is not None else 2**62
         with clock.stops(work, s.STOP):
             self._iterative_deepening(position, clock)
         return int(work[s.BEST_MOVE])
 
     def _iterative_deepening(self, position: Position, clock: Clock) -> None:
-        """Search deeper and deeper, telling about each finished depth."""
+        """Search deeper and deeper, and send an info line after each iteration."""
         s, work, config = self._search, self._search_state.work, position.ruleset.config
         write = position.ruleset.rules.notation.write_move
-        deepest = min(clock.depth or DEPTH_WITHOUT_LIMIT, s.MAX_DEPTH)
+        deepest = min(clock.depth or MAX_DEPTH, s.MAX_DEPTH)
         for depth in range(1, deepest + 1):
             s.search_iteration(self._search_state, config, depth)
             if work[s.ABORTED]:
@@ -109,20 +107,20 @@ class AlphaBeta(Bot):
             score = int(work[s.SCORE])
             distance = s.WIN - abs(score)
             win_in = None if distance > s.MAX_DEPTH else distance if score > 0 else -distance
-            pv = [write(code) for code in s.principal_variation(self._search_state, config, min(depth, LONGEST_LINE))]
+            pv = [write(code) for code in s.principal_variation(self._search_state, config, min(depth, MAX_PV_MOVES))]
             self.info(depth=depth, nodes=self.nodes(), score=score, win_in=win_in, pv=pv)
             if (win_in is not None and abs(win_in) <= depth) or len(position.moves) == 1:
                 return
-            if clock.is_timed and clock.elapsed_ms() > self.enough(clock) * clock.budget_ms():
+            if clock.is_timed and clock.elapsed_ms() > self.budget_share(clock) * clock.budget_ms():
                 return
 
     def nodes(self) -> int:
-        """How many positions have been looked at."""
+        """Return the number of nodes searched."""
         return int(self._search_state.work[self._search.NODES])
 
-    def enough(self, clock: Clock) -> float:
-        """The share of the budget after which no new iteration is begun; asked once after each."""
-        return SPENT
+    def budget_share(self, clock: Clock) -> float:
+        """Return the share of the time budget after which no new iteration starts. Called once after each iteration."""
+        return BUDGET_SHARE
 
 
 if __name__ == "__main__":

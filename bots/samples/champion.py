@@ -1,7 +1,7 @@
-"""The strongest bot here: the search and the learned evaluation of `bots.search.champion`, as weak as one likes.
+"""The strongest bot here: the search and the learned evaluation of `bots.search.champion`, with adjustable strength.
 
-With a limit of nodes or depth the move is a function of the game so far, the limit and the options, whatever the
-machine and the games before; one thread searches then. Where time is the limit, `Threads` of them share what they find.
+With a limit of nodes or depth the move depends only on the game so far, the limit and the options, and one thread
+searches. With a time limit, `Threads` threads share a transposition table (lazy SMP).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bots.samples.alphabeta import AlphaBeta
-from bots.samples.seeded_random import number
+from bots.samples.seeded_random import draw_bits
 from bots.sdk import Clock, OptionDecl, run
 
 if TYPE_CHECKING:
@@ -24,36 +24,39 @@ if TYPE_CHECKING:
 
 STRENGTH = OptionDecl("Strength", "spin", "100", 0, 100)
 WEIGHTS = OptionDecl("Weights", "string", "")
-"""A file of weights in place of the family's own, or `none`."""
-STRAY = OptionDecl("RandomMovePercent", "spin", "0", 0, 100)
-"""So many moves of a hundred are drawn by lot: games to learn from must show what bad moves lead to."""
+"""File of weights instead of the family's own, or `none`."""
+RANDOM_MOVE_PERCENT = OptionDecl("RandomMovePercent", "spin", "0", 0, 100)
+"""Share of moves that are random. Training games need them: they show what bad moves lead to."""
 THREADS = OptionDecl("Threads", "spin", "1", 1, 64)
-NUMBERS = (
+SEARCH_PARAMETERS = (
     OptionDecl("SearchFeatures", "spin", "-1", -1, 4095),
     OptionDecl("Tempo", "spin", "-1", -1, 1000),
     OptionDecl("EvalMargin", "spin", "-1", -1, 1000),
     OptionDecl("LmrFirstMove", "spin", "-1", -1, 255),
 )
-"""What the search goes by, in place of what stands with the weights (-1): see `bots.search.net`."""
-WEAKEST_NODES = 40
-DOUBLED = 10
-"""So many points of strength are worth twice the nodes."""
-MISJUDGED = 25
-"""So many points below the full strength misjudge a move by as much as a static score commonly errs."""
-SURE, UNSURE, STEP = 0.4, 1.0, 0.15
-"""The share of the budget after which no new iteration is begun: less by a step with each that finds the same move."""
-MOVES, MOVES_ALONE, ADDED = 10, 25, 0.9
-"""A clock that gets something back with every move is used up in so many moves, one that does not in more; and of what
-it gets this share is used at once. Games are decided early, and what is left on a clock at their end was of no use."""
+"""Parameters of the search instead of those stored with the weights (-1): see `bots.search.net`."""
+MIN_NODES = 40
+POINTS_PER_DOUBLING = 10
+"""Points of strength that double the number of nodes."""
+POINTS_PER_MARGIN = 25
+"""Points below full strength that add random errors of one evaluation margin to root moves."""
+STABLE_SHARE, UNSTABLE_SHARE, SHARE_STEP = 0.4, 1.0, 0.15
+"""Share of the time budget after which no new iteration starts: it shrinks by a step with each iteration that keeps the
+best move.
+"""
+MOVES_TO_GO, MOVES_TO_GO_SUDDEN_DEATH, INCREMENT_SHARE = 10, 25, 0.9
+"""Time management: a clock with increment is divided by the first number of moves, one without by the second, and this
+share of the increment is used at once. Games are decided early, and time left on a clock at the end was of no use.
+"""
 
 
 def nodes_at(strength: int) -> int:
-    """How many nodes a move it looks at, at most; 0 for no limit."""
-    return 0 if strength >= 100 else int(WEAKEST_NODES * 2 ** (strength / DOUBLED))
+    """Return the greatest number of nodes for a move at this strength; 0 for no limit."""
+    return 0 if strength >= 100 else int(MIN_NODES * 2 ** (strength / POINTS_PER_DOUBLING))
 
 
 class Champion(AlphaBeta):
-    """The champion of any family; where no weights were learned for the rules, the family's static score alone."""
+    """The champion of any family. Without weights for the rules it uses the family's static score alone."""
 
     search: ClassVar[str] = "champion"
     name = "champion"
@@ -63,21 +66,21 @@ class Champion(AlphaBeta):
         STRENGTH,
         OptionDecl("Seed", "spin", "0", 0, 2**31 - 1),
         WEIGHTS,
-        STRAY,
-        *NUMBERS,
+        RANDOM_MOVE_PERCENT,
+        *SEARCH_PARAMETERS,
     )
 
     def __init__(self) -> None:
         super().__init__()
         self._config: Any = None
         self._last, self._streak = -1, 0
-        self._places: list[Any] = []
-        """The desks of the other threads."""
-        self._helpers: list[Any] = []
-        """Those that search now."""
+        self._helper_states: list[Any] = []
+        """Search states of the helper threads."""
+        self._running_helpers: list[Any] = []
+        """States of the helpers that are searching."""
 
     def new_search_state(self, position: Position) -> Any:
-        """Room for the search, with the weights that fit the rules."""
+        """Allocate the search states of all threads, with the weights for these rules."""
         from bots.search.net import SEARCH_FEATURES, load_named_net
 
         ruleset = position.ruleset
@@ -86,82 +89,84 @@ class Champion(AlphaBeta):
             net = load_named_net(ruleset.rules, ruleset.config, self.value(WEIGHTS.name))
         except FileNotFoundError as error:
             raise SystemExit(f"option Weights: {error}") from None
-        for place, option in enumerate(NUMBERS, SEARCH_FEATURES):
+        for column, option in enumerate(SEARCH_PARAMETERS, SEARCH_FEATURES):
             if (value := self.number(option.name)) >= 0:
-                net.maps[0, place] = value
+                net.maps[0, column] = value
         search_state = self._search.new_search_state(self.number("Hash") << 20, net)
-        self._places = [self._search.new_helper_state(search_state) for _ in range(self.number(THREADS.name) - 1)]
+        self._helper_states = [
+            self._search.new_helper_state(search_state) for _ in range(self.number(THREADS.name) - 1)
+        ]
         return search_state
 
     def start_search(self, position: Position, earlier: NDArray[np.uint64], side: int) -> None:
-        """Lay out the search of `position`."""
+        """Set up the search of `position`."""
         s, search_state, config = self._search, self._search_state, position.ruleset.config
         s.start_search(search_state, earlier, position.state, config, side, position.moves[0])
         self._last, self._streak = -1, 0
         weakness = 100 - self.number(STRENGTH.name)
-        search_state.work[s.NOISE] = weakness * int(search_state.maps[0, s.EVAL_MARGIN]) // MISJUDGED
-        search_state.work[s.SEED] = number(position, self.number("Seed")) >> 1
+        search_state.work[s.NOISE] = weakness * int(search_state.maps[0, s.EVAL_MARGIN]) // POINTS_PER_MARGIN
+        search_state.work[s.SEED] = draw_bits(position, self.number("Seed")) >> 1
 
     def choose(self, position: Position, clock: Clock) -> int:
-        """The best move of the deepest iteration that was worth anything."""
-        if tuple(position.ruleset.config) != self._config:  # other weights, perhaps
+        """Return a random move with the chosen probability, else the best move of the search."""
+        if tuple(position.ruleset.config) != self._config:  # the weights may differ
             self._search_state = None
-        lot = number(position, self.number("Seed"))
-        if lot % 100 < self.number(STRAY.name):
-            return position.moves[lot // 100 % len(position.moves)]
+        drawn = draw_bits(position, self.number("Seed"))
+        if drawn % 100 < self.number(RANDOM_MOVE_PERCENT.name):
+            return position.moves[drawn // 100 % len(position.moves)]
         clock.cap_nodes(nodes_at(self.number(STRENGTH.name)))
-        clock.plan(MOVES if clock.increment_ms else MOVES_ALONE, ADDED)
+        clock.plan(MOVES_TO_GO if clock.increment_ms else MOVES_TO_GO_SUDDEN_DEATH, INCREMENT_SHARE)
         return super().choose(position, clock)
 
     def _iterative_deepening(self, position: Position, clock: Clock) -> None:
-        """Search deeper and deeper, together where the move need not be the same again."""
+        """Search deeper and deeper, with helper threads unless limits require a reproducible move."""
         if clock.nodes is not None or clock.depth is not None:
             super()._iterative_deepening(position, clock)
             return
-        with self._helped(position):
+        with self._helper_threads(position):
             super()._iterative_deepening(position, clock)
 
     @contextmanager
-    def _helped(self, position: Position) -> Iterator[None]:
-        """Within the context other threads search the same position; behind it there are none."""
+    def _helper_threads(self, position: Position) -> Iterator[None]:
+        """Run helper threads on the same position within the context; they have ended after it."""
         s, config = self._search, position.ruleset.config
         threads: list[threading.Thread] = []
         try:
-            for place in self._places:
-                s.copy_root(place, self._search_state)
-                place.work[s.STOP] = 0
-                first = 2 - len(threads) % 2  # every other one ahead by a ply
-                thread = threading.Thread(target=_help, args=(s, place, config, first), daemon=True)
-                with suppress(RuntimeError):  # no more are allowed here
+            for helper in self._helper_states:
+                s.copy_root(helper, self._search_state)
+                helper.work[s.STOP] = 0
+                first = 2 - len(threads) % 2  # every other thread starts one ply deeper
+                thread = threading.Thread(target=_run_helper, args=(s, helper, config, first), daemon=True)
+                with suppress(RuntimeError):  # the system allows no more threads
                     thread.start()
                     threads.append(thread)
-                    self._helpers.append(place)
+                    self._running_helpers.append(helper)
             yield
         finally:
-            for place in self._helpers:
-                place.work[s.STOP] = 1
+            for helper in self._running_helpers:
+                helper.work[s.STOP] = 1
             for thread in threads:
                 thread.join()
-            self._helpers = []
+            self._running_helpers = []
 
     def nodes(self) -> int:
-        """How many positions have been looked at, by all threads."""
-        return super().nodes() + sum(int(place.work[self._search.NODES]) for place in self._helpers)
+        """Return the number of nodes searched by all threads."""
+        return super().nodes() + sum(int(helper.work[self._search.NODES]) for helper in self._running_helpers)
 
-    def enough(self, clock: Clock) -> float:
-        """Less where the search has made up its mind, and the time is of use for later moves."""
+    def budget_share(self, clock: Clock) -> float:
+        """Return less if the best move is stable and saved time can be used later."""
         if clock.movetime_ms is not None:
-            return UNSURE
+            return UNSTABLE_SHARE
         best = int(self._search_state.work[self._search.BEST_MOVE])
         self._last, self._streak = best, self._streak + 1 if best == self._last else 0
-        return max(SURE, UNSURE - STEP * self._streak)
+        return max(STABLE_SHARE, UNSTABLE_SHARE - SHARE_STEP * self._streak)
 
 
-def _help(search: Any, place: Any, config: Config, first: int) -> None:
-    """Search at a place that has been joined, from depth `first` on, until it is stopped."""
+def _run_helper(search: Any, helper: Any, config: Config, first: int) -> None:
+    """Search in a helper's state, from depth `first` on, until it is stopped."""
     for depth in range(first, search.MAX_DEPTH + 1):
-        search.search_iteration(place, config, depth)
-        if place.work[search.ABORTED]:
+        search.search_iteration(helper, config, depth)
+        if helper.work[search.ABORTED]:
             return
 
 

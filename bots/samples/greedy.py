@@ -1,6 +1,6 @@
-"""A bot that looks one ply ahead: takes a win, avoids leaving one, else plays what the static evaluation likes best.
+"""A bot that searches one ply: it takes a win, avoids leaving one, else plays the move with the best static score.
 
-Equal moves are told apart by the line of play and the option `Seed`.
+The line of play and the option `Seed` break ties.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from bots.samples.random_mover import SEED
-from bots.samples.seeded_random import below
+from bots.samples.seeded_random import draw_below
 from bots.sdk import Bot, Clock, run
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from referee.rules.rules import Ruleset, State
 
 WIN = 30_000
-"""More than any static score."""
+"""Score above any static score."""
 
 
 def successors(ruleset: Ruleset, state: State, moves: tuple[int, ...]) -> Iterator[State]:
-    """The positions after `moves`: one array, overwritten each time."""
+    """Yield the positions after `moves`, in one array that is overwritten each time."""
     import numpy as np
 
     after = np.empty_like(state)
@@ -31,7 +31,7 @@ def successors(ruleset: Ruleset, state: State, moves: tuple[int, ...]) -> Iterat
 
 
 def loses_at_once(ruleset: Ruleset, state: State, mover: int) -> bool:
-    """Whether the opponent of `mover` (0 or 1), to move in `state`, has a winning reply."""
+    """Return whether the opponent of `mover` (0 or 1), to move in `state`, has a winning reply."""
     import numpy as np
 
     kernel, config = ruleset.rules.kernel, ruleset.config
@@ -42,19 +42,19 @@ def loses_at_once(ruleset: Ruleset, state: State, mover: int) -> bool:
 
 
 class Greedy(Bot):
-    """One ply of search over the family's own evaluation."""
+    """One ply of search with the family's own evaluation."""
 
     name = "greedy"
     author = "the arena"
     options = (SEED,)
 
     def warm_up(self, position: Position) -> None:
-        """Compile what `choose` calls."""
+        """Compile the functions that `choose` calls."""
         super().warm_up(position)
         position.ruleset.rules.kernel.evaluate(position.state, position.ruleset.config)
 
     def choose(self, position: Position, clock: Clock) -> int:
-        """The best move by one ply."""
+        """Return the best move by one ply of search."""
         ruleset, kernel, config = position.ruleset, position.ruleset.rules.kernel, position.ruleset.config
         mover = 0 if position.side == "first" else 1
         size, history = kernel.KEY_SIZE, position.history
@@ -67,7 +67,7 @@ class Greedy(Bot):
             ]
             states[move] = after.copy()
         order = sorted(scores, key=lambda move: -scores[move])
-        shift = below(position, self.number("Seed"), len(order))
+        shift = draw_below(position, self.number("Seed"), len(order))
         while True:
             top = scores[order[0]]
             ties = [move for move in order if scores[move] == top]

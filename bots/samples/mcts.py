@@ -1,6 +1,6 @@
-"""A bot that plays on at random for a few plies: Monte Carlo tree search on compiled code.
+"""A bot with Monte Carlo tree search and short random playouts, on compiled code.
 
-`nodes` are simulations. With such a limit the move is a function of the game so far, the limit and the option `Seed`.
+`nodes` are simulations. With such a limit the move depends only on the game so far, the limit and the option `Seed`.
 """
 
 from __future__ import annotations
@@ -8,21 +8,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bots.samples.random_mover import SEED
-from bots.samples.seeded_random import number
+from bots.samples.seeded_random import draw_bits
 from bots.sdk import Bot, Clock, OptionDecl, run
 from bots.sdk.clock import NODES
 
 if TYPE_CHECKING:
     from referee.rules.position import Position
 
-WITHOUT_LIMIT = 10_000
-"""Simulations when the referee sets no limit but a depth, which means nothing here."""
+DEFAULT_SIMULATIONS = 10_000
+"""Simulations if the referee sets no limit or only a depth, which has no meaning here."""
 
 
 class MonteCarlo(Bot):
     """UCT over any family.
 
-    Random games are short: what a position is worth is lost in forty random plies, not in eight.
+    Playouts are short by default: forty random plies lose the value of a position, eight do not.
     """
 
     name = "mcts"
@@ -40,19 +40,19 @@ class MonteCarlo(Bot):
         self._tree: Any = None
 
     def option_changed(self, name: str) -> None:
-        """Another size of the tree: begin with a new one."""
+        """Discard the tree if its size changes."""
         if name == "TreeNodes":
             self._tree = None
 
     def warm_up(self, position: Position) -> None:
         """Compile the search, or load it from the cache."""
         super().warm_up(position)
-        self._plant(position)
+        self._prepare(position)
         self._tree.work[self._search.SIMULATION_LIMIT] = 1
         self._search.simulate(self._tree, position.ruleset.config)
         self._search.best_child(self._tree, 0)
 
-    def _plant(self, position: Position) -> None:
+    def _prepare(self, position: Position) -> None:
         import numpy as np
 
         from bots.search import earlier_keys, search
@@ -62,17 +62,23 @@ class MonteCarlo(Bot):
             self._family, self._search, self._tree = family, search("uct", family), None
         if self._tree is None:
             self._tree = self._search.new_tree(self.number("TreeNodes"))
-        self._tree.rng[0] = np.uint64(number(position, self.number("Seed")))
+        self._tree.rng[0] = np.uint64(draw_bits(position, self.number("Seed")))
         self._tree.work[self._search.PLAYOUT_PLIES] = self.number("PlayoutPlies")
         side = 0 if position.side == "first" else 1
         self._search.start_search(self._tree, earlier_keys(position, self._search), position.state, side)
 
     def choose(self, position: Position, clock: Clock) -> int:
-        """The move most simulations went through."""
+        """Return the most visited move."""
         clock.cap_nodes(self.number(NODES.name))
-        self._plant(position)
+        self._prepare(position)
         s, tree = self._search, self._tree
-        limit = clock.nodes if clock.nodes is not None else None if clock.is_timed or clock.infinite else WITHOUT_LIMIT
+        limit = (
+            clock.nodes
+            if clock.nodes is not None
+            else None
+            if clock.is_timed or clock.infinite
+            else DEFAULT_SIMULATIONS
+        )
         tree.work[s.SIMULATION_LIMIT] = 2**62 if limit is None else limit
         with clock.stops(tree.work, s.STOP):
             s.simulate(tree, position.ruleset.config)
@@ -84,12 +90,12 @@ class MonteCarlo(Bot):
             depth=int(tree.work[s.MAX_DEPTH_REACHED]),
             nodes=int(tree.work[s.SIMULATIONS]),
             score=-15_000 * proof if abs(proof) == 1 else round(even * s.HALF_SCORE / (1 - abs(even))),
-            pv=self._line(position),
+            pv=self._principal_variation(position),
         )
         return int(tree.move[best])
 
-    def _line(self, position: Position) -> list[str]:
-        """The favourite moves from the root on, as far as the tree knows them."""
+    def _principal_variation(self, position: Position) -> list[str]:
+        """Return the best moves from the root on, as far as the tree reaches."""
         write, node = position.ruleset.rules.notation.write_move, 0
         found: list[str] = []
         while len(found) < 6 and (best := int(self._search.best_child(self._tree, node))) >= 0:

@@ -1,6 +1,6 @@
-"""A bot that plays any legal move: the opponent everybody must beat, and a test of everything else.
+"""A bot that plays random legal moves: the weakest opponent, and a test of the referee.
 
-Its moves depend on the line of play and the option `Seed` alone, so a tournament of it comes out the same at any
+Its moves depend only on the line of play and the option `Seed`, so a tournament of it has the same results at any
 concurrency.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bots.samples.seeded_random import below
+from bots.samples.seeded_random import draw_below
 from bots.sdk import Bot, Clock, OptionDecl, run
 
 if TYPE_CHECKING:
@@ -18,15 +18,15 @@ SEED = OptionDecl("Seed", "spin", "0", 0, 2**31 - 1)
 
 
 class RandomMover(Bot):
-    """Every legal move is as likely as any other."""
+    """A bot to which all legal moves are equally likely."""
 
     name = "random"
     author = "the arena"
     options = (SEED,)
 
     def choose(self, position: Position, clock: Clock) -> int:
-        """A move drawn from the line of play."""
-        return position.moves[below(position, self.number("Seed"), len(position.moves))]
+        """Return a move drawn from the line of play."""
+        return position.moves[draw_below(position, self.number("Seed"), len(position.moves))]
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Random numbers that depend on nothing but a seed and the line of play.
+"""Random numbers that depend only on a seed and the line of play.
 
-The same game played twice, alone or beside a hundred others, on any machine, draws the same numbers.
+The same game draws the same numbers on any machine, alone or among a hundred others.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from referee.rules.position import Position
 
 
-def number(position: Position, seed: int) -> int:
-    """64 bits drawn from the start position, the moves since, and `seed`."""
+def draw_bits(position: Position, seed: int) -> int:
+    """Draw 64 bits from the start position, the moves since, and `seed`."""
     codes: list[int] = []
     root = position
     while root.previous is not None:
@@ -23,6 +23,6 @@ def number(position: Position, seed: int) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
-def below(position: Position, seed: int, n: int) -> int:
-    """A number of 0..n-1, drawn likewise; its bias, below n / 2**64, is of no account."""
-    return number(position, seed) % n
+def draw_below(position: Position, seed: int, n: int) -> int:
+    """Draw a number of 0..n-1 likewise. Its bias, below n / 2**64, is negligible."""
+    return draw_bits(position, seed) % n

@@ -1,7 +1,6 @@
-"""`python -m bots.samples.warmup [FAMILY…] [--bot NAME …]`: compile what sample bots call into the cache, so that no
-game waits.
+"""`python -m bots.samples.warmup [FAMILY…] [--bot NAME …]`: compile the sample bots, so that no game waits for it.
 
-What is cached already is only loaded.
+Cached functions are only loaded.
 """
 
 from __future__ import annotations
@@ -25,21 +24,21 @@ SAMPLES = {
 
 
 def warm(bot: Bot, family: str) -> float:
-    """Let a bot load or compile what it needs for a family; the seconds it took."""
-    from bots.sdk.game_state import Table
+    """Let a bot load or compile its code for a family; return the seconds it took."""
+    from bots.sdk.game_state import GameState
 
     began = time.monotonic()
-    bot.warm_up(Table(family).start())
+    bot.warm_up(GameState(family).start())
     return time.monotonic() - began
 
 
-def _tell(*words: str) -> None:
-    """What is compiled from now on, for whoever started this."""
+def _report(*words: str) -> None:
+    """Print what is compiled next, for the parent process."""
     print("compiling", *words, file=sys.stderr, flush=True)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """The command line."""
+    """Run the command line."""
     import importlib
 
     parser = argparse.ArgumentParser(prog="python -m bots.samples.warmup", description="Compile what sample bots call.")
@@ -47,14 +46,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--bot", action="append", choices=SAMPLES, help="only for this one; may be repeated")
     arguments = parser.parse_args(argv)
     wanted = arguments.family or families()
-    when_compiling(lambda function: _tell(bot.name, function), ("bots", "referee"))
+    when_compiling(lambda function: _report(bot.name, function), ("bots", "referee"))
     for family in wanted:
         if family not in families():
             parser.error(f"unknown family {family!r}; known: {', '.join(families())}")
         for path in (SAMPLES[name] for name in arguments.bot or SAMPLES):
             module, _, name = path.rpartition(".")
             bot: Bot = getattr(importlib.import_module(module), name)()
-            _tell(bot.name)
+            _report(bot.name)
             sys.stderr.write(f"{family} {bot.name}: {warm(bot, family):.1f} s\n")
 
 

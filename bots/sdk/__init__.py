@@ -1,4 +1,4 @@
-"""What a Python bot is made of: write `choose` in a subclass of `Bot`, and `run` speaks the protocol."""
+"""SDK for bots in Python: write `choose` in a subclass of `Bot`; `run` speaks the protocol."""
 
 from bots.sdk.bot import Bot, Clock, OptionDecl, families, run
 

@@ -1,4 +1,4 @@
-"""A bot in ten lines of Python: write `choose`, the rest of the protocol is here.
+"""A bot in ten lines of Python: write `choose`; the rest of the protocol is here.
 
     from bots.sdk import Bot, run
 
@@ -11,7 +11,7 @@
     if __name__ == "__main__":
         run(MyBot())
 
-What a bot prints goes to standard error: standard output belongs to the protocol.
+`print` writes to standard error, because standard output belongs to the protocol.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from protocol.options import OptionDecl
 from referee.rules.families import homes
 
 if TYPE_CHECKING:
-    from bots.sdk.game_state import Table
+    from bots.sdk.game_state import GameState
     from referee.rules.position import Position
 
 __all__ = ["Bot", "Clock", "OptionDecl", "families", "run"]
@@ -57,14 +57,14 @@ FAMILY_OPTION = "Family"
 
 
 def families() -> tuple[str, ...]:
-    """All families there are; nothing of them is imported."""
+    """List all families, without importing them."""
     return tuple(homes())
 
 
 class Bot:
-    """What a bot is: subclass it, set `name`, write `choose`, override what else you like.
+    """Base class of bots: set `name`, write `choose`, and override other methods as needed.
 
-    `families` are the families it plays, empty = all; `options` are UGI options of its own, see `value`.
+    `families` are the families it plays, empty for all; `options` are UGI options of its own, see `value`.
     """
 
     name: ClassVar[str] = "unnamed bot"
@@ -80,37 +80,37 @@ class Bot:
         return {option.name: option.default or "" for option in self.options}
 
     def choose(self, position: Position, clock: Clock) -> int | str:
-        """The move to play, as a code of `position.moves` or as text. Called only while there is one."""
+        """Return the move to play, as a code of `position.moves` or as text. Called only if there is a legal move."""
         raise NotImplementedError("write the method choose")
 
     def warm_up(self, position: Position) -> None:
-        """Called at `isready` with the start position: load and compile here, no clock is running."""
+        """Load and compile code. Called at `isready` with the start position, while no clock runs."""
         if position.moves:
             _ = position.play(position.moves[0]).outcome
 
     def new_game(self) -> None:
-        """What follows belongs to another game."""
+        """Prepare for another game."""
 
     def offers_draw(self, position: Position, move: int) -> bool:
-        """Whether to offer a draw along with the chosen move."""
+        """Return whether to offer a draw along with the chosen move."""
         return False
 
     def resigns(self, position: Position) -> bool:
-        """Whether to resign; asked after `choose`."""
+        """Return whether to resign. Called after `choose`."""
         return False
 
     def game_over(self, winner: str, termination: str) -> None:
-        """How the game ended: `p1win`, `p2win` or `draw`, and why. Only some referees tell."""
+        """Handle the end of the game: winner `p1win`, `p2win` or `draw`, and the reason. Not every referee sends it."""
 
     def option_changed(self, name: str) -> None:
-        """One of the bot's own options was set."""
+        """Handle a new value of one of the bot's own options."""
 
     def value(self, name: str) -> str:
-        """What one of the bot's own options is set to, as text."""
+        """Return the value of one of the bot's own options, as text."""
         return self._values[name]
 
     def number(self, name: str) -> int:
-        """The same as a whole number, for options of type spin."""
+        """Return the value of one of the bot's own spin options."""
         return int(self._values[name])
 
     def info(
@@ -123,9 +123,9 @@ class Bot:
         pv: Sequence[str] = (),
         text: str = "",
     ) -> None:
-        """Tell the referee what the bot thinks.
+        """Send information about the search to the referee.
 
-        `score` in hundredths of a piece for the bot's own side; `win_in` instead: plies to a forced win, negative to a
+        `score` is in centipawns for the bot's own side. `win_in` replaces it: plies to a forced win, negative for a
         forced loss.
         """
         if self._console is None:
@@ -144,14 +144,14 @@ class Bot:
 
 
 class _Session:
-    """One bot at its console: acts on every message of the referee."""
+    """The conversation of a bot with its referee: acts on every message."""
 
     def __init__(self, bot: Bot, console: Console, playable: tuple[str, ...]) -> None:
         self.bot = bot
         self.console = console
         self.playable = playable
-        self.table: Table | None = None
-        """The rules, start and moves as told so far; None until the family is known."""
+        self.game: GameState | None = None
+        """Rules, start and moves as set so far; None until the family is known."""
         self.is_warm = False
         self.lag = Lag()
         self.complaint = "no position was sent"
@@ -160,7 +160,7 @@ class _Session:
         bot._console = console
 
     def handle(self, message: RefereeMessage) -> None:
-        """Act on one message. What is wrong with it is said on the wire."""
+        """Act on one message. Errors in it are reported to the referee."""
         match message:
             case Ugi():
                 self.introduce()
@@ -181,7 +181,7 @@ class _Session:
                 self.bot.game_over(message.winner, message.termination)
 
     def introduce(self) -> None:
-        """Send everything up to `ugiok`: the variants and rules of all families the bot plays among it."""
+        """Send the handshake up to `ugiok`, with the variants and rules of all families the bot plays."""
         from bots.sdk.game_state import declarations
 
         bot = self.bot
@@ -200,20 +200,20 @@ class _Session:
             UgiOk(),
         )
 
-    def open_table(self, family: str) -> Table:
-        """A table for that family, with nothing told yet."""
-        from bots.sdk.game_state import Table
+    def open_game(self, family: str) -> GameState:
+        """Start with the default rules of a family."""
+        from bots.sdk.game_state import GameState
 
-        self.table = Table(family)
+        self.game = GameState(family)
         self.is_warm = False
-        return self.table
+        return self.game
 
-    def known_table(self) -> Table:
-        """The table of the family told, or of the only or first one the bot plays."""
-        return self.table or self.open_table(self.playable[0])
+    def current_game(self) -> GameState:
+        """Return the game of the family that was set, or of the first one the bot plays."""
+        return self.game or self.open_game(self.playable[0])
 
     def set_option(self, name: str, value: str) -> None:
-        """`setoption`: the family, a rule of it, or one of the bot's own."""
+        """Handle `setoption`: the family, one of its rules, or one of the bot's own options."""
         try:
             own = {option.name: option for option in self.bot.options}
             if name in own:
@@ -222,50 +222,52 @@ class _Session:
             elif name == FAMILY_OPTION:
                 if value not in self.playable:
                     raise BadOption("family", value, self.playable)
-                if self.table is None or self.table.family != value:
-                    self.open_table(value)
+                if self.game is None or self.game.family != value:
+                    self.open_game(value)
                 else:
-                    self.table.reset()
+                    self.game.reset()
             elif name not in ("UGI_Clocks", "UGI_Result"):
-                table = self.known_table()
-                # What was announced for another family changes nothing here, and is no mistake of the referee.
-                if name not in self.rule_options or table.takes(name):
-                    table.set_option(name, value)
+                game = self.current_game()
+                # Ignore options announced for another family: setting them is correct.
+                if name not in self.rule_options or game.has_option(name):
+                    game.set_option(name, value)
         except ValueError as error:
-            self.console.complain(error)
+            self.console.report_error(error)
 
     def warm_up(self) -> None:
-        """Before the first game of a family: let the bot load and compile."""
-        if self.is_warm or (self.table is None and len(self.playable) > 1):
+        """Let the bot load and compile before the first game of a family."""
+        if self.is_warm or (self.game is None and len(self.playable) > 1):
             return
         try:
-            start = self.known_table().start()
+            start = self.current_game().start()
             _ = start.moves  # loads the rules' compiled code, whatever the bot does
         except ValueError as error:
-            self.console.complain(error)
+            self.console.report_error(error)
             return
         self.bot.warm_up(start)
         self.is_warm = True
 
     def set_position(self, message: SetPosition) -> None:
-        """`position`: only the moves that are new are played."""
+        """Handle `position`. Only new moves are played."""
         self.warm_up()
         self.complaint = ""
         try:
-            self.known_table().follow(message.fen, message.moves)
+            self.current_game().follow(message.fen, message.moves)
         except ValueError as error:
             self.complaint = " ".join(str(error).split())
-            self.console.complain(error)
+            self.console.report_error(error)
 
     def go(self, message: Go) -> None:
-        """Think and answer."""
-        position = self.table.position if self.table is not None and not self.complaint else None
+        """Let the bot choose a move, and send it."""
+        position = self.game.position if self.game is not None and not self.complaint else None
         if position is None or not position.moves or position.outcome is not None:
-            self.console.complain(self.complaint or "the game is over")
+            self.console.report_error(self.complaint or "the game is over")
             self.console.send(BestMove("------"))
             self.console.end()
             return
-        clock = Clock(message, 0 if position.side == "first" else 1, started=self.console.heard, lag_ms=self.lag.ms)
+        clock = Clock(
+            message, 0 if position.side == "first" else 1, started=self.console.received_at, lag_ms=self.lag.ms
+        )
         self.bot._clock = clock
         self.console.begin(clock)
         chosen = self.bot.choose(position, clock)
@@ -285,10 +287,10 @@ class _Session:
         self.console.end()
 
     def answer(self, what: str) -> None:
-        """`query gameover|p1turn|result`."""
-        position = self.table.position if self.table is not None and not self.complaint else None
+        """Answer `query gameover|p1turn|result`."""
+        position = self.game.position if self.game is not None and not self.complaint else None
         if position is None:
-            self.console.complain(self.complaint or "no position was sent")
+            self.console.report_error(self.complaint or "no position was sent")
             return
         outcome = position.outcome
         results = {"first": "p1win", "second": "p2win", "draw": "draw"}
@@ -300,7 +302,7 @@ class _Session:
         if what in answers:
             self.console.send(Response(answers[what]))
         else:
-            self.console.complain(BadOption("query", what, answers))
+            self.console.report_error(BadOption("query", what, answers))
 
 
 def _arguments(bot: Bot, argv: Sequence[str] | None) -> tuple[str, ...]:
@@ -314,14 +316,14 @@ def _arguments(bot: Bot, argv: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def run(bot: Bot, argv: Sequence[str] | None = None) -> NoReturn:
-    """Speak the protocol on standard input and output until `quit` or the end of the input.
+    """Speak the protocol on standard input and output until `quit` or the end of the input. Does not return.
 
-    `argv` are the command line's arguments (`--family F`). Does not return: at `quit` the process ends at once, since
-    taking down compiled code in good order takes longer than a referee waits. An error of the bot's own ends it with a
-    traceback on standard error: a bot that plays on after an error hides it.
+    `argv` are arguments of the command line (`--family FAMILY`). At `quit` the process ends at once, because unloading
+    compiled code takes longer than a referee waits. An error in the bot ends it with a traceback on standard error: a
+    bot that continues would hide it.
     """
     playable = _arguments(bot, argv)
-    console = Console(leaves=True)
+    console = Console(forces_exit=True)
     session = _Session(bot, console, playable)
     sys.stdout = sys.stderr
     console.start()

@@ -1,4 +1,4 @@
-"""When a search must end: the limits of one `go`, the time that has gone by, and the referee's `stop`."""
+"""Time management of a bot: the limits of one `go`, the elapsed time, and the referee's `stop`."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RESERVE_MS = 150.0
-"""What is never planned with: a busy machine may wake a bot that late."""
-HURRY_MS = 1.0
-"""The budget when nothing but the reserve is left."""
+"""Time that is never planned, because a busy machine may wake a bot this late."""
+MIN_BUDGET_MS = 1.0
+"""Time budget if nothing but the reserve is left."""
 EOF_GRACE_MS = 5000.0
-"""How long a search may go on after the end of the input, so that a script piped into a bot gets its answer."""
+"""Time a search may continue after the end of the input, so that a script piped into a bot gets its answer."""
 
 NODES = OptionDecl("Nodes", "spin", "0", 0, 2**31 - 1)
-"""What a bot declares that can be told to search no more nodes than so many a move, whatever the referee allows."""
+"""Option for a maximum of nodes for each move, on top of the limits of the referee."""
 
 
 LAG_ANSWERS = 32
-"""How many of the last answers tell how late they come."""
+"""Number of recent answers whose delay is remembered."""
 
 
 class Lag:
-    """By how much the last answers came later than was planned: what this machine adds, busy as it is."""
+    """Delay of recent answers beyond the planned time, caused by load on the machine."""
 
     def __init__(self) -> None:
         self._late_ms: deque[float] = deque(maxlen=LAG_ANSWERS)
 
     @property
     def ms(self) -> float:
-        """The worst of them, in milliseconds."""
+        """The greatest of them, in milliseconds."""
         return max(self._late_ms, default=0.0)
 
     def add(self, late_ms: float) -> None:
-        """An answer was late by so much; not at all when it is negative."""
+        """Record the delay of an answer; a negative one counts as 0."""
         self._late_ms.append(max(0.0, late_ms))
 
 
 class Clock:
-    """The limits of one search; None = not limited in that way. Times in milliseconds.
+    """Limits of one search; None = no limit of that kind. Times in milliseconds.
 
-    `time_left_ms` and `increment_ms` are those of the bot's own side, `opponent_left_ms` of the other. `started` is
-    when `go` was heard (the present moment by default), `lag_ms` how late answers come lately.
+    `time_left_ms` and `increment_ms` are those of the bot's own side, `opponent_left_ms` that of the other. `started`
+    is when `go` arrived (default: now), `lag_ms` the delay of recent answers.
     """
 
     def __init__(
@@ -89,45 +89,45 @@ class Clock:
 
     @property
     def is_timed(self) -> bool:
-        """Whether time limits the search: then the machine's speed may decide what is found."""
+        """True if time limits the search. Then the speed of the machine may change the move."""
         return not math.isinf(self.budget_ms())
 
     def budget_ms(self) -> float:
-        """How long to think about this move; infinity when only depth, nodes or `stop` end the search.
+        """Return the time to think about this move; infinity if only depth, nodes or `stop` end the search.
 
-        A thirtieth of what is left and half of the increment, unless planned otherwise, never more than half of what is
-        left after a reserve; a move time less that reserve, or its half.
+        By default a thirtieth of the time left and half of the increment, but at most half of what is left after a
+        reserve. A move time counts in full minus that reserve, but at least half.
         """
         if self.movetime_ms is not None:
             return max(self.movetime_ms - self._reserve_ms, self.movetime_ms / 2)
         if self.infinite or self.time_left_ms is None:
             return math.inf
         usable = self.time_left_ms - self._reserve_ms
-        return max(HURRY_MS, min(usable / 2, usable / self._moves + self.increment_ms * self._added))
+        return max(MIN_BUDGET_MS, min(usable / 2, usable / self._moves + self.increment_ms * self._added))
 
     def plan(self, moves: float, added: float) -> None:
-        """Think as if what the clock holds were for so many moves, and use that share of increments."""
+        """Set the number of moves to spread the time over, and the share of the increment to use at once."""
         self._moves, self._added = moves, added
         self._deadline = self._started + self.budget_ms() / 1000
 
     def elapsed_ms(self) -> float:
-        """Since the bot was told to think."""
+        """Return the time since `go` arrived."""
         return (self._now() - self._started) * 1000
 
     def overrun_ms(self) -> float:
-        """How long ago the search should have ended; negative while it may go on."""
+        """Return the time since the search should have ended, negative before that."""
         return (self._now() - self._deadline) * 1000
 
     def remaining_ms(self) -> float:
-        """Until the search must end; 0 when it must end now, infinity when no time is set."""
+        """Return the time until the search must end; 0 if it must end now, infinity without a time limit."""
         return 0.0 if self._stopped.is_set() else max(0.0, (self._deadline - self._now()) * 1000)
 
     def should_stop(self) -> bool:
-        """Whether to answer now: the budget is used up, or the referee said `stop`. Cheap: ask it often."""
+        """Return whether to answer now: the budget is used up, or the referee sent `stop`. Cheap: call it often."""
         return self._stopped.is_set() or self._now() >= self._deadline
 
     def on_stop(self, listener: Callable[[], None]) -> None:
-        """Call `listener` (from another thread) as soon as the referee says `stop`; at once if it has."""
+        """Call `listener` (from another thread) as soon as the referee sends `stop`; at once if it has."""
         with self._lock:
             self._listeners.append(listener)
         if self._stopped.is_set():
@@ -143,9 +143,9 @@ class Clock:
 
     @contextmanager
     def stops(self, numbers: MutableSequence[int] | NDArray[np.int64], place: int) -> Iterator[None]:
-        """Within the context, `numbers[place]` becomes 1 when the search must end: what a compiled search looks at.
+        """Set `numbers[place]` to 1 when the search must end, within the context: the stop flag of a compiled search.
 
-        It is set by another thread, so the search must run without the interpreter's lock.
+        Another thread sets it, so the search must run without the interpreter's lock.
         """
 
         def stop() -> None:
@@ -167,6 +167,6 @@ class Clock:
                 self._listeners.remove(stop)
 
     def wait(self) -> None:
-        """Do nothing until the search must end: what `go infinite` asks of a bot that is done."""
+        """Wait until the search must end: after `go infinite` a bot must not answer earlier."""
         left = self.remaining_ms()
         self._stopped.wait(None if math.isinf(left) else left / 1000)

@@ -1,4 +1,4 @@
-"""What the referee has told a bot about the game: family, variant, rules, set-up, start and moves."""
+"""State of a game as sent by the referee: family, variant, rules, set-up, start and moves."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ def _declaration(option: Option) -> OptionDecl:
 def declarations(families: Iterable[str]) -> list[OptionDecl]:
     """Return the options that announce every variant and rule of these families, each option once.
 
-    An option of several families takes the values of all. It has a default only where all have the same one; without a
+    An option of several families takes the values of all. It has a default only if all have the same one; without a
     default, the referee sets it for every game.
     """
     found: dict[str, list[OptionDecl]] = {}
     for family in families:
-        for option in Table(family).declarations():
+        for option in GameState(family).declarations():
             found.setdefault(option.name, []).append(option)
-    return [_merged(options) for options in found.values()]
+    return [_merge(options) for options in found.values()]
 
 
-def _merged(options: Sequence[OptionDecl]) -> OptionDecl:
+def _merge(options: Sequence[OptionDecl]) -> OptionDecl:
     one, *others = options
     default = one.default if all(option.default == one.default for option in others) else None
     if any(option.type != one.type for option in others):
@@ -52,8 +52,8 @@ def _merged(options: Sequence[OptionDecl]) -> OptionDecl:
     )
 
 
-class Table:
-    """The rules of a game as told so far, and the position on the board."""
+class GameState:
+    """Rules of a game as set so far, and the position on the board."""
 
     def __init__(self, family: str) -> None:
         self.family = family
@@ -61,26 +61,26 @@ class Table:
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything told: the family's default variant and rules."""
+        """Return to the family's default variant and rules."""
         self._variant: str | None = None
         self._options: dict[str, str] = {}
         self._setup: str | None = None
         """A set-up in positional notation, already read."""
         self._ruleset: Ruleset | None = None
-        self._forget()
+        self._clear_position()
 
-    def _forget(self) -> None:
+    def _clear_position(self) -> None:
         self._fen: str | None = None
         self._moves: tuple[str, ...] = ()
-        self._track: list[Position] = []
+        self._positions: list[Position] = []
 
     @property
     def position(self) -> Position | None:
-        """The present position; None before the first `position`."""
-        return self._track[-1] if self._track else None
+        """Present position; None before the first `position`."""
+        return self._positions[-1] if self._positions else None
 
     def declarations(self) -> list[OptionDecl]:
-        """The options that announce every variant and rule of the family."""
+        """Return the options that announce every variant and rule of the family."""
         variants = tuple(variant.name for variant in self.rules.variants)
         found = [OptionDecl("Variant", "combo", variants[0], values=variants)]
         found += map(_declaration, self.rules.options)
@@ -90,38 +90,38 @@ class Table:
             found.append(OptionDecl(self.rules.phase.announced_by, "check", "false"))
         return found
 
-    def takes(self, name: str) -> bool:
+    def has_option(self, name: str) -> bool:
         """Return whether the family has an option of that name."""
         return any(option.name == name for option in self.declarations())
 
     def set_option(self, name: str, value: str) -> None:
-        """One of those options. Raises UnknownNameError, ParseError or BadOption; then nothing has changed.
+        """Set one of those options. Raises UnknownNameError, ParseError or BadOption; then nothing has changed.
 
-        A variant brings its own rules: what was told of single rules before it no longer counts.
+        A variant brings its own rules, so it discards single rules set before it.
         """
         if name == "Variant":
             wanted = value or self.rules.variants[0].name
             self.rules.settle(wanted)
             self._variant, self._setup, self._options = wanted, None, {}
         elif name == "Setup":
-            self._set_up(value)
+            self._read_setup(value)
         elif rule := self._rule_of(name):
             self.rules.option(rule).read(value)
             self._options[rule] = value
         else:
             raise BadOption("option", name, [option.name for option in self.declarations()])
         self._ruleset = None
-        self._forget()
+        self._clear_position()
 
     def _rule_of(self, name: str) -> str:
-        """The rule that an option tells: `Rule.<rule>`, or by its own name that there is a phase before play."""
+        """Return the rule that an option sets: `Rule.<rule>`, or that of the phase before play it announces."""
         phase = self.rules.phase
         if phase is not None and name == phase.announced_by:
             return phase.rule
         return name.removeprefix(RULE_PREFIX) if name.startswith(RULE_PREFIX) else ""
 
-    def _set_up(self, value: str) -> None:
-        """A named or numbered set-up, or one in positional notation."""
+    def _read_setup(self, value: str) -> None:
+        """Read a named or numbered set-up, or one in positional notation."""
         try:
             self.rules.settle(value)
         except (UnknownNameError, ParseError):
@@ -133,32 +133,32 @@ class Table:
 
     @property
     def ruleset(self) -> Ruleset:
-        """The exact rules told. Raises UnknownNameError or ParseError when they do not go together."""
+        """The exact rules. Raises UnknownNameError or ParseError if the options do not fit together."""
         if self._ruleset is None:
             self._ruleset = self.rules.settle(self._variant, self._options)
         return self._ruleset
 
     def start(self) -> Position:
-        """The position `startpos` stands for. Raises what `ruleset` raises."""
+        """Return the position of `startpos`. Raises the errors of `ruleset`."""
         return Position.start(self.ruleset, self._setup)
 
     def follow(self, fen: str | None, moves: Sequence[str]) -> Position:
-        """Go to the position of a `position` line, playing only what the last one did not have.
+        """Go to the position of a `position` line. Only moves that the last one did not have are played.
 
-        Raises ParseError or IllegalMoveError; then there is no position.
+        Raises ParseError or IllegalMoveError; then the position is None.
         """
-        told = tuple(moves)
-        if not self._track or fen != self._fen:
-            self._track = []
+        texts = tuple(moves)
+        if not self._positions or fen != self._fen:
+            self._positions = []
             first = self.start() if fen is None else Position.start(self.ruleset, fen)
-            self._fen, self._moves, self._track = fen, (), [first]
+            self._fen, self._moves, self._positions = fen, (), [first]
         shared = len(self._moves)
-        if told[:shared] != self._moves:
-            pairs = zip(told, self._moves, strict=False)
-            shared = next((n for n, (new, old) in enumerate(pairs) if new != old), min(len(told), shared))
-        track = self._track[: shared + 1]
-        self._track = []
-        for move in told[shared:]:
-            track.append(track[-1].play(move))
-        self._moves, self._track = told, track
-        return track[-1]
+        if texts[:shared] != self._moves:
+            pairs = zip(texts, self._moves, strict=False)
+            shared = next((n for n, (new, old) in enumerate(pairs) if new != old), min(len(texts), shared))
+        positions = self._positions[: shared + 1]
+        self._positions = []
+        for move in texts[shared:]:
+            positions.append(positions[-1].play(move))
+        self._moves, self._positions = texts, positions
+        return positions[-1]

@@ -1,7 +1,9 @@
-"""`python -m bots.training DATA… --out FILE`: fit the champion's evaluation of a family to positions of games.
+"""`python -m bots.training DIR… --out FILE`: fit the champion's evaluation of a family to positions of games.
 
-By default a net that corrects the static score (`bots.training.net_fit`). With `--linear` the weights of the kernel's
-linear features (`bots.training.linear_fit`), with `--piece-values` its piece values (`bots.training.piece_value_fit`).
+By default it is a net that corrects the static score (`bots.training.net_fit`). With `--linear` it is the weights of
+the kernel's linear features (`bots.training.linear_fit`), with `--piece-values` its piece values
+(`bots.training.piece_value_fit`). The result follows from the positions and the arguments, which are stored with the
+weights.
 """
 
 from __future__ import annotations
@@ -18,108 +20,140 @@ import numpy.typing as npt
 
 from bots.search.net import HIDDEN, LINEAR_EVAL, NET, TUNED_PIECE_VALUES, UNTRAINED, build_net, linear_net
 from bots.training.champion_tunable import NAME
-from bots.training.eval_error import measured
-from bots.training.linear_fit import fit_worth
-from bots.training.net_fit import fit
-from bots.training.piece_value_fit import fit_prices, prices_of, tactics_of
-from bots.training.positions import Sample
+from bots.training.eval_error import measure
+from bots.training.linear_fit import fit_linear
+from bots.training.net_fit import fit_net
+from bots.training.piece_value_fit import expand_groups, fit_piece_values, tactics_of
+from bots.training.positions import TrainingPositions
 from referee.rules import load
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m bots.training", description="Fit the champion's net of a family.")
-    parser.add_argument("data", nargs="*", type=Path, metavar="DATA", help="folders of positions (arena datagen)")
-    parser.add_argument("--family", metavar="F", help="without DATA: whose techniques are to go without a net")
-    parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="where the weights go (.npz)")
-    parser.add_argument("--lambda", type=float, default=0.5, metavar="T", help="in results, against scores (0.5)")
-    parser.add_argument("--by-score", action="store_true", help="a static score means as much as one of a search")
-    parser.add_argument("--epochs", type=int, default=20, metavar="N", help="how often each position is seen (20)")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--linear", action="store_true", help="what the kernel's traits are worth, in place of a net")
-    what.add_argument("--piece-values", action="store_true", help="what the kernel's tactics go by, in place of a net")
-    what.add_argument(
-        "--tuned", type=Path, metavar="FILE", help="prices as games have found them (bots.training.champion_tunable)"
-    )
-    parser.add_argument(
-        "--validation-split", type=float, default=0.05, metavar="S", help="the share of games held out (0.05)"
-    )
-    parser.add_argument("--seed", type=int, default=1, metavar="S")
-    parser.add_argument(
-        "--search-features", type=int, default=0, metavar="BITS", help="of the search (bots.search.net)"
-    )
-    parser.add_argument("--tempo", type=int, metavar="T", help="what being on move is worth (measured, or 0)")
-    parser.add_argument("--eval-margin", type=int, metavar="E", help="how far static scores are off (measured, or 60)")
-    parser.add_argument("--lmr-first-move", type=int, default=UNTRAINED[3], metavar="N", help="the first late move")
-    given = parser.parse_args(argv)
+    """Run the command line."""
+    arguments, parser = _arguments(argv)
     try:
-        weights, (tempo, error), origin = _found(given)
-    except (OSError, ValueError, KeyError) as error_found:
-        parser.error(str(error_found))
+        weights, (tempo, margin), origin = _make_weights(arguments)
+    except (OSError, ValueError, KeyError) as error:
+        parser.error(str(error))
+    is_fitted = arguments.data or arguments.tuned
     np.savez_compressed(
-        given.out,
+        arguments.out,
         weights=weights,
-        techniques=given.techniques | (kind_of(given) if given.data or given.tuned else 0),
-        tempo=tempo if given.tempo is None else given.tempo,
-        error=error if given.error is None else given.error,
-        late_from=given.late_from,
+        techniques=arguments.search_features | (feature_bit(arguments) if is_fitted else 0),
+        tempo=tempo if arguments.tempo is None else arguments.tempo,
+        error=margin if arguments.eval_margin is None else arguments.eval_margin,
+        late_from=arguments.lmr_first_move,
         provenance=json.dumps(origin),
     )
 
 
-def kind_of(given: argparse.Namespace) -> int:
-    """The technique that uses what is fitted."""
-    return LINEAR_EVAL if given.traits else TUNED_PIECE_VALUES if given.prices or given.tuned else NET
+def _arguments(argv: Sequence[str] | None) -> tuple[argparse.Namespace, argparse.ArgumentParser]:
+    parser = argparse.ArgumentParser(
+        prog="python -m bots.training", description="Fit the champion's evaluation of a family.", allow_abbrev=False
+    )
+    parser.add_argument("data", nargs="*", type=Path, metavar="DIR", help="folders of positions (arena datagen)")
+    parser.add_argument("--family", metavar="FAMILY", help="without DIR: write an untrained evaluation for this family")
+    parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="write the weights there (.npz)")
+    parser.add_argument(
+        "--lambda",
+        dest="result_weight",
+        type=float,
+        default=0.5,
+        metavar="NUMBER",
+        help="weight of results in the target; the rest is that of scores (default 0.5)",
+    )
+    parser.add_argument(
+        "--by-score", action="store_true", help="scale static scores like those of searches, in each folder"
+    )
+    parser.add_argument("--epochs", type=int, default=20, metavar="COUNT", help="epochs (default 20)")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--linear", action="store_true", help="fit the kernel's linear features instead of a net")
+    kind.add_argument("--piece-values", action="store_true", help="fit the kernel's piece values instead of a net")
+    kind.add_argument(
+        "--tuned", type=Path, metavar="FILE", help="take piece values from a result of arena tune (champion_tunable)"
+    )
+    parser.add_argument(
+        "--validation-split", type=float, default=0.05, metavar="SHARE", help="share of games held out (default 0.05)"
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="SEED", help="seed of the fit (default 1)")
+    parser.add_argument(
+        "--search-features", type=int, default=0, metavar="BITS", help="switch on search features (bots.search.net)"
+    )
+    parser.add_argument("--tempo", type=int, metavar="SCORE", help="tempo bonus (default: measured, or 0)")
+    parser.add_argument(
+        "--eval-margin", type=int, metavar="SCORE", help="typical error of static scores (default: measured, or 60)"
+    )
+    parser.add_argument(
+        "--lmr-first-move",
+        type=int,
+        default=UNTRAINED[3],
+        metavar="NUMBER",
+        help="number of the first move that is reduced (default %(default)s)",
+    )
+    return parser.parse_args(argv), parser
 
 
-def _found(given: argparse.Namespace) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
-    if given.tuned and (given.data or given.family):
-        raise ValueError("--tuned is all there is to know of prices: take DATA and --family out")
-    return _tuned(given.tuned) if given.tuned else _fitted(given) if given.data else _plain(given.family)
+def feature_bit(arguments: argparse.Namespace) -> int:
+    """Return the search feature that uses the fitted weights."""
+    if arguments.linear:
+        return LINEAR_EVAL
+    return TUNED_PIECE_VALUES if arguments.piece_values or arguments.tuned else NET
 
 
-def _tuned(path: Path) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
-    """The prices that `arena tune python -m bots.training.champion_tunable` found for its options."""
-    found = json.loads(path.read_text(encoding="utf-8"))
-    groups = {one["name"]: one["mean"] for one in found["parameters"]}
-    rules = load(found["run"]["family"])
+def _make_weights(arguments: argparse.Namespace) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
+    """Return the weights, tempo bonus and evaluation margin, and the provenance."""
+    if arguments.tuned:
+        if arguments.data or arguments.family:
+            raise ValueError("--tuned cannot be combined with DIR or --family: remove them")
+        return _from_tuning(arguments.tuned)
+    return _from_positions(arguments) if arguments.data else _untrained(arguments.family)
+
+
+def _from_tuning(path: Path) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
+    """Read the piece values that `arena tune python -m bots.training.champion_tunable` found."""
+    result = json.loads(path.read_text(encoding="utf-8"))
+    groups = {parameter["name"]: parameter["mean"] for parameter in result["parameters"]}
+    rules = load(result["run"]["family"])
     kernel = tactics_of(rules.settle())
     wanted = [f"{NAME}{group}" for group in range(kernel.VALUE_GROUPS.max() + 1)]
     if missing := sorted(set(wanted) - groups.keys()):
-        raise ValueError(f"{path} says nothing of {missing[0]}; tune all of {', '.join(wanted)}")
-    prices = prices_of(kernel, np.array([groups[name] for name in wanted]))
+        raise ValueError(f"{path} has no parameter {missing[0]}; tune all of {', '.join(wanted)}")
+    values = expand_groups(kernel, np.array([groups[name] for name in wanted]))
     origin = {
         "family": rules.family,
-        "games": found["games"],
-        "pentanomial": found["pentanomial"],
-        "data": found["run"],
+        "games": result["games"],
+        "pentanomial": result["pentanomial"],
+        "data": result["run"],
     }
-    return prices[np.newaxis], UNTRAINED[1:3], origin
+    return values[np.newaxis], UNTRAINED[1:3], origin
 
 
-def _fitted(given: argparse.Namespace) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
-    """A net's weights, what its tempo and error are, and where it comes from."""
-    ruleset, sample, origins = Sample.read(given.data)
-    settings = {"trust": given.trust, "share": given.held_out, "seed": given.seed}
-    if not given.prices:
-        settings["epochs"] = given.epochs
-    if given.by_score:
-        if given.traits or given.prices:
-            raise ValueError("a net's fit alone knows --by-score: choose between it and --linear or --piece-values")
-        settings["by_score"] = True
-    found = (fit_worth if given.traits else fit_prices if given.prices else fit)(ruleset, sample, **settings)
-    positions, games = len(sample.state), len(np.unique(sample.game))
+def _from_positions(arguments: argparse.Namespace) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
+    """Fit the weights and measure tempo and margin."""
+    ruleset, data, origins = TrainingPositions.read(arguments.data)
+    result_weight, split, seed = arguments.result_weight, arguments.validation_split, arguments.seed
+    settings = {"trust": result_weight, "share": split, "seed": seed}
+    common: dict[str, Any] = {"result_weight": result_weight, "validation_split": split, "seed": seed}
+    if not arguments.piece_values:
+        settings["epochs"] = common["epochs"] = arguments.epochs
+    if arguments.by_score:
+        if arguments.linear or arguments.piece_values:
+            raise ValueError("--by-score is for nets only: remove it, or --linear or --piece-values")
+        settings["by_score"] = common["by_score"] = True
+    fit = fit_linear if arguments.linear else fit_piece_values if arguments.piece_values else fit_net
+    fitted = fit(ruleset, data, **common)
+    positions, games = len(data.state), len(np.unique(data.game))
     assert ruleset.rules.features is not None
-    learned, numbers = (kind_of(given), *UNTRAINED[1:]), UNTRAINED[1:3]
-    if not given.prices:  # what is measured is a static score's: at leaves that are settled there is none
-        net = (linear_net if given.traits else build_net)(ruleset.rules.features, found.weights, learned)
-        numbers = measured(ruleset, net, found.held)
+    parameters, numbers = (feature_bit(arguments), *UNTRAINED[1:]), UNTRAINED[1:3]
+    if not arguments.piece_values:  # quiescence search has no static score at the leaves to measure
+        net = (linear_net if arguments.linear else build_net)(ruleset.rules.features, fitted.weights, parameters)
+        numbers = measure(ruleset, net, fitted.held)
     sys.stdout.write(
-        f"{positions} positions of {games} games, scale {found.scale:.0f}, "
-        f"log loss on games held out {found.before:.4f} -> {found.after:.4f}, tempo {numbers[0]}, error {numbers[1]}\n"
+        f"{positions} positions of {games} games, scale {fitted.scale:.0f}, validation log loss "
+        f"{fitted.before:.4f} -> {fitted.after:.4f}, tempo {numbers[0]}, margin {numbers[1]}\n"
     )
     return (
-        found.weights,
+        fitted.weights,
         numbers,
         {
             "family": ruleset.rules.family,
@@ -127,19 +161,19 @@ def _fitted(given: argparse.Namespace) -> tuple[npt.NDArray[np.int32], tuple[int
             "positions": positions,
             "games": games,
             "settings": settings,
-            "scale": round(found.scale, 3),
-            "loss_held_out": {"static": round(found.before, 5), "learned": round(found.after, 5)},
+            "scale": round(fitted.scale, 3),
+            "loss_held_out": {"static": round(fitted.before, 5), "learned": round(fitted.after, 5)},
             "data": origins,
         },
     )
 
 
-def _plain(family: str | None) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
-    """No weights: the static score alone, for a search of other techniques."""
+def _untrained(family: str | None) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
+    """Return no weights: a search with other features uses the static score alone."""
     if family is None:
-        raise ValueError("nothing to learn from; give DATA, or --family F for techniques without a net")
-    _, tempo, error, _ = UNTRAINED
-    return np.zeros((0, HIDDEN), dtype=np.int32), (tempo, error), {"family": load(family).family}
+        raise ValueError("no positions given: expected DIR, or --family FAMILY for an untrained evaluation")
+    _, tempo, margin, _ = UNTRAINED
+    return np.zeros((0, HIDDEN), dtype=np.int32), (tempo, margin), {"family": load(family).family}
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""What searches say of static scores: what being on move is worth beyond them, and how far they commonly are off.
+"""Measure the tempo bonus and the typical error of a static evaluation by shallow searches.
 
-The numbers stand with the weights of a net (`bots.search.net`), and every net has its own.
+Every net has its own values, which are stored with its weights (`bots.search.net`).
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from bots.search.net import LINEAR_EVAL, LMR_FIRST_MOVE, NET, SEARCH_FEATURES, T
 from referee.rules.rules import Ruleset
 
 Scores = npt.NDArray[np.int64]
-"""[position, plies]: the scores of searches so many plies deep, the first the static one."""
+"""[position, depth]: the scores of searches of each depth, at depth 0 the static score."""
 
-DEEPEST = 3
-MOST = 400
-"""So many positions are searched, at most."""
-SHARE = 0.7
-"""The share of positions whose static scores are no further off than what is called the error."""
-TABLE = 1 << 20
+MAX_DEPTH = 3
+MAX_POSITIONS = 400
+"""Positions that are searched, at most."""
+QUANTILE = 0.7
+"""Share of positions whose error is at most the evaluation margin."""
+TABLE_BYTES = 1 << 20
 NEVER = 1 << 20
 
 
-def searched(ruleset: Ruleset, net: Net, states: npt.NDArray[Any]) -> Scores:
-    """What searches of every move think of the positions, as if being on move were worth nothing.
+def search_scores(ruleset: Ruleset, net: Net, states: npt.NDArray[Any]) -> Scores:
+    """Return the scores of full-width searches of the positions, with a tempo bonus of 0.
 
-    Positions that are over, or decided for a search, are left out.
+    Positions that are over, or in which a search finds a win, are left out.
     """
     s, rules, config = search("champion", ruleset.rules.family), ruleset.rules, ruleset.config
-    search_state, found = s.new_search_state(TABLE, net._replace(maps=net.maps.copy())), []
+    search_state, found = s.new_search_state(TABLE_BYTES, net._replace(maps=net.maps.copy())), []
     search_state.maps[0, SEARCH_FEATURES] &= NET | LINEAR_EVAL
     search_state.maps[0, TEMPO], search_state.maps[0, LMR_FIRST_MOVE] = 0, NEVER
     search_state.work[s.NODE_LIMIT] = 2**62
@@ -48,25 +48,25 @@ def searched(ruleset: Ruleset, net: Net, states: npt.NDArray[Any]) -> Scores:
         if search_state.maps[0, SEARCH_FEATURES] & NET != 0:
             static = s.apply_net(search_state.rows, search_state.maps, search_state.accumulators[0], state, static)
         scores = [int(static)]
-        for depth in range(1, DEEPEST + 1):
+        for depth in range(1, MAX_DEPTH + 1):
             s.search_iteration(search_state, config, depth)
             scores.append(int(search_state.work[s.SCORE]))
         if max(map(abs, scores)) < s.WIN_IN_ONE:
             found.append(scores)
-    return np.array(found, dtype=np.int64).reshape(len(found), DEEPEST + 1)
+    return np.array(found, dtype=np.int64).reshape(len(found), MAX_DEPTH + 1)
 
 
-def measured(ruleset: Ruleset, net: Net, states: npt.NDArray[Any]) -> tuple[int, int]:
-    """What being on move is worth with a net, and how far its static scores are off, by some of the positions."""
-    scores = searched(ruleset, net, states[:: max(1, len(states) // MOST)])
-    return tempo_of(scores), error_of(scores)
+def measure(ruleset: Ruleset, net: Net, states: npt.NDArray[Any]) -> tuple[int, int]:
+    """Measure the tempo bonus and the evaluation margin of a net on some of the positions."""
+    scores = search_scores(ruleset, net, states[:: max(1, len(states) // MAX_POSITIONS)])
+    return tempo_bonus(scores), eval_margin(scores)
 
 
-def tempo_of(scores: Scores) -> int:
-    """What being on move is worth: half of what searches to an odd depth find more than those to an even one."""
+def tempo_bonus(scores: Scores) -> int:
+    """Estimate the tempo bonus: half the mean difference between scores of odd and even depths."""
     return max(0, round(float(np.mean((scores[:, 1] + scores[:, 3]) / 2 - scores[:, 2]) / 2))) if len(scores) else 0
 
 
-def error_of(scores: Scores) -> int:
-    """How far a static score is from what a search two plies deep finds, which counts the same moves of both sides."""
-    return round(float(np.quantile(np.abs(scores[:, 2] - scores[:, 0]), SHARE))) if len(scores) else 0
+def eval_margin(scores: Scores) -> int:
+    """Estimate the error of static scores by searches of depth 2, after which the same side is to move."""
+    return round(float(np.quantile(np.abs(scores[:, 2] - scores[:, 0]), QUANTILE))) if len(scores) else 0

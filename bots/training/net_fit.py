@@ -1,12 +1,7 @@
-"""`python -m bots.training DATA… --out FILE`: the champion's net of a family, fitted to positions of `arena datagen`.
+"""Fit the champion's net to positions of games.
 
-What the net adds to the static score brings the chance of winning nearer to the truth: partly how the game ended,
-partly what a search thought of the position. Each position is learned from in all its images. Whole games are held
-out. With `--linear` what is fitted takes the place of the static score (`bots.training.linear_fit`), with
-`--piece-values` it is what
-pieces are worth to a search that looks at what can be taken (`bots.training.piece_value_fit`). Plain numpy; everything
-follows from the
-positions and the arguments, which are kept beside the weights.
+The net corrects the static score so that it predicts the target better: a mix of the result of the game and the score
+of a search. Symmetric images of positions augment the data. Whole games are held out for validation. Plain numpy.
 """
 
 from __future__ import annotations
@@ -30,30 +25,30 @@ from bots.search.net import (
     plane_count,
 )
 from bots.training.positions import (
-    DECIDED,
-    MOST_SCORE,
-    Fitted,
+    DECIDED_SCORE,
+    MAX_SCORE,
+    FitResult,
     Floats,
-    Sample,
-    chance,
-    foretold,
-    held_out,
-    is_told,
-    logits,
-    loss,
-    meaning,
+    TrainingPositions,
+    expected_results,
+    fit_scale,
+    has_features,
+    log_loss,
+    logistic,
+    score_logits,
+    split_validation,
 )
 from referee.rules.rules import FeatureImage, Features, Ruleset
 
 Rows = npt.NDArray[np.int64]
 
-BATCH = 1024
-STEP = 2e-3
-DECAY = 1e-6
+BATCH_SIZE = 1024
+LEARNING_RATE = 2e-3
+WEIGHT_DECAY = 1e-6
 
 
-def present(features: Features, states: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """[position, feature]: which features each position has."""
+def active_features(features: Features, states: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Return which features each position has, shape [position, feature]."""
     found = np.zeros((len(states), feature_count(features)), dtype=np.bool_)
     for element, plane, cells in features.boards:
         words = states[:, element].astype(np.uint64)
@@ -79,8 +74,8 @@ def present(features: Features, states: npt.NDArray[Any]) -> npt.NDArray[np.bool
     return found
 
 
-def images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArray[np.int64], int]]:
-    """The images of a position: which feature takes the place of each, and 1 where the sides change places."""
+def feature_images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArray[np.int64], int]]:
+    """Return the images of a position under symmetries: the permutation of features, and 1 if the sides are swapped."""
     symmetry, every = ruleset.rules.symmetry, tuple(range(plane_count(features)))
     counts = tuple(range(len(features.counts)))
     found = [(np.arange(feature_count(features)), 0)]
@@ -89,10 +84,11 @@ def images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArray[np.in
         if image.symbols == tuple(range(len(image.symbols))) and len(image.cells) == features.cells:
             steps.append(FeatureImage(planes=every, cells=image.cells))
     orders = [
-        (_order(features, replace(step, counts=step.counts or counts)), int(step.changes_sides)) for step in steps
+        (_feature_order(features, replace(step, counts=step.counts or counts)), int(step.changes_sides))
+        for step in steps
     ]
     known = {found[0][0].tobytes()}
-    for before, sides in found:  # grows while it is walked: images of images are images
+    for before, sides in found:  # grows during the loop: images of images are images
         for order, changes in orders:
             if (both := before[order]).tobytes() not in known:
                 known.add(both.tobytes())
@@ -100,8 +96,8 @@ def images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArray[np.in
     return found
 
 
-def _order(features: Features, image: FeatureImage) -> npt.NDArray[np.int64]:
-    """Which feature takes the place of each."""
+def _feature_order(features: Features, image: FeatureImage) -> npt.NDArray[np.int64]:
+    """Return the permutation of features under an image."""
     cells = np.array(image.cells or range(features.cells))
     found = [plane * features.cells + cells for plane in image.planes]
     ways, first = direction_count(features), len(image.planes) * features.cells
@@ -125,7 +121,7 @@ class _Adam:
         self.second = [np.zeros_like(array) for array in arrays]
 
     def step(self, gradients: list[Floats], rate: float) -> None:
-        """One step against the gradients."""
+        """Take one step against the gradients."""
         self.time += 1
         for array, gradient, first, second in zip(self.arrays, gradients, self.first, self.second, strict=True):
             first += np.float32(0.1) * (gradient - first)
@@ -136,7 +132,7 @@ class _Adam:
 
 
 class _Net:
-    """The net in floating point, for positions whose features are `here`. Units and heads as in `bots.search.net`."""
+    """The net in floating point, for positions with the features `here`. Units and heads as in `bots.search.net`."""
 
     def __init__(self, here: npt.NDArray[np.bool_], second: npt.NDArray[np.int64], base: Floats, rng: Any) -> None:
         self.here, self.second, self.base = here, second, base
@@ -146,25 +142,25 @@ class _Net:
         self.heads = rng.normal(0, 0.02, (2, HIDDEN)).astype(np.float32)
         self._adam = _Adam([self.rows, self.bias, self.heads])
 
-    def guess(self, some: Rows) -> Floats:
-        """The chances of winning of these positions."""
+    def predict(self, some: Rows) -> Floats:
+        """Return the winning probabilities of these positions."""
         units = np.clip(self.here[some].astype(np.float32) @ self.rows + self.bias, 0, 1)
-        return chance(self.base[some] + (units * self.heads[self.second[some]]).sum(axis=1) * self.sign[some])
+        return logistic(self.base[some] + (units * self.heads[self.second[some]]).sum(axis=1) * self.sign[some])
 
-    def learn(self, some: Rows, image: tuple[npt.NDArray[np.int64], int], truth: Floats, rate: float) -> None:
-        """One step towards the truth about these positions, seen in an image of theirs."""
+    def train(self, some: Rows, image: tuple[npt.NDArray[np.int64], int], truth: Floats, rate: float) -> None:
+        """Take one step towards the targets of these positions, in one of their images."""
         order, changes = image
         x = self.here[some].astype(np.float32)[:, order]
         sums = x @ self.rows + self.bias
         units, second, sign = np.clip(sums, 0, 1), self.second[some] ^ changes, self.sign[some] * (1 - 2 * changes)
         own = self.heads[second]
-        off = (chance(self.base[some] + (units * own).sum(axis=1) * sign) - truth) / np.float32(len(some)) * sign
+        off = (logistic(self.base[some] + (units * own).sum(axis=1) * sign) - truth) / np.float32(len(some)) * sign
         back = off[:, None] * own * ((sums > 0) & (sums < 1))
         on_heads = np.stack([(off[:, None] * units)[second == head].sum(axis=0) for head in (0, 1)])
-        self._adam.step([x.T @ back + np.float32(DECAY) * self.rows, back.sum(axis=0), on_heads], rate)
+        self._adam.step([x.T @ back + np.float32(WEIGHT_DECAY) * self.rows, back.sum(axis=0), on_heads], rate)
 
     def weights(self, scale: float) -> npt.NDArray[np.int32]:
-        """In whole numbers."""
+        """Return the weights as integers."""
         found = np.zeros((FIRST_ROW + len(self.rows), HIDDEN), dtype=np.int32)
         found[BIAS] = np.round(self.bias * ACTIVATION_ONE)
         found[HEAD : HEAD + 2] = np.round(self.heads * scale * HEAD_SCALE)
@@ -172,44 +168,55 @@ class _Net:
         return found
 
 
-def fit(
-    ruleset: Ruleset, sample: Sample, *, trust: float, epochs: int, share: float, seed: int, by_score: bool = False
-) -> Fitted:
-    """A net for positions by these rules, of which a `share` of the games is held out.
+def fit_net(
+    ruleset: Ruleset,
+    data: TrainingPositions,
+    *,
+    result_weight: float,
+    epochs: int,
+    validation_split: float,
+    seed: int,
+    by_score: bool = False,
+) -> FitResult:
+    """Fit a net to positions; a share `validation_split` of the games is held out.
 
-    The truth is `trust` times the result, the rest the score. Static scores say of results what is found of them or,
-    `by_score`, what those of searches say, in each folder: so the net learns neither once more what makes a static
-    score, which is worth less than a search's, nor by which variant a position was played. Raises ValueError where
-    the family tells of no features or there are too few games.
+    The target is `result_weight` times the result, the rest the score. Static scores are converted to probabilities by
+    their own fit, or with `by_score` by the fit of search scores in each folder. Then the net learns neither to rescale
+    the static score nor to recognise the variant of a position. Raises ValueError if the family has no features or
+    there are too few games.
     """
     rules, rng = ruleset.rules, np.random.default_rng(seed)
     features = rules.features
-    if features is None or not is_told(ruleset):
-        raise ValueError(f"{rules.family} tells of no features of these rules: give its rules `features`")
-    sample = sample.take(np.abs(sample.static) < DECIDED)
-    held = held_out(sample, share, rng)
+    if features is None or not has_features(ruleset):
+        raise ValueError(f"the rules of {rules.family} have no features for this board: define `Rules.features`")
+    data = data.take(np.abs(data.static) < DECIDED_SCORE)
+    held = split_validation(data, validation_split, rng)
     element, bit = features.mover
-    second = (sample.state[:, element].astype(np.int64) & bit != 0).astype(np.int64)
-    seen = images(features, ruleset)
-    sides = None if any(changes for _, changes in seen) else np.where(second == 1, 1, -1).astype(np.float32)
-    result = np.asarray((1 + sample.result) / 2, dtype=np.float32)
-    truth = trust * result + (1 - trust) * foretold(sample, result, sides)
-    plain = np.clip(sample.static, -MOST_SCORE, MOST_SCORE).astype(np.float32)
-    scale, offset = meaning(plain, result, sides)
+    second = (data.state[:, element].astype(np.int64) & bit != 0).astype(np.int64)
+    images = feature_images(features, ruleset)
+    sides = None if any(changes for _, changes in images) else np.where(second == 1, 1, -1).astype(np.float32)
+    result = np.asarray((1 + data.result) / 2, dtype=np.float32)
+    truth = result_weight * result + (1 - result_weight) * expected_results(data, result, sides)
+    plain = np.clip(data.static, -MAX_SCORE, MAX_SCORE).astype(np.float32)
+    scale, offset = fit_scale(plain, result, sides)
     base = plain / np.float32(scale)
     before = base if sides is None else base + sides * np.float32(offset / scale)
     if by_score:
-        scale, _ = meaning(np.clip(sample.score, -MOST_SCORE, MOST_SCORE).astype(np.float32), result, sides)
-        base = before = logits(sample, plain, result, sides)
-    net, learned = _Net(present(features, sample.state), second, base, rng), np.flatnonzero(~held)
-    steps = max(1, len(learned) // BATCH)
+        scale, _ = fit_scale(np.clip(data.score, -MAX_SCORE, MAX_SCORE).astype(np.float32), result, sides)
+        base = before = score_logits(data, plain, result, sides)
+    net, training = _Net(active_features(features, data.state), second, base, rng), np.flatnonzero(~held)
+    steps = max(1, len(training) // BATCH_SIZE)
     for epoch in range(epochs):
-        order = rng.permutation(learned)
+        order = rng.permutation(training)
         for number in range(steps):
-            some = order[number * BATCH : (number + 1) * BATCH]
-            rate = STEP * (1 - (epoch + number / steps) / epochs) + STEP / 100
-            net.learn(some, seen[rng.integers(len(seen))], truth[some], rate)
-    after = net.guess(np.flatnonzero(held))
-    return Fitted(
-        net.weights(scale), scale, loss(truth[held], chance(before[held])), loss(truth[held], after), sample.state[held]
+            some = order[number * BATCH_SIZE : (number + 1) * BATCH_SIZE]
+            rate = LEARNING_RATE * (1 - (epoch + number / steps) / epochs) + LEARNING_RATE / 100
+            net.train(some, images[rng.integers(len(images))], truth[some], rate)
+    after = net.predict(np.flatnonzero(held))
+    return FitResult(
+        net.weights(scale),
+        scale,
+        log_loss(truth[held], logistic(before[held])),
+        log_loss(truth[held], after),
+        data.state[held],
     )

@@ -1,11 +1,11 @@
-"""Games of the sample `alphabeta` against itself, many in one process: the same search, without pipes and clocks.
+"""Self-play games of the sample `alphabeta`, many in one process: the same search, without pipes and clocks.
 
     {"key": …, "family": …, "variant": …, "options": {…}, "nodes": N, "plies": N, "max_plies": N, "seeds": [str, …]}
 
 is a task, one on each line of standard input. Its answer on standard output is one line too: `{"key": …, "games":
 [[result, plies, reason], …]}`, a game for each seed, the result 1 for first, 2 for second, 3 for a draw. A game begins
-with `plies` random legal moves drawn by its seed, as random openings of tournaments are: level by the static score, and
-nobody wins at once. Then every move is what `alphabeta` plays with `go nodes N`. A game is a function of its task.
+with `plies` random legal moves drawn by its seed, like random openings of tournaments: level by the static score, and
+without a win in one. Then every move is that of `alphabeta` after `go nodes N`. A game depends only on its task.
 """
 
 from __future__ import annotations
@@ -18,19 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from bots.samples.alphabeta import DEPTH_WITHOUT_LIMIT, AlphaBeta
+from bots.samples.alphabeta import MAX_DEPTH, AlphaBeta
 from bots.search import search
 from referee.rules import load
 from referee.rules.history import LineOfPlay
 from referee.rules.rules import Ruleset
 
-BALANCE = 300
-"""As far as random moves may change the static score, in hundredths."""
-TRIES = 100
+MAX_OPENING_SCORE = 300
+"""Greatest change of the static score by the random moves, in centipawns."""
+MAX_OPENING_ATTEMPTS = 100
 MAX_PLIES = "max-plies"
-"""The reason of a game that was not over after the last ply allowed: a draw."""
-HASH = 1
-"""Megabytes of the table."""
+"""Reason of a game that reaches the maximum of plies: a draw."""
+TABLE_MEGABYTES = 1
 _RESULTS = {"first": 1, "second": 2, "draw": 3}
 
 
@@ -39,19 +38,19 @@ class SelfPlay:
 
     def __init__(self, family: str) -> None:
         self._search: Any = search("alphabeta", family)
-        self._search_state = self._search.new_search_state(HASH << 20)
+        self._search_state = self._search.new_search_state(TABLE_MEGABYTES << 20)
         contempt = next(one.default for one in AlphaBeta.options if one.name == "Contempt")
         self._search_state.work[self._search.CONTEMPT] = int(contempt or "0")
 
     def choose(self, line: LineOfPlay, keys: np.ndarray[Any, Any], nodes: int) -> int:
-        """The move of `alphabeta` with a limit of nodes; `keys[:line.plies]` are those of the game so far."""
+        """Return the move of `alphabeta` with a limit of nodes; `keys[:line.plies]` are those of the game so far."""
         s, work, config = self._search, self._search_state.work, line.ruleset.config
         moves = line.legal()
         side = 0 if line.side == "first" else 1
-        work[s.GENERATION] += 1  # what was learned before must not show
+        work[s.GENERATION] += 1  # earlier searches must not influence this one
         s.start_search(self._search_state, keys[: line.plies], line.state, side, moves[0])
         work[s.NODE_LIMIT] = nodes
-        for depth in range(1, min(DEPTH_WITHOUT_LIMIT, s.MAX_DEPTH) + 1):
+        for depth in range(1, min(MAX_DEPTH, s.MAX_DEPTH) + 1):
             s.search_iteration(self._search_state, config, depth)
             if work[s.ABORTED]:
                 break
@@ -61,8 +60,8 @@ class SelfPlay:
         return int(work[s.BEST_MOVE])
 
     def play(self, ruleset: Ruleset, nodes: int, plies: int, max_plies: int, seed: str) -> list[Any]:
-        """One game: `[result, plies, reason]`."""
-        line = _opened(ruleset, plies, seed)
+        """Play one game and return `[result, plies, reason]`."""
+        line = _random_opening(ruleset, plies, seed)
         keys = np.zeros(max(max_plies, self._search.MAX_GAME_PLIES) + 1, dtype=np.uint64)
         replayed = LineOfPlay(ruleset)
         for number, move in enumerate(line):
@@ -77,10 +76,10 @@ class SelfPlay:
         return [_RESULTS[outcome.winner], replayed.plies, str(outcome.reason)]
 
 
-def _opened(ruleset: Ruleset, plies: int, seed: str) -> list[int]:
-    """Random moves that leave the game open; none where `TRIES` draws have found none such."""
+def _random_opening(ruleset: Ruleset, plies: int, seed: str) -> list[int]:
+    """Draw random moves that leave the game open; return none if MAX_OPENING_ATTEMPTS draws find none."""
     rng, kernel, config = random.Random(seed), ruleset.rules.kernel, ruleset.config
-    for _ in range(TRIES):
+    for _ in range(MAX_OPENING_ATTEMPTS):
         line = LineOfPlay(ruleset)
         origin = int(kernel.evaluate(line.state, config))
         moves: list[int] = []
@@ -89,13 +88,13 @@ def _opened(ruleset: Ruleset, plies: int, seed: str) -> list[int]:
             moves.append(int(legal[rng.randrange(len(legal))]))
             line.push(moves[-1])
         sign = 1 if plies % 2 == 0 else -1
-        is_level = abs(sign * int(kernel.evaluate(line.state, config)) - origin) <= BALANCE
-        if line.outcome is None and (not plies or (is_level and not _is_won_at_once(line))):
+        is_level = abs(sign * int(kernel.evaluate(line.state, config)) - origin) <= MAX_OPENING_SCORE
+        if line.outcome is None and (not plies or (is_level and not _has_win_in_one(line))):
             return moves
     return []
 
 
-def _is_won_at_once(line: LineOfPlay) -> bool:
+def _has_win_in_one(line: LineOfPlay) -> bool:
     kernel, config = line.ruleset.rules.kernel, line.ruleset.config
     after = np.empty_like(line.state)
     for move in line.legal().tolist():
@@ -119,7 +118,7 @@ def main() -> None:
         try:
             sys.stdout.write(json.dumps({"key": task["key"], "games": games}, separators=(",", ":")) + "\n")
             sys.stdout.flush()
-        except BrokenPipeError:  # whoever asked is gone
+        except BrokenPipeError:  # the parent process has ended
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return
 

@@ -1,9 +1,8 @@
-"""`python -m bots.training.selfplay_data --family F --positions N --out DIR`: games of the champion against itself, to
-learn from.
+"""`python -m bots.training.selfplay_data --family FAMILY --positions COUNT --out DIR`: self-play data of the champion.
 
-What `arena datagen` makes of any bot, this makes of the champion in one process, several times as fast: a folder for
-`python -m bots.training`. A game begins with some random moves, and so many of a hundred later ones are drawn by lot
-too: of games in which both play well nobody learns what bad moves lead to. A folder follows from the arguments alone.
+It makes the same kind of folder as `arena datagen` does with any bot, but in one process and several times as fast. A
+game begins with some random moves, and a share of its later moves is random too: games of two strong players do not
+show what bad moves lead to. A folder depends only on the arguments.
 """
 
 from __future__ import annotations
@@ -30,47 +29,45 @@ from referee.rules.symmetry import keys_of
 
 FILE, SCHEMA = "shard-0001.npz", "schema.json"
 OPENING_PLIES = (2, 9)
-MOST_PLIES = 300
+MAX_PLIES = 300
 """A game that is not over by then is a draw."""
-HASH = 1 << 20
-AT_ONCE = 100
-"""So many games are played before it is asked which of their positions are new."""
+TABLE_BYTES = 1 << 20
+GAMES_PER_BATCH = 100
+"""Games between two removals of duplicate positions."""
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
-    """How the games are played."""
-
+class SelfPlaySettings:
     nodes: int
-    """A move."""
-    stray: int
-    """So many moves of a hundred are drawn by lot."""
+    """Nodes for each move."""
+    random_move_percent: int
+    """Share of random moves."""
     seed: int
 
 
-class Player:
+class ChampionSelfPlay:
     """The champion's search, playing against itself."""
 
-    def __init__(self, ruleset: Ruleset, net: Net, habits: Habits) -> None:
-        self._ruleset, self._habits = ruleset, habits
+    def __init__(self, ruleset: Ruleset, net: Net, settings: SelfPlaySettings) -> None:
+        self._ruleset, self._settings = ruleset, settings
         self._search: Any = search("champion", ruleset.rules.family)
-        self._search_state = self._search.new_search_state(HASH, net)
+        self._search_state = self._search.new_search_state(TABLE_BYTES, net)
         self._search_state.work[self._search.CONTEMPT] = int(CONTEMPT.default or 0)
-        self._keys = np.zeros(MOST_PLIES + 1, dtype=np.uint64)
+        self._keys = np.zeros(MAX_PLIES + 1, dtype=np.uint64)
 
     def play(self, number: int) -> dict[str, list[Any]]:
-        """Columns of the positions of a game, those of which a search thought something; none of a game that failed."""
-        lot, line = random.Random(f"lesson {self._habits.seed} {number}"), LineOfPlay(self._ruleset)
+        """Play a game and return the columns of those of its positions that a search gave a score."""
+        rng, line = random.Random(f"lesson {self._settings.seed} {number}"), LineOfPlay(self._ruleset)
         found: dict[str, list[Any]] = {name: [] for name in ("state", "side", "score", "game", "ply")}
-        opening = lot.randint(*OPENING_PLIES)
-        while line.outcome is None and line.plies < MOST_PLIES:
+        opening = rng.randint(*OPENING_PLIES)
+        while line.outcome is None and line.plies < MAX_PLIES:
             self._keys[line.plies] = self._search.key_of(line.state)
             moves = line.legal()
-            drawn = int(moves[lot.randrange(len(moves))])
-            if line.plies < opening or lot.randrange(100) < self._habits.stray:
+            drawn = int(moves[rng.randrange(len(moves))])
+            if line.plies < opening or rng.randrange(100) < self._settings.random_move_percent:
                 line.push(drawn)
                 continue
-            move, score = self._think(line, int(moves[0]), len(moves))
+            move, score = self._search_move(line, int(moves[0]), len(moves))
             if score is not None:
                 row = (line.state.copy(), int(line.side == "second"), score, number, line.plies)
                 for column, value in zip(found.values(), row, strict=True):
@@ -81,14 +78,14 @@ class Player:
         found["result"] = [-won if side else won for side in found["side"]]
         return found
 
-    def _think(self, line: LineOfPlay, first: int, count: int) -> tuple[int, int | None]:
-        """The move, and the score of the last depth that was finished."""
+    def _search_move(self, line: LineOfPlay, first: int, count: int) -> tuple[int, int | None]:
+        """Return the best move, and the score of the last finished iteration."""
         s, work, config = self._search, self._search_state.work, self._ruleset.config
-        work[s.GENERATION] += 1  # what was learned before must not show
+        work[s.GENERATION] += 1  # earlier searches must not influence this one
         s.start_search(
             self._search_state, self._keys[: line.plies], line.state, config, int(line.side == "second"), first
         )
-        work[s.NODE_LIMIT], score = self._habits.nodes, None
+        work[s.NODE_LIMIT], score = self._settings.nodes, None
         for depth in range(1, s.MAX_DEPTH + 1):
             s.search_iteration(self._search_state, config, depth)
             if work[s.ABORTED]:
@@ -99,62 +96,69 @@ class Player:
         return int(work[s.BEST_MOVE]), score
 
 
-def lessons(player: Player, ruleset: Ruleset, count: int) -> tuple[dict[str, npt.NDArray[Any]], int]:
-    """`count` positions, none twice up to symmetry, and of how many games they are."""
+def make_positions(player: ChampionSelfPlay, ruleset: Ruleset, count: int) -> tuple[dict[str, npt.NDArray[Any]], int]:
+    """Return `count` positions, distinct up to symmetry, and the number of games played for them."""
     kernel = ruleset.rules.kernel
     types = {"state": kernel.DTYPE, "side": np.int8, "score": np.int32, "result": np.int8, "game": np.int32}
     parts: list[dict[str, npt.NDArray[Any]]] = []
-    keys, games, have = np.empty(0, dtype=np.uint64), 0, 0
-    while have < count:
-        lot = [player.play(number) for number in range(games, games + AT_ONCE)]
-        games += AT_ONCE
+    keys, games, total = np.empty(0, dtype=np.uint64), 0, 0
+    while total < count:
+        played = [player.play(number) for number in range(games, games + GAMES_PER_BATCH)]
+        games += GAMES_PER_BATCH
         part: dict[str, npt.NDArray[Any]] = {
-            name: np.array([value for game in lot for value in game[name]], dtype=types.get(name, np.int16))
+            name: np.array([value for game in played for value in game[name]], dtype=types.get(name, np.int16))
             for name in (*types, "ply")
         }
         own = keys_of(ruleset, part["state"].reshape(-1, kernel.STATE_SIZE))
         _, rows = np.unique(own, return_index=True)
         rows = np.sort(rows)
-        rows = rows[~np.isin(own[rows], keys)][: count - have]
+        rows = rows[~np.isin(own[rows], keys)][: count - total]
         keys = np.concatenate([keys, own[rows]])
         parts.append({name: column[rows] for name, column in part.items()})
-        have += len(rows)
-        sys.stderr.write(f"\r{have:,} of {count:,} positions, {games:,} games")
+        total += len(rows)
+        sys.stderr.write(f"\r{total:,} of {count:,} positions, {games:,} games")
     sys.stderr.write("\n")
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}, games
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(
-        prog="python -m bots.training.selfplay_data", description="Games of the champion to learn from."
+        prog="python -m bots.training.selfplay_data",
+        description="Make labelled positions by self-play of the champion.",
     )
-    parser.add_argument("--family", required=True, metavar="F")
-    parser.add_argument("--variant", metavar="V", help="a variant of the family (its first)")
-    parser.add_argument("--positions", required=True, type=int, metavar="N", help="how many")
-    parser.add_argument("--nodes", type=int, default=800, metavar="K", help="a move (800)")
-    parser.add_argument("--weights", default="", metavar="FILE", help="of the champion (the family's), or none")
+    parser.add_argument("--family", required=True, metavar="FAMILY", help="family of games")
+    parser.add_argument("--variant", metavar="NAME", help="variant of the family (default: its first)")
+    parser.add_argument("--positions", required=True, type=int, metavar="COUNT", help="positions to make")
+    parser.add_argument("--nodes", type=int, default=800, metavar="COUNT", help="nodes for each move (default 800)")
     parser.add_argument(
-        "--random-move-percent", type=int, default=8, metavar="P", help="moves of a hundred drawn by lot (8)"
+        "--weights", default="", metavar="FILE", help="weights of the champion, or none (default: the family's)"
     )
-    parser.add_argument("--seed", type=int, default=1, metavar="S")
-    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="a new folder")
-    given = parser.parse_args(argv)
-    ruleset = load(given.family).settle(given.variant)
+    parser.add_argument(
+        "--random-move-percent", type=int, default=8, metavar="PERCENT", help="share of random moves (default 8)"
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="SEED", help="same seed, same games (default 1)")
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder to create")
+    arguments = parser.parse_args(argv)
+    ruleset = load(arguments.family).settle(arguments.variant)
     try:
-        net = load_named_net(ruleset.rules, ruleset.config, given.weights)
-        given.out.mkdir(parents=True)
+        net = load_named_net(ruleset.rules, ruleset.config, arguments.weights)
+        arguments.out.mkdir(parents=True)
     except OSError as error:
         parser.error(str(error))
-    player = Player(ruleset, net, Habits(nodes=given.nodes, stray=given.stray, seed=given.seed))
-    columns, games = lessons(player, ruleset, given.positions)
-    np.savez_compressed(given.out / FILE, **columns)  # type: ignore[arg-type]
-    told = {name: getattr(given, name) for name in ("nodes", "weights", "stray", "seed")}
-    told["weights"] = Path(given.weights).name
-    family = {"family": given.family, "variant": ruleset.variant.name, "options": dict(ruleset.overrides)}
-    shards = [{"file": FILE, "positions": given.positions}]
-    kept = {"format": 1, **family, "bot": "champion", **told, "positions": given.positions, "games": games}
-    (given.out / SCHEMA).write_text(json.dumps({**kept, "shards": shards}, indent=1), encoding="utf-8")
+    player = ChampionSelfPlay(
+        ruleset,
+        net,
+        SelfPlaySettings(nodes=arguments.nodes, random_move_percent=arguments.random_move_percent, seed=arguments.seed),
+    )
+    columns, games = make_positions(player, ruleset, arguments.positions)
+    np.savez_compressed(arguments.out / FILE, **columns)  # type: ignore[arg-type]
+    settings = {"nodes": arguments.nodes, "weights": Path(arguments.weights).name}
+    settings |= {"stray": arguments.random_move_percent, "seed": arguments.seed}
+    family = {"family": arguments.family, "variant": ruleset.variant.name, "options": dict(ruleset.overrides)}
+    shards = [{"file": FILE, "positions": arguments.positions}]
+    kept = {"format": 1, **family, "bot": "champion", **settings, "positions": arguments.positions, "games": games}
+    (arguments.out / SCHEMA).write_text(json.dumps({**kept, "shards": shards}, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

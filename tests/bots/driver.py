@@ -22,7 +22,7 @@ COLD_S = 200.0
 
 def sample(module: str, *arguments: str) -> list[str]:
     """The command of a sample bot."""
-    return [sys.executable, "-m", f"bots.{module}", *arguments]
+    return [sys.executable, "-m", f"bots.samples.{module}", *arguments]
 
 
 class Driver:

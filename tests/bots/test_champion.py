@@ -68,11 +68,11 @@ def test_it_is_sure_when_it_finds_the_same_again() -> None:
     bot = Champion()
     choose(bot, Position.start(load("loa").settle()), 50)
     bot._last, bot._streak = -1, 0
-    shares = [bot.enough(Clock(Go(1000, 1000, 50, 50), 0)) for _ in range(6)]
+    shares = [bot.budget_share(Clock(Go(1000, 1000, 50, 50), 0)) for _ in range(6)]
     assert shares == sorted(shares, reverse=True)
     assert shares[0] == 1.0
     assert shares[-1] == 0.4
-    assert bot.enough(Clock(Go(movetime=1000), 0)) == 1.0, "time that is saved is lost"
+    assert bot.budget_share(Clock(Go(movetime=1000), 0)) == 1.0, "time that is saved is lost"
 
 
 def test_it_uses_its_clock_early_and_what_comes_back_with_every_move() -> None:
@@ -142,15 +142,15 @@ def test_threads_search_together_until_one_is_told_to_stop(family: str) -> None:
 
     def told_of(**said: int) -> None:
         told.append(said["nodes"])
-        if len(bot._helpers) == 2 and all(place.work[bot._search.NODES] > 0 for place in bot._helpers):
+        if len(bot._running_helpers) == 2 and all(place.work[bot._search.NODES] > 0 for place in bot._running_helpers):
             clock.stop()
 
     bot.info = told_of  # type: ignore[method-assign, assignment]
     assert bot.choose(position, clock) in position.moves
     assert threading.enumerate() == before
-    assert [int(place.work[bot._search.STOP]) for place in bot._places] == [1, 1]
+    assert [int(place.work[bot._search.STOP]) for place in bot._helper_states] == [1, 1]
     assert told[-1] <= sum(
-        int(search_state.work[bot._search.NODES]) for search_state in (bot._search_state, *bot._places)
+        int(search_state.work[bot._search.NODES]) for search_state in (bot._search_state, *bot._helper_states)
     )
 
 
@@ -158,7 +158,7 @@ def test_one_thread_searches_where_the_move_must_be_the_same_again() -> None:
     position = Position.start(load("abalone").settle())
     bot = many_threads(position)
     assert choose(bot, position, 500) == choose(Champion(), position, 500)
-    assert [int(place.work[bot._search.NODES]) for place in bot._places] == [0, 0]
+    assert [int(place.work[bot._search.NODES]) for place in bot._helper_states] == [0, 0]
 
 
 def test_it_searches_alone_where_no_more_threads_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,11 +204,11 @@ def test_who_stands_badly_at_the_leaves_still_sees_a_win_when_skimming(technique
 def settled(state: State, config: Config, alpha: int, beta: int, left: int) -> int:
     """What `settle` finds in Baroque chess, as a recursion."""
     s, kernel = search("champion", "baroque"), load("baroque").kernel
-    best = stand = int(s.quiet_eval(state, config, kernel.PIECE_VALUES))
+    best = stand = int(s.kernel_quiet_eval(state, config, kernel.PIECE_VALUES))
     if left == 0:
         return best
     moves, gains = np.zeros((2, kernel.MAX_MOVES), dtype=np.int64)
-    found = s.captures(state, config, kernel.PIECE_VALUES, moves, gains)
+    found = s.kernel_captures(state, config, kernel.PIECE_VALUES, moves, gains)
     for gain, move in sorted(
         zip(gains[:found].tolist(), moves[:found].tolist(), strict=True), key=lambda x: (-x[0], x[1])
     ):
@@ -231,7 +231,7 @@ def test_leaves_are_settled_by_what_takes_something() -> None:
         for alpha, beta in ((-9_000, 9_000), (-50, 51)):
             wanted = settled(position.state, config, alpha, beta, s.MAX_QUIESCENCE_PLIES)
             assert s.quiescence(search_state, config, 3, alpha, beta) == wanted
-            taken += wanted != s.quiet_eval(position.state, config, prices)
+            taken += wanted != s.kernel_quiet_eval(position.state, config, prices)
         position = position.play(rng.choice(position.moves))
     assert taken == 12
 

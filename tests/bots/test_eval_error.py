@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bots.search.net import empty_net
-from bots.training.eval_error import error_of, measured, searched, tempo_of
+from bots.training.eval_error import eval_margin, measure, search_scores, tempo_bonus
 from referee.rules import load
 from referee.rules.position import Position
 
@@ -30,9 +30,9 @@ def test_tempo_is_what_odd_depths_find_more_and_error_what_two_plies_change() ->
     middle = np.array([-100, 0, 50, 200])
     errors = np.array([10, 20, -30, 40])
     scores = np.stack([middle, middle + errors + 30, middle + errors - 30, middle + errors + 30], axis=1)
-    assert tempo_of(scores) == 30
-    assert error_of(scores) == pytest.approx(np.quantile(np.abs(errors - 30), 0.7), abs=1)
-    assert tempo_of(scores[:0]) == error_of(scores[:0]) == 0
+    assert tempo_bonus(scores) == 30
+    assert eval_margin(scores) == pytest.approx(np.quantile(np.abs(errors - 30), 0.7), abs=1)
+    assert tempo_bonus(scores[:0]) == eval_margin(scores[:0]) == 0
 
 
 def test_a_search_of_one_ply_is_the_best_of_the_static_scores_behind_it() -> None:
@@ -43,7 +43,7 @@ def test_a_search_of_one_ply_is_the_best_of_the_static_scores_behind_it() -> Non
         next_ones = [position.play(move) for move in position.moves]
         if any(one.outcome for one in next_ones):
             continue
-        (scores,) = searched(RULESET, empty_net(None), position.state[None]).tolist() or [None]
+        (scores,) = search_scores(RULESET, empty_net(None), position.state[None]).tolist() or [None]
         if scores is None:  # decided further on
             continue
         assert scores[0] == evaluate(position.state, config)
@@ -54,4 +54,4 @@ def test_what_is_over_says_nothing() -> None:
     ruleset = load("tablut").settle()
     captured = Position.start(ruleset, "3ttt3/4t4/4T4/t3T3t/ttTT1TTtt/t3T3t/4T4/4t4/3ttt3 a 0 0")
     assert captured.outcome is not None
-    assert measured(ruleset, empty_net(None), captured.state[None]) == (0, 0)
+    assert measure(ruleset, empty_net(None), captured.state[None]) == (0, 0)

@@ -20,9 +20,10 @@ from bots.search.net import (
     piece_value_net,
 )
 from bots.training.__main__ import main as train
-from bots.training.champion_tunable import Priced
-from bots.training.piece_value_fit import at_rest, counts_of, learn, tactics_of, told
-from bots.training.positions import chance
+from bots.training.champion_tunable import TunableChampion
+from bots.training.piece_value_fit import piece_counts, quiet_positions, tactics_of, td_lambda_targets
+from bots.training.piece_value_fit import train as train_values
+from bots.training.positions import logistic
 from bots.training.selfplay_data import main as make
 from referee.rules import load
 from referee.rules.position import Position
@@ -35,17 +36,17 @@ COUNT = 15
 def test_planted_prices_are_learned_and_what_is_never_seen_keeps_its_guess() -> None:
     rng, planted = np.random.default_rng(1), np.array([0.1, 0.6, -0.3, 0], dtype=np.float32)
     counts = rng.integers(-3, 4, (4_000, 4)).astype(np.float32) * np.array([1, 1, 1, 0], dtype=np.float32)
-    found = learn(counts, chance(counts @ planted), np.array([0.5, 0, 0, 0.7], dtype=np.float32))
+    found = train_values(counts, logistic(counts @ planted), np.array([0.5, 0, 0, 0.7], dtype=np.float32))
     assert found == pytest.approx([0.1, 0.6, -0.3, 0.7], abs=0.01)
 
 
 def test_what_comes_later_is_told_to_the_side_that_moves() -> None:
     game, second = np.array([1, 1, 1, 2]), np.array([False, True, False, True])
     result, score = np.array([1, 0, 1, 0.5]), np.array([0.5, 0.3, 0.6, 0.2])
-    assert told(game, result, score, second, 0) == pytest.approx(score)
-    assert told(game, result, score, second, 1) == pytest.approx(result)
+    assert td_lambda_targets(game, result, score, second, 0) == pytest.approx(score)
+    assert td_lambda_targets(game, result, score, second, 1) == pytest.approx(result)
     # for the first side the scores are 0.5, 0.7, 0.6 and then it wins
-    assert told(game, result, score, second, 0.5) == pytest.approx([0.625, 0.25, 0.8, 0.35])
+    assert td_lambda_targets(game, result, score, second, 0.5) == pytest.approx([0.625, 0.25, 0.8, 0.35])
 
 
 def test_the_search_adds_learned_prices_up() -> None:
@@ -56,7 +57,7 @@ def test_the_search_adds_learned_prices_up() -> None:
     for _ in range(40):
         position = position.play(position.moves[rng.integers(len(position.moves))])
         search_state.states[0] = position.state
-        counts = counts_of(RULESET, position.state[np.newaxis])[0].astype(np.int64)
+        counts = piece_counts(RULESET, position.state[np.newaxis])[0].astype(np.int64)
         assert s.quiet_eval(search_state, s.ZERO, RULESET.config) == int(counts @ prices)
 
 
@@ -70,7 +71,7 @@ def test_the_search_adds_learned_prices_up() -> None:
     ],
 )
 def test_a_position_rests_when_neither_side_takes_anything(text: str, rests: bool) -> None:
-    assert at_rest(RULESET, RULESET.read(text)[np.newaxis]).tolist() == [rests]
+    assert quiet_positions(RULESET, RULESET.read(text)[np.newaxis]).tolist() == [rests]
 
 
 def test_by_command_from_nothing(tmp_path: Path) -> None:
@@ -102,8 +103,8 @@ def test_without_learned_prices_the_guesses_of_the_kernel_stand() -> None:
 
 
 def test_families_without_tactics_are_refused() -> None:
-    with pytest.raises(ValueError, match="tells of no tactics"):
-        at_rest(load("abalone").settle(), np.zeros((1, 1)))
+    with pytest.raises(ValueError, match="has no tactics"):
+        quiet_positions(load("abalone").settle(), np.zeros((1, 1)))
 
 
 def tuned(means: dict[str, float]) -> str:
@@ -127,7 +128,7 @@ def test_what_games_have_found_becomes_weights(tmp_path: Path) -> None:
 def test_what_games_have_found_is_to_be_whole_and_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, out = tmp_path / "result.json", tmp_path / "baroque.npz"
     file.write_text(tuned({"Price0": 60, "Price1": 450}), encoding="utf-8")
-    for more, problem in (([], "says nothing of Price2"), (["--family", "baroque"], "take DATA and --family out")):
+    for more, problem in (([], "has no parameter Price2"), (["--family", "baroque"], "cannot be combined")):
         with pytest.raises(SystemExit):
             train(["--tuned", str(file), "--out", str(out), *more])
         assert problem in capsys.readouterr().err
@@ -135,7 +136,7 @@ def test_what_games_have_found_is_to_be_whole_and_alone(tmp_path: Path, capsys: 
 
 
 def test_the_bot_that_is_tuned_goes_by_the_prices_it_is_told() -> None:
-    bot, kernel = Priced(), tactics_of(RULESET)
+    bot, kernel = TunableChampion(), tactics_of(RULESET)
     bot._values |= {"Price0": "77", "Price6": "24", "Price9": "5"}
     bot.warm_up(Position.start(RULESET))
     kept = load_net(RULESET.rules, RULESET.config).maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + COUNT].tolist()

@@ -11,7 +11,7 @@ from bots.samples.alphabeta import AlphaBeta
 from bots.samples.greedy import Greedy
 from bots.samples.mcts import MonteCarlo
 from bots.samples.random_mover import RandomMover
-from bots.samples.seeded_random import below, number
+from bots.samples.seeded_random import draw_below, draw_bits
 from bots.sdk import Bot, Clock, families
 from protocol.messages import Go
 from referee.game.spec import Adjudication, BotLimits, BotSpec, GameSpec, PlannedGame, TimeControl
@@ -54,7 +54,7 @@ def opening(family: str, seed: int, plies: int) -> Position:
     for attempt in itertools.count(seed * 1000):
         position = Position.start(load(family).settle())
         while position.moves and len(line_of(position)) < plies:
-            position = position.play(position.moves[below(position, attempt, len(position.moves))])
+            position = position.play(position.moves[draw_below(position, attempt, len(position.moves))])
         if position.moves:
             return position
     raise AssertionError
@@ -230,7 +230,7 @@ def test_a_repetition_is_seen_coming() -> None:
 def test_numbers_drawn_depend_on_the_line_alone(family: str) -> None:
     position = opening(family, 5, 4)
     again = Position.start(position.ruleset).play_all(line_of(position))
-    assert number(position, 7) == number(again, 7)
-    assert number(position, 8) != number(again, 7)
-    assert number(Position.start(position.ruleset, str(position)), 7) != number(position, 7)
+    assert draw_bits(position, 7) == draw_bits(again, 7)
+    assert draw_bits(position, 8) != draw_bits(again, 7)
+    assert draw_bits(Position.start(position.ruleset, str(position)), 7) != draw_bits(position, 7)
     assert other(position.side) != position.side

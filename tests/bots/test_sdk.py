@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bots.sdk import families
-from bots.sdk.game_state import Table, declarations
+from bots.sdk.game_state import GameState, declarations
 from protocol.negotiation import Agreement
 from protocol.options import OptionDecl, parse_option
 from referee import rules
@@ -112,15 +112,12 @@ def test_a_mistake_in_the_bot_is_not_hidden(mood: str, said: str) -> None:
 
 
 def test_ugi_is_answered_before_anything_heavy_is_imported() -> None:
-    script = (
-        "import sys, bots.sdk, bots.samples.random_mover, bots.samples.alphabeta; "
-        "print(*{'numpy', 'numba'} & set(sys.modules))"
-    )
+    imports = "import sys, bots.sdk, bots.samples.random_mover, bots.samples.alphabeta"
+    script = f"{imports}; print(*{{'numpy', 'numba'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
     assert not done.stdout.split()
-    script = (
-        "import sys; from bots.sdk.game_state import Table; Table('loa').declarations(); print('numba' in sys.modules)"
-    )
+    imports = "import sys; from bots.sdk.game_state import GameState"
+    script = f"{imports}; GameState('loa').declarations(); print('numba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.split() == ["False"]
 
@@ -148,7 +145,7 @@ def test_every_line_of_any_length_is_read() -> None:
 
 @pytest.mark.parametrize("family", families())
 def test_only_what_is_new_is_played(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = Table(family)
+    table = GameState(family)
     line: list[str] = []
     position = table.start()
     while len(line) < 6:
@@ -173,8 +170,8 @@ def test_only_what_is_new_is_played(family: str, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("family", families())
 def test_every_option_announced_can_be_set(family: str) -> None:
-    for option in Table(family).declarations():
-        table = Table(family)
+    for option in GameState(family).declarations():
+        table = GameState(family)
         for value in option.values or {"spin": (str(option.default),), "check": ("true", "false")}.get(option.type, ()):
             table.set_option(option.name, value)
             table.start()
@@ -182,7 +179,7 @@ def test_every_option_announced_can_be_set(family: str) -> None:
 
 @pytest.mark.parametrize("family", families())
 def test_every_variant_starts_where_the_rules_say(family: str) -> None:
-    table = Table(family)
+    table = GameState(family)
     for variant in table.rules.variants:
         table.set_option("Variant", variant.name)
         ruleset = table.rules.settle(variant.name)
@@ -219,7 +216,7 @@ def test_declarations_any_rules_of_a_family_are_negotiated_and_played(family: st
     for ruleset in rulesets(family):
         plan = negotiate_options(options, playable, ruleset)
         assert isinstance(plan, Agreement), plan
-        table = Table(family)
+        table = GameState(family)
         for setting in plan.setoptions:
             table.set_option(setting.name, setting.value or "")
         assert table.ruleset.values == ruleset.values
@@ -231,7 +228,7 @@ def test_declarations_default_stands_only_where_the_families_agree() -> None:
     assert found["Rule.no_moves"] == OptionDecl("Rule.no_moves", "combo", None, values=("loss", "draw", "pass"))
     assert found["Rule.repetition"].default == "3"
     assert found["Rule.simultaneous"].default == "draw"
-    assert declarations(("loa",)) == Table("loa").declarations()
+    assert declarations(("loa",)) == GameState("loa").declarations()
 
 
 def test_a_bot_of_all_families_ignores_rules_of_another_but_not_unknown_ones() -> None:
@@ -245,7 +242,7 @@ def test_a_bot_of_all_families_ignores_rules_of_another_but_not_unknown_ones() -
 
 
 def test_a_variant_brings_its_own_rules() -> None:
-    table = Table("loa")
+    table = GameState("loa")
     table.set_option("Rule.simultaneous", "mover")
     assert table.ruleset.values["simultaneous"] == "mover"
     table.set_option("Variant", "scrambled-eggs")

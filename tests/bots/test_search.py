@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bots.sdk import families
-from bots.sdk.game_state import Table
+from bots.sdk.game_state import GameState
 from bots.search import earlier_keys, search
 from bots.search.repetition import digest, repetition_count
 from referee.rules import load
@@ -52,7 +52,7 @@ def test_recurrence_counts_and_measures() -> None:
 
 @pytest.mark.parametrize("family", families())
 def test_digests_tell_positions_apart_as_their_keys_do(family: str) -> None:
-    position = Table(family).start()
+    position = GameState(family).start()
     found = search("alphabeta", family)
     keys: dict[int, bytes] = {}
     for move in position.moves:

@@ -50,10 +50,10 @@ def test_tasks_are_answered_line_by_line(monkeypatch: pytest.MonkeyPatch, capsys
 
 def test_random_plies_leave_the_game_open() -> None:
     ruleset = load("pijersi").settle()
-    lines = [selfplay._opened(ruleset, 2, str(seed)) for seed in range(12)]
+    lines = [selfplay._random_opening(ruleset, 2, str(seed)) for seed in range(12)]
     assert len({tuple(line) for line in lines}) > 8
     for line in lines:
         end = Position.start(ruleset).play_all(line)
         assert end.outcome is None
         assert not any((after := end.play(move).outcome) and after.winner == end.side for move in end.moves)
-    assert selfplay._opened(ruleset, 0, "x") == []
+    assert selfplay._random_opening(ruleset, 0, "x") == []

@@ -22,8 +22,8 @@ from bots.search.net import (
     load_net,
 )
 from bots.training.__main__ import main
-from bots.training.net_fit import fit, images, present
-from bots.training.positions import Sample, judged, meaning
+from bots.training.net_fit import active_features, feature_images, fit_net
+from bots.training.positions import TrainingPositions, fit_scale, static_scores
 from referee.rules import load
 from referee.rules.loa.state import FIRST, SECOND
 from referee.rules.position import Position
@@ -38,7 +38,7 @@ ROUNDED = 4
 """Static scores round towards one corner of the board: by so many hundredths two images may differ."""
 
 
-def sample() -> Sample:
+def sample() -> TrainingPositions:
     """Positions of random games; whoever has more pieces on the edge wins, whatever they are to the eye."""
     rng = np.random.default_rng(1)
     states, results, games = [], [], []
@@ -53,13 +53,13 @@ def sample() -> Sample:
             games.append(game)
     columns = np.array(results, dtype=np.int8)
     known = np.array(states)
-    return Sample(
-        known, columns.astype(np.int32) * 100, columns, np.array(games, dtype=np.int64), judged(RULESET, known)
+    return TrainingPositions(
+        known, columns.astype(np.int32) * 100, columns, np.array(games, dtype=np.int64), static_scores(RULESET, known)
     )
 
 
 def test_it_learns_what_was_planted_and_the_search_agrees() -> None:
-    found = fit(RULESET, sample(), trust=0.5, epochs=150, share=0.2, seed=1)
+    found = fit_net(RULESET, sample(), result_weight=0.5, epochs=150, validation_split=0.2, seed=1)
     assert found.after < 0.8 * found.before
     features = RULESET.rules.features
     assert features is not None
@@ -67,7 +67,7 @@ def test_it_learns_what_was_planted_and_the_search_agrees() -> None:
     for state in sample().state[:40]:
         sums = np.zeros(net.rows.shape[1], dtype=np.int32)
         s.refresh_accumulator(sums, net.rows, net.maps, state)
-        here = present(features, state[None])[0]
+        here = active_features(features, state[None])[0]
         assert (sums == found.weights[BIAS] + found.weights[HEAD + 2 :][here].sum(axis=0)).all()
 
 
@@ -80,7 +80,7 @@ def test_folders_without_positions_are_refused(tmp_path: Path, capsys: pytest.Ca
 def seen_as(features: Features, state: State, image: tuple[npt.NDArray[np.int64], int]) -> State:
     """The state that looks as this one does in an image, where a state is what it shows."""
     order, changes = image
-    shown = present(features, state[None])[0][order]
+    shown = active_features(features, state[None])[0][order]
     found = state.copy()
     for element, plane, cells in features.boards:
         bits = [bit for bit, cell in enumerate(cells) if cell >= 0 and shown[plane * features.cells + cell]]
@@ -98,7 +98,7 @@ def test_an_image_is_worth_the_same_and_has_as_many_moves(family: str, count: in
     ruleset, rng = load(family).settle(), np.random.default_rng(1)
     features, kernel = ruleset.rules.features, ruleset.rules.kernel
     assert features is not None
-    found = images(features, ruleset)
+    found = feature_images(features, ruleset)
     assert len(found) == count
     moves, position = np.zeros(kernel.MAX_MOVES, dtype=np.int64), Position.start(ruleset)
     for _ in range(12):
@@ -115,8 +115,8 @@ def test_which_side_wins_more_is_told_from_what_a_score_means() -> None:
     score, sides = rng.normal(0, 200, 20_000).astype(np.float32), np.sign(rng.normal(0, 1, 20_000)).astype(np.float32)
     chances = 1 / (1 + np.exp(-(score + 150 * sides) / 300))
     result = (rng.random(20_000) < chances).astype(np.float32)
-    assert meaning(score, result, sides) == pytest.approx((300, 150), rel=0.05)
-    assert meaning(score * np.float32(2), result, None)[0] > 600
+    assert fit_scale(score, result, sides) == pytest.approx((300, 150), rel=0.05)
+    assert fit_scale(score * np.float32(2), result, None)[0] > 600
 
 
 def test_techniques_go_without_a_net(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,7 +153,7 @@ def test_what_lies_around_the_king_is_summed_up_as_it_is_told() -> None:
         search_state.states[ply] = state
         if ply:
             s.update_accumulator(search_state, ply)
-        here = present(features, state[None])[0]
+        here = active_features(features, state[None])[0]
         assert (search_state.accumulators[ply] == weights[BIAS] + weights[FIRST_ROW:][here].sum(axis=0)).all()
         kings.add(int(state[KING]))
     assert len(kings) > 1
@@ -163,21 +163,21 @@ def test_an_image_turns_what_lies_around_the_king() -> None:
     ruleset = load("tablut").settle()
     features = ruleset.rules.features
     assert features is not None
-    found = images(features, ruleset)
+    found = feature_images(features, ruleset)
     assert len(found) == 8
     for state in random_states(ruleset, 30)[::10]:
         for order, _ in found:
-            shown, image = present(features, state[None])[0][order], state.copy()
+            shown, image = active_features(features, state[None])[0][order], state.copy()
             planes = shown[: 3 * CELLS].reshape(3, SIZE, SIZE)
             for rank in range(SIZE):
                 image[[rank, LINES + rank]] = planes[:2, :, rank] @ (1 << np.arange(SIZE))
             image[KING] = int(np.flatnonzero(planes[2].ravel())[0])
-            assert (present(features, image[None])[0] == shown).all()
+            assert (active_features(features, image[None])[0] == shown).all()
 
 
 def test_static_scores_may_mean_what_those_of_searches_do() -> None:
     plain = sample()
     known = replace(plain, score=np.where(plain.result > 0, 60, -60).astype(np.int32))
-    one = fit(RULESET, known, trust=0.2, epochs=1, share=0.2, seed=1)
-    other = fit(RULESET, known, trust=0.2, epochs=1, share=0.2, seed=1, by_score=True)
+    one = fit_net(RULESET, known, result_weight=0.2, epochs=1, validation_split=0.2, seed=1)
+    other = fit_net(RULESET, known, result_weight=0.2, epochs=1, validation_split=0.2, seed=1, by_score=True)
     assert other.scale < one.scale

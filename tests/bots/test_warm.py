@@ -11,7 +11,7 @@ from bots.samples.greedy import Greedy
 from bots.samples.mcts import MonteCarlo
 from bots.sdk import Bot
 from bots.sdk.clock import Clock
-from bots.sdk.game_state import Table
+from bots.sdk.game_state import GameState
 from protocol.messages import Go
 
 
@@ -25,7 +25,7 @@ def signatures() -> dict[tuple[str, str], int]:
 
 @pytest.mark.parametrize("kind", [AlphaBeta, MonteCarlo, Greedy])
 def test_nothing_is_left_to_compile_when_a_bot_is_ready(kind: type[Bot]) -> None:
-    bot, table = kind(), Table("loa")
+    bot, table = kind(), GameState("loa")
     bot.warm_up(table.start())
     before = signatures()
     position = table.start()

@@ -146,7 +146,7 @@ def test_sample_bots_have_no_fault(
     monkeypatch.setattr(ugicheck, "LATENESS_TOLERANCE_MS", 10_000)
     for name, value in INTERPRETED.items():
         monkeypatch.setenv(name, value)
-    command = f"{sys.executable} -m bots.{bot} --family loa"
+    command = f"{sys.executable} -m bots.samples.{bot} --family loa"
     code = main([command, "--family", "loa", "--legal", legal_moves(), "--patience", str(LONG_S)])
     said = capsys.readouterr().out
     assert code == 0, said

@@ -13,7 +13,7 @@ import referee.rules
 from arena.__main__ import main
 from arena.pages.filters import meaning
 from arena.tournaments.eligibility import check_eligibility
-from bots.sdk.game_state import Table
+from bots.sdk.game_state import GameState
 from protocol.capabilities import Capabilities
 from protocol.errors import BadOption
 from referee.game.record import read_record
@@ -152,7 +152,7 @@ def test_toy_game_ends_by_its_own_rules_and_is_read_again():
 
 
 def test_sample_bots_take_part_in_the_phase_of_the_toy():
-    table = Table(FAMILY)
+    table = GameState(FAMILY)
     assert "GiftPhase" in [option.name for option in table.declarations()]
     table.set_option("GiftPhase", "true")
     assert str(table.follow(None, [])) == "bbb/3/www w gift"

@@ -123,7 +123,7 @@ def test_a_lot_whose_worker_is_lost_is_played_again(
 ) -> None:
     whole = (played / GAMES).read_text()
     lines = {json.loads(line)["key"]: line + "\n" for line in whole.splitlines()}
-    monkeypatch.setattr(running, "play_lot", lambda task: lines[json.loads(task)["key"]])
+    monkeypatch.setattr(running, "play_batch", lambda task: lines[json.loads(task)["key"]])
     unsteady = Unsteady(WorkerLostError, CancelledError, WorkerLostError, CancelledError, CancelledError)
     run(read_plan(PLAN), tmp_path / "run", unsteady, lambda: 2)
     assert (tmp_path / "run" / GAMES).read_text() == whole

@@ -18,9 +18,9 @@ import pytest
 from bots.bridges import tablut_client, tablut_wire
 from bots.bridges.bologna import Bridge
 from bots.bridges.failure import BridgeError, BridgeExit
-from bots.bridges.tablut_client import Client, command_line, listen
-from bots.bridges.tablut_wire import Frames, packed, read_move, read_name, state
-from bots.bridges.workplace import workplace
+from bots.bridges.tablut_client import TablutClient, command_line, listen
+from bots.bridges.tablut_wire import Frames, pack_frame, read_move, read_name, state_frame
+from bots.bridges.writable_folder import writable_folder
 from bots.sdk.clock import Clock
 from protocol.messages import Go, IsReady, SetPosition, Ugi, UgiResult
 from referee.bot.argument import read_bot
@@ -65,7 +65,7 @@ class Desk:
     def send(self, *messages: object) -> None:
         self.said += map(str, messages)
 
-    def complain(self, problem: object) -> None:
+    def report_error(self, problem: object) -> None:
         self.said.append(f"error {problem}")
 
     def begin(self, clock: Clock) -> None:
@@ -127,7 +127,7 @@ def test_a_client_plays_whatever_its_habits(
         assert set(bridge.clients) == {"WHITE"}
         assert bridge.clients["WHITE"].name == "my name"
         bridge.handle(UgiResult("p1win", "king-escaped"))
-        monkeypatch.setattr(tablut_client, "FAREWELL_S", 0.2 if "stays" in habits else 60.0)
+        monkeypatch.setattr(tablut_client, "CLOSE_TIMEOUT_S", 0.2 if "stays" in habits else 60.0)
         bridge.clients["WHITE"].close()
         assert (bridge.clients["WHITE"]._process.returncode == -signal.SIGKILL) == ("stays" in habits)
     log = capfd.readouterr().err
@@ -139,7 +139,7 @@ def test_a_client_plays_whatever_its_habits(
 def test_a_client_that_plays_black_sees_every_board(ports: None, capfd: pytest.CaptureFixture[str]) -> None:
     with bridged() as bridge:
         assert Position.start(ASHTON).play("e4f4").play(asked(bridge, "e4f4")).outcome is None
-        assert [str(position).split()[1] for position in bridge.shown] == ["d", "a", "d"]
+        assert [str(position).split()[1] for position in bridge.sent] == ["d", "a", "d"]
         bridge.handle(UgiResult("draw", "repetition"))
         bridge.clients["BLACK"].close()
     assert "BLACK heard DRAW" in capfd.readouterr().err
@@ -188,7 +188,7 @@ def test_an_illegal_move_is_the_referees_to_judge() -> None:
 
 def test_a_client_that_cannot_be_started(ports: None) -> None:
     with pytest.raises(BridgeError, match="cannot start the client '/no/such/client'") as error:
-        Client(["/no/such/client"], "WHITE", 3)
+        TablutClient(["/no/such/client"], "WHITE", 3)
     assert error.value.code is BridgeExit.MISSING
 
 
@@ -218,7 +218,7 @@ def test_a_second_game_is_refused_while_one_is_played(ports: None) -> None:
             listen("WHITE")
         assert refused.value.code is BridgeExit.UNREACHABLE
         with pytest.raises(BridgeError, match="is taken"):
-            Client(["true"], "WHITE", 3)
+            TablutClient(["true"], "WHITE", 3)
     listen("WHITE").close()
 
 
@@ -227,14 +227,14 @@ def test_a_second_game_is_refused_while_one_is_played(ports: None) -> None:
 
 def test_boards_as_the_server_shows_them() -> None:
     start = Position.start(ASHTON)
-    frame = state(start)
+    frame = state_frame(start)
     data = json.loads(frame[4:])
     assert struct.unpack(">i", frame[:4]) == (len(frame) - 4,)
     assert data["turn"] == "WHITE"
     assert data["board"][4] == [*["BLACK"] * 2, *["WHITE"] * 2, "KING", *["WHITE"] * 2, *["BLACK"] * 2]
     assert data["board"][0][3:6] == ["BLACK"] * 3
     after = start.play("e4f4").play("d1d4").play("e5e4")
-    data = json.loads(state(after, "DRAW")[4:])
+    data = json.loads(state_frame(after, "DRAW")[4:])
     assert data["turn"] == "DRAW"
     assert (data["board"][4][4], data["board"][3][3:6]) == ("THRONE", ["BLACK", "KING", "WHITE"])
 
@@ -266,7 +266,7 @@ def test_bad_moves(payload: bytes) -> None:
 
 
 def test_frames_come_in_any_pieces() -> None:
-    whole = packed("one") + packed({"two": 2})
+    whole = pack_frame("one") + pack_frame({"two": 2})
     frames, found = Frames(), []
     for place in range(len(whole)):
         found += frames.feed(whole[place : place + 1])
@@ -297,11 +297,11 @@ def test_a_workplace_mirrors_a_folder_that_cannot_be_written_to(
     (tmp_path / "logs" / "old.txt").write_text("old", encoding="utf-8")
     (tmp_path / "client.jar").write_text("jar", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    with workplace() as found:
+    with writable_folder() as found:
         assert found is None, "the present folder will do"
     access = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and access(path, mode))
-    with workplace() as found:
+    with writable_folder() as found:
         assert found
         here = Path(found)
         assert (here / "client.jar").read_text(encoding="utf-8") == "jar"
@@ -309,8 +309,8 @@ def test_a_workplace_mirrors_a_folder_that_cannot_be_written_to(
         assert sorted(os.listdir(here / "logs")) == ["new.txt", "old.txt"]
     assert not here.exists()
     assert os.listdir(tmp_path / "logs") == ["old.txt"]
-    monkeypatch.setattr("bots.bridges.workplace.MOST", 0)
-    with workplace() as found:
+    monkeypatch.setattr("bots.bridges.writable_folder.MAX_LINKS", 0)
+    with writable_folder() as found:
         assert found
         assert all(Path(entry.path).is_symlink() for entry in os.scandir(found))
 

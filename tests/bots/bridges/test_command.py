@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from bots.bridges import command
-from bots.bridges.command import Command
+from bots.bridges.command import ProgramBot
 from bots.bridges.failure import BridgeError, BridgeExit
 from bots.sdk.clock import Clock
 from protocol.messages import Go
@@ -22,7 +22,7 @@ START = Position.start(load("loa").settle())
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """However long a busy machine takes to end a program, its exit code is its own."""
-    monkeypatch.setattr(command, "ENDING_S", 60.0)
+    monkeypatch.setattr(command, "EXIT_TIMEOUT_S", 60.0)
 
 
 def program(code: str) -> tuple[str, ...]:
@@ -44,7 +44,7 @@ def test_a_shell_line_that_does_not_read_plays() -> None:
 def ask(code: str, milliseconds: int = 60_000) -> BridgeError:
     """What is wrong with a program."""
     with pytest.raises(BridgeError) as error:
-        Command([sys.executable, "-S", "-E", "-c", code]).choose(START, Clock(Go(movetime=milliseconds), 0))
+        ProgramBot([sys.executable, "-S", "-E", "-c", code]).choose(START, Clock(Go(movetime=milliseconds), 0))
     return error.value
 
 
@@ -73,7 +73,7 @@ def test_a_program_that_is_late_is_named() -> None:
 def test_a_program_may_use_all_its_clock_and_the_referee_says_what_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "GRACE_MS", 60_000.0)
     slow = "import time; time.sleep(0.3); print('b1b3')"
-    choose = Command([sys.executable, "-S", "-E", "-c", slow]).choose
+    choose = ProgramBot([sys.executable, "-S", "-E", "-c", slow]).choose
     assert choose(START, Clock(Go(movetime=50), 0)) == START.read("b1b3")
     assert choose(START, Clock(Go(p1time=3000, p2time=3000), 0)) == START.read("b1b3")
 

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import pytest
 
-from bots.bridges.baroque_course import CODES, State, board_of, parse
+from bots.bridges.baroque_course import CODES, CourseState, board_of, parse
 from bots.bridges.failure import BridgeError, BridgeExit
 from bots.bridges.python_agent import build, main
 from bots.sdk.clock import Clock
@@ -139,7 +139,7 @@ def test_illegal_choices_of_the_course_can_be_filtered_too() -> None:
 
 def test_boards_of_the_course() -> None:
     start = Position.start(load("baroque").settle())
-    assert board_of(start) == State().board
+    assert board_of(start) == CourseState().board
     assert board_of(start)[0] == [CODES[letter] for letter in "cliwkilf"]
     board = parse("\n".join(["- - - - - - - -"] * 7 + ["- - - - K - - f"]))
-    assert str(State(board, 0)).endswith("- - - - K - - f\nBLACK's move\n")
+    assert str(CourseState(board, 0)).endswith("- - - - K - - f\nBLACK's move\n")

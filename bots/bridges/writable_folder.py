@@ -1,6 +1,6 @@
-"""A folder for a program that writes where it runs, which in a sandbox it may not.
+"""A folder for a program that writes into its working folder, which a sandbox does not allow.
 
-The folder is new and the program's own; everything that lies in the present one is there as a link.
+The folder is new; it links to the files of the present working folder.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 
-MOST = 4096
-"""How many files are linked one by one; beyond that folders are linked whole, and cannot be written to."""
+MAX_LINKS = 4096
+"""Files linked one by one; beyond that, whole folders are linked, which cannot be written to."""
 
 
 @contextlib.contextmanager
-def workplace() -> Iterator[str | None]:
-    """A folder to run a program in, gone at the end; None where the present one will do, or none can be had."""
+def writable_folder() -> Iterator[str | None]:
+    """Yield a temporary working folder; None if the present one is writable or none can be created."""
     here = os.getcwd()
     if os.access(here, os.W_OK):
         yield None
@@ -35,7 +35,7 @@ def workplace() -> Iterator[str | None]:
 
 
 def _mirror(source: str, target: str) -> None:
-    """Folders as folders, so that there may be new files in each; files as links."""
+    """Create the folders of `source` in `target`, so that each is writable, and link the files."""
     waiting, count = [(source, target)], 0
     while waiting:
         source, target = waiting.pop(0)
@@ -43,7 +43,11 @@ def _mirror(source: str, target: str) -> None:
             for entry in entries:
                 count += 1
                 place = os.path.join(target, entry.name)
-                if entry.is_dir(follow_symlinks=False) and count < MOST and os.access(entry.path, os.R_OK | os.X_OK):
+                if (
+                    entry.is_dir(follow_symlinks=False)
+                    and count < MAX_LINKS
+                    and os.access(entry.path, os.R_OK | os.X_OK)
+                ):
                     os.mkdir(place)
                     waiting.append((entry.path, place))
                 else:
