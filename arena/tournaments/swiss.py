@@ -46,7 +46,7 @@ def lines(seeds: Sequence[Seed], played: Sequence[TournamentGame], games: int) -
     """Return the score of every seat after all planned rounds. A void game is half a point each, a walkover a whole
     one.
 
-    A withdrawn bot keeps the byes before its last match. Later byes cannot be distinguished from its absence: not counted.
+    A withdrawn bot keeps the byes before its last match; later ones are indistinguishable from its absence.
     """
     table = [SeatScore(seed.number) for seed in seeds]
     gone = {seed.number for seed in seeds if seed.is_withdrawn}

@@ -380,7 +380,7 @@ def test_the_command_from_import_to_replay(
         (["search"], 3, "no archive in"),
         (["import", "/no/such/file", "--family", "loa"], 3, "no such file"),
         (["import", __file__ + "c", "--family", "lao"], 2, "did you mean loa"),
-        (["import", "EMPTY", "--family", "loa"], 2, "no game in it"),
+        (["import", "EMPTY", "--family", "loa"], 2, "contains no game"),
         (["import", "EMPTY", "--family", "loa", "--format", "otn"], 2, "unknown format of loa 'otn'"),
         (["search", "--moves", "b1b3"], 2, "add --family F"),
     ],

@@ -122,9 +122,9 @@ def test_set_ups_that_do_not_exist_are_named_with_their_line() -> None:
 
 
 def test_too_few_openings_are_an_error() -> None:
-    with pytest.raises(BookError, match="widen --margin"):
+    with pytest.raises(BookError, match="raise --margin"):
         make_book(LOA, plies=1, count=40, seed=1, margin=1000, score_of=static)
-    with pytest.raises(BookError, match="take --plies"):
+    with pytest.raises(BookError, match="pass --plies"):
         make_book(LOA, plies=0, count=2, seed=1, margin=50, score_of=None)
 
 

@@ -13,7 +13,7 @@ import zstandard
 
 from arena.collections import dumps as module
 from arena.collections.dump import read
-from arena.collections.dumps import Dumps, Interrupted
+from arena.collections.dumps import DumpInterrupted, Dumps
 from arena.store import Store, fold
 from referee.record import read_record
 from tests.arena.field import Field, record_of
@@ -88,12 +88,12 @@ def test_cut_short_at_any_point_it_is_whole_the_next_time(
     months(field, 12)
     dumps = Dumps(tmp_path / "dumps")
     looks = iter([False] * 5 + [True])
-    with pytest.raises(Interrupted):
+    with pytest.raises(DumpInterrupted):
         dumps.update(field.store, must_stop=lambda: next(looks))
     assert content(dumps) == {}
-    monkeypatch.setattr(module, "PORTION", 5)
+    monkeypatch.setattr(module, "BATCH_SIZE", 5)
     looks = iter([False] * 7 + [True])
-    with pytest.raises(Interrupted):
+    with pytest.raises(DumpInterrupted):
         dumps.update(field.store, must_stop=lambda: next(looks))
     assert dumps.index().through == 5, "what was whole stays"
     whole = module.os.replace
