@@ -132,9 +132,9 @@ def step(total: int, cap: int, seeds: Sequence[Seed], played: Sequence[Tournamen
         room = min(room, (total - len(kept)) // 2)
     if total and len(kept) + 2 > total:
         return finish(played, f"{len(kept)} games played")
-    found = upcoming(cap, seeds, played, room)
-    if found or room <= 0:
-        return NextStep(tuple(wish.match for wish in found))
+    choices = upcoming(cap, seeds, played, room)
+    if choices or room <= 0:
+        return NextStep(tuple(wish.match for wish in choices))
     if not cap:  # too few bots now: more may enter
         return NextStep()
     return finish(played, f"all bots have played {cap} games")
@@ -143,10 +143,10 @@ def step(total: int, cap: int, seeds: Sequence[Seed], played: Sequence[Tournamen
 def upcoming(cap: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], count: int) -> list[LadderChoice]:
     """Return the next matches of a ladder, `count` at most; open games count as played."""
     ladder = _Ladder(seeds, played, cap)
-    found: list[LadderChoice] = []
-    while len(found) < count:
+    choices: list[LadderChoice] = []
+    while len(choices) < count:
         wish = ladder.choose()
         if wish is None:
             break
-        found.append(wish)
-    return found
+        choices.append(wish)
+    return choices

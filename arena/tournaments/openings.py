@@ -96,7 +96,7 @@ def _draw(source: str, count: int) -> tuple[Opening, ...]:
 
 def _bound(source: str) -> float:
     """Return the largest advantage allowed by `fair:BOUND`. Raises ValueError."""
-    found = re.fullmatch(r"fair:(0?\.\d{1,4})", source, re.ASCII)
-    if not found or not 0 < float(found[1]) <= 0.5:
+    match = re.fullmatch(r"fair:(0?\.\d{1,4})", source, re.ASCII)
+    if not match or not 0 < float(match[1]) <= 0.5:
         raise ValueError("write fair:BOUND, the share of points a side may be ahead, as in fair:0.05")
-    return float(found[1])
+    return float(match[1])

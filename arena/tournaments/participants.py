@@ -31,11 +31,11 @@ def seeds_of(store: Store, tournament: Tournament, entries: list[EntryLine]) -> 
         return [Seed(entry.seat, entry.withdrawn is not None) for entry in entries]
     strengths = store.ratings.strengths(tournament.pool, [entry.version_id for entry in entries])
     unknown = Rating()
-    found = []
+    seeds = []
     for entry in entries:
         rating = strengths.get(entry.version_id, unknown)
-        found.append(Seed(entry.seat, entry.withdrawn is not None, rating.mu, rating.sigma))
-    return found
+        seeds.append(Seed(entry.seat, entry.withdrawn is not None, rating.mu, rating.sigma))
+    return seeds
 
 
 def played(outlines: Sequence[Outline], entries: Sequence[EntryLine]) -> list[TournamentGame]:

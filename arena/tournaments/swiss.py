@@ -197,11 +197,11 @@ def _match(
                 continue
             cost = repeat * line.byes**2 + score * round(2 * (line.points - ranked[-1].points)) ** 2
             graph.add_edge(place, _BYE, weight=-cost - fold * (size - 1 - place))
-    found = max_weight_matching(graph, maxcardinality=True)
-    if 2 * len(found) != size + size % 2:
+    matching = max_weight_matching(graph, maxcardinality=True)
+    if 2 * len(matching) != size + size % 2:
         return None
     partner = [_BYE] * size
-    for one, two in found:
+    for one, two in matching:
         if one != _BYE:
             partner[one] = two
         if two != _BYE:
@@ -237,10 +237,10 @@ class TieBreaks:
 
 def tie_breaks(table: Sequence[SeatScore]) -> list[TieBreaks]:
     """Return the tie-breaks of every line. A bye counts as an opponent with the bot's own points (FIDE C.07, 16.4)."""
-    found = []
+    breaks = []
     for line in table:
         sums = [line.points if rival is None else table[rival].points for rival, _ in line.rivals]
         berger = sum(points * (line.points if rival is None else table[rival].points) for rival, points in line.rivals)
         total = sum(sums)
-        found.append(TieBreaks(total, total - min(sums, default=0.0), berger))
-    return found
+        breaks.append(TieBreaks(total, total - min(sums, default=0.0), berger))
+    return breaks

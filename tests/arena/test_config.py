@@ -85,7 +85,7 @@ def test_the_place_is_where_it_was_said(monkeypatch: pytest.MonkeyPatch) -> None
         read_settings()
 
 
-@pytest.mark.parametrize(("former", "name"), Settings.MEANT.items())
+@pytest.mark.parametrize(("former", "name"), Settings.SUGGESTED_KEYS.items())
 def test_a_former_name_is_refused_with_the_present_one(
     former: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
