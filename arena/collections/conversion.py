@@ -15,7 +15,7 @@ from referee.record import GameRecord
 from referee.rules.core import Kind
 from referee.rules.rules import GameFormat
 
-NUMBERS = ("number", "game", "gameid", "id", "no")
+NUMBER_TAGS = ("number", "game", "gameid", "id", "no")
 """Tags, in lower case, with a game's number in its own collection."""
 
 
@@ -30,7 +30,7 @@ def to_archived(found: CollectedGame, source: str, form: str) -> ArchivedGame:
     ruleset, game = found.ruleset, found.game
     first, second = players_of(game.tags, ruleset)
     position = ruleset.start if game.position is None else ruleset.write(ruleset.read(game.position))
-    number = named(game.tags, NUMBERS)
+    number = named(game.tags, NUMBER_TAGS)
     termination = ending_of(found)
     winner = None if termination.kind is Kind.VOID else found.winner
     return ArchivedGame(

@@ -15,7 +15,7 @@ from referee.ratings.trueskill import BETA
 
 PLAN_AFTER = PlanAfter.ALL_HANDED_OUT
 
-PATIENCE = 2
+MAX_WAIT_PAIRS_PER_BOT = 2
 """Pairs per active bot after which a waiting bot is paired first."""
 
 
@@ -88,10 +88,10 @@ class _Ladder:
         ready = [player for player in self.players.values() if not self.cap or player.games + 2 <= self.cap]
         if len(ready) < 2:
             return None
-        patience = PATIENCE * len(ready)
+        max_wait = MAX_WAIT_PAIRS_PER_BOT * len(ready)
         # The bot that has waited longest; at the start no bot has waited.
         starved = min(ready, key=lambda player: (player.last, player.games, player.number))
-        if self.pairs - starved.last >= patience:
+        if self.pairs - starved.last >= max_wait:
             others = [player for player in ready if player is not starved]
             rival = max(others, key=lambda player: (information(starved, player), -player.games, -player.number))
             waited = self.pairs - starved.last
