@@ -22,7 +22,7 @@ from arena.events.messages import (
     TournamentGameEnded,
 )
 from arena.store import ConflictError, LeaseLostError, StoreUnavailableError
-from arena.tournaments import SettingsError, StateError, seating, sequential
+from arena.tournaments import SettingsError, StateError, participants, sequential
 from referee.pool import WorkerLostError
 from referee.ratings.sprt import Sprt
 from referee.record import GameRecord
@@ -35,7 +35,7 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
     "gauntlet": {"games": 2, "entries": {"bots": ["cleo"], "all": True}},
     "swiss": {"rounds": 3},
     "knockout": {"knockout": {"tiebreak_pairs": 2, "third_place": True}},
-    "ladder": {"ladder": {"games": 40, "cap": 0}},
+    "ladder": {"ladder": {"games": 40, "max_games_per_bot": 0}},
     "race": {"race": {"games": 40}},
     "sprt": {"entries": {"bots": ["ada", "bob"]}, "sprt": {"games": 30}},
 }
@@ -78,7 +78,7 @@ def test_a_sequential_test_calls_off_what_is_played_when_it_is_decided(stage: St
     with pytest.raises(StateError, match="more games would change nothing: H1 after"):
         tournaments.extend(stage.store, number, amount=2)
     games = stage.store.queue.outline(number)
-    verdict = sequential.verdict(Sprt(0, 200), seating.played(games, stage.store.tournaments.entries(number)))
+    verdict = sequential.verdict(Sprt(0, 200), participants.played(games, stage.store.tournaments.entries(number)))
     assert verdict.state == "H1"
     assert Counter(game.state for game in games) == {
         "finished": 2 * verdict.pairs,
