@@ -107,4 +107,4 @@ def shortage(document: Document, field: ResolvedEntries) -> str:
         minimum = document.race.top + 1
     if len(field.entries) >= minimum:
         return ""
-    return f"too few bots: {len(field.entries)} may play, at least {minimum} must"
+    return f"too few bots: {len(field.entries)} may play, at least {minimum} are needed"

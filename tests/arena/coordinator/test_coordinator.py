@@ -581,7 +581,7 @@ def test_a_scheduled_tournament_nobody_can_play_is_cancelled_with_the_reason(sta
     stage.coordinator(Dice()).turn()
     found = stage.store.tournaments.page().items[0]
     assert found.state == "cancelled"
-    assert "1 bots may play" in found.problem
+    assert "1 may play, at least 2 are needed" in found.problem
     assert "nobody: no such bot" in found.problem
 
 
