@@ -100,7 +100,7 @@ class _Ladder:
             ((one, two) for place, one in enumerate(ready) for two in ready[place + 1 :]),
             key=lambda pair: (
                 information(*pair),
-                -len(self._meetings(*pair)),
+                -len(self._pairs_between(*pair)),
                 -(pair[0].games + pair[1].games),
                 -pair[0].number,
                 -pair[1].number,
@@ -108,13 +108,13 @@ class _Ladder:
         )
         return LadderChoice(self._meet(*best))
 
-    def _meetings(self, one: _Player, two: _Player) -> set[int]:
+    def _pairs_between(self, one: _Player, two: _Player) -> set[int]:
         return self.met.setdefault((min(one.number, two.number), max(one.number, two.number)), set())
 
     def _meet(self, one: _Player, two: _Player) -> PlannedMatch:
-        times = len(self._meetings(one, two))
+        times = len(self._pairs_between(one, two))
         self.pairs += 1
-        self._meetings(one, two).add(self.pairs)
+        self._pairs_between(one, two).add(self.pairs)
         self._expect(one.number, two.number, 2)
         for player in (one, two):
             player.games += 2

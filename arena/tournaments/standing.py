@@ -92,8 +92,8 @@ class StandingTable:
 
     def strengths_as_json(self) -> dict[str, Any]:
         """Return the strengths and the advantage of moving first as plain data."""
-        beside = self.sided.as_json()
-        return self.strengths.as_json() | {key: beside[key] for key in ("advantage", "advantage_interval")}
+        sided = self.sided.as_json()
+        return self.strengths.as_json() | {key: sided[key] for key in ("advantage", "advantage_interval")}
 
 
 def standing(store: Store, tournament_id: int, outlines: Sequence[Outline] | None = None) -> StandingTable:

@@ -178,7 +178,7 @@ def _match(
     score = 2 * colour * size * most * most
     spread = round(2 * (ranked[0].points - ranked[-1].points)) + 1
     repeat = 2 * score * size * spread * spread
-    met = [_meetings(line) for line in ranked]
+    met = [_matches_by_rival(line) for line in ranked]
     graph = Graph()
     graph.add_nodes_from(range(size))
     for one, two in edges:
@@ -209,7 +209,7 @@ def _match(
     return partner
 
 
-def _meetings(line: SeatScore) -> dict[int, int]:
+def _matches_by_rival(line: SeatScore) -> dict[int, int]:
     counts: dict[int, int] = {}
     for rival, _ in line.rivals:
         if rival is not None:
