@@ -42,7 +42,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, validate_default=False)
 
-    MEANT: ClassVar[Mapping[str, str]] = {
+    SUGGESTED_KEYS: ClassVar[Mapping[str, str]] = {
         "archive": "dumps",
         "archive_hour": "dump_hour_utc",
         "archive_licence": "dump_license",
@@ -414,7 +414,7 @@ def named_file(config: Path | None) -> Path | None:
 
 def _refuse_former_variables() -> None:
     """Raise ConfigError for an environment variable of a renamed setting: pydantic ignores unknown variables."""
-    for name, meant in Settings.MEANT.items():
+    for name, meant in Settings.SUGGESTED_KEYS.items():
         if f"{PREFIX}{name.upper()}" in os.environ:
             hint = did_you_mean([f"{PREFIX}{meant.upper()}"])
             raise ConfigError(f"{PREFIX}{name.upper()}: no such setting", hint=hint)

@@ -35,7 +35,7 @@ class Misfit:
 def misfits(error: ValidationError, model: type[BaseModel], *, forms: Mapping[str, str] | None = None) -> list[Misfit]:
     """Return all errors, one for each key. `forms` describes the patterns of texts.
 
-    A model may define `MEANT`: wrong keys that people write, and the right ones (`tc`: `time`).
+    The optional `SUGGESTED_KEYS` of a model maps unknown keys to known ones (`tc`: `time_control`).
     """
     found: dict[str, Misfit] = {}
     for one in error.errors(include_url=False)[:MAX_ERRORS]:
@@ -144,7 +144,7 @@ def _unknown(place: list[str], model: type[BaseModel]) -> Misfit:
     known, last, before = list(keys(model)), place[-1], ".".join(part for part in place[:-1] if not part.isdecimal())
     beside = [key.rpartition(".")[2] for key in known if key.rpartition(".")[0] == before]
     elsewhere = [key for key in known if key.rpartition(".")[2] == last]
-    meant: Mapping[str, str] = getattr(model, "MEANT", {})
+    meant: Mapping[str, str] = getattr(model, "SUGGESTED_KEYS", {})
     other = meant.get(f"{before}.{last}", meant.get(last))
     found = [other] if other else elsewhere or [f"{before}.{one}".lstrip(".") for one in near(last, beside)]
     hint = did_you_mean(found) or _choices("", beside)

@@ -84,7 +84,7 @@ def _archive(arguments: argparse.Namespace) -> int:
             problems = dumps.check()
         else:
             with closing(open_store(settings)) as store:
-                count = dumps.update(store, anew=arguments.anew)
+                count = dumps.update(store, rebuild=arguments.anew)
         index = dumps.index()
     except OSError as error:
         raise CommandError(f"{dumps.folder}: {error.strerror or error}", Exit.FAILED) from None

@@ -1,8 +1,10 @@
-"""Collections of games: reading them game by game, what an archived game is, how it is written out.
+"""Collections of imported games, opening books, and the monthly dumps of games played here.
 
-    collection    a text of many games as games, and a list of those that cannot be played
-    entry         one archived game: where it comes from, who played, how it ended
-    notation      one game in the notations of its family
+- `collection` reads a text of many games; `conversion` turns them into games of the archive and back
+- `notation`, `record_format`, `recorded`: one game in the notations of its family, or as a record
+- `following` adds games played here to the archive
+- `dumps` writes the monthly files, `dump` one of them
+- `book` makes opening books
 
-Where they are kept is `arena.store.archive.archive`. Refuses to know any family and any command line.
+`arena.store.archive.archive` stores the games.
 """

@@ -1,7 +1,6 @@
-"""Books of openings: different starts that a strong search finds level, the same ones for the same seed.
+"""Opening books: different starts that a search finds balanced, reproducible by seed.
 
-A book is a text that people can write as well: `referee.game.openings.file_openings` reads it. Refuses to know the
-search.
+A book is a text that people can edit: `referee.game.openings.file_openings` reads it. Callers pass the search.
 """
 
 from __future__ import annotations
@@ -13,20 +12,19 @@ from referee.game.openings import Opening, random_openings, setup_openings
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
 
-TRIES = 40
-"""How many candidates are looked at for one opening that is kept, at most."""
-ROOM = 200
-"""And how many more for a small book."""
+MAX_TRIES_PER_OPENING = 40
+"""Candidates tried per opening kept, at most."""
+EXTRA_TRIES = 200
+"""Further candidates, so that small books succeed too."""
 
 
 class BookError(ValueError):
-    """A book that cannot be made as asked; the message says what to change."""
+    """A book that cannot be made as requested; the message says what to change."""
 
 
 @dataclass(frozen=True, slots=True)
 class BookLine:
-    """One opening of a book and its score, in hundredths for the side to move (None: not searched). `evidence` is what
-    else speaks for it."""
+    """One opening of a book, its score in centipawns for the side to move (None: not searched), and other evidence."""
 
     opening: Opening
     score: int | None
@@ -34,13 +32,13 @@ class BookLine:
 
 
 def end_of(ruleset: Ruleset, opening: Opening) -> Position:
-    """The position an opening leads to."""
+    """Return the position after an opening."""
     settled = ruleset.rules.settle(opening.variant, {**ruleset.overrides, **dict(opening.options)})
     return Position.start(settled, opening.position).play_all(opening.moves)
 
 
 def candidates(ruleset: Ruleset, plies: int, seed: int, setups: str | None) -> Iterator[Opening]:
-    """Openings, until the game has no more. Raises ValueError where there are none at all."""
+    """Yield openings until the rules have no more. Raises ValueError if the rules have no opening at all."""
     taken, wanted, is_exhausted = 0, 32, False
     while not is_exhausted:
         if setups is not None:
@@ -55,7 +53,7 @@ def candidates(ruleset: Ruleset, plies: int, seed: int, setups: str | None) -> I
 
 
 def _prolonged(ruleset: Ruleset, opening: Opening, plies: int, seed: int) -> Opening:
-    """A set-up with some random moves played from it."""
+    """Play random moves from a setup."""
     if not plies or opening.position is not None:
         return opening
     settled = ruleset.rules.settle(opening.variant, {**ruleset.overrides, **dict(opening.options)})
@@ -73,13 +71,13 @@ def make_book(
     setups: str | None = None,
     on_line: Callable[[BookLine, int], None] = lambda line, looked_at: None,
 ) -> list[BookLine]:
-    """`count` openings that lead to different positions, each within `margin` hundredths for either side.
+    """Return `count` openings that lead to different positions, each within `margin` centipawns for both sides.
 
-    `score_of` a position: hundredths for the side to move; without it nothing is searched. Deterministic by seed.
-    Raises BookError when there are too few.
+    `score_of` returns a position's score in centipawns for the side to move; without it nothing is searched.
+    Deterministic by seed. Raises BookError if there are too few.
     """
     if plies == 0 and setups is None:
-        raise BookError("a book without plies holds the start alone; take --plies 4, or --setups")
+        raise BookError("a book without plies contains only the start; pass --plies 4, or --setups")
     seen: set[bytes] = set()
     lines: list[BookLine] = []
     looked_at = 0
@@ -94,16 +92,16 @@ def make_book(
                 on_line(lines[-1], looked_at)
         if len(lines) == count:
             return lines
-        if looked_at >= TRIES * count + ROOM:
+        if looked_at >= MAX_TRIES_PER_OPENING * count + EXTRA_TRIES:
             break
     raise BookError(
-        f"only {len(lines)} of {count} openings among {looked_at} are different and within {margin} hundredths; "
-        "widen --margin, or take more --plies"
+        f"only {len(lines)} of {count} openings found among {looked_at} candidates: different, and within {margin} "
+        "centipawns; raise --margin or --plies"
     )
 
 
 def write_book(lines: list[BookLine], ruleset: Ruleset, *, heading: list[str]) -> str:
-    """The text of a book, which `referee.game.openings.file_openings` reads."""
+    """Return the text of a book, which `referee.game.openings.file_openings` reads."""
     return "\n".join([*(f"# {line}" for line in heading), *(_written(line, ruleset) for line in lines), ""])
 
 

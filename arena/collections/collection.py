@@ -1,8 +1,7 @@
-"""A text of many games, read game by game: the good ones are kept, the bad ones named with line, move and position.
+"""Texts of many games, read game by game: valid games are kept, problems are listed with line, move and position.
 
-A family's reader takes a whole text and stops at the first mistake. So the text is cut first, at lines that begin a
-game: tags, set-ups or titles after moves, or move number one. A number alone above the moves belongs to the title.
-Refuses to know any notation.
+A family's reader takes a whole text and stops at the first error. So the text is cut first, at lines that begin a game:
+tags, setups or titles after moves, or move number one. A number alone above the moves belongs to the title.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ from referee.rules.rules import GameFormat, GameText, Ruleset, State, Value
 WINNERS = {"1-0": "first", "0-1": "second", "1/2-1/2": "draw", "first": "first", "second": "second", "draw": "draw"}
 
 _BEGINNING = re.compile(r"\s*(?:\[|#\s*\[|#!|[a-z][0-9]{1,3}\s*:|\{\")")
-"""A tag, a set-up line, a JSON object."""
+"""A tag, a setup line or a JSON object."""
 _NUMBER_ONE = re.compile(r"[\s|]*1(?:\.(?!\.|[wb]\s)|\)|\s+[^\s.]|\s*\|)")
 _FIRST = 10
-"""Parts of a long text that tell which notations it may be in."""
+"""Pieces of a long text from which its possible notations are detected."""
 _BODY = re.compile(r"[\s|]*[0-9]{1,6}[.)\s|]|.*[a-z][1-9]|\{\"")
 _PARTIAL = re.compile(r"\S*\Z")
-"""The beginning of the word in which a reader stopped."""
+"""The beginning of the word at which a reader stopped."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameProblem:
-    """Why a game of a collection cannot be used: in which line of the text, at which ply (0: before the first)."""
+    """Reason why a game of a collection is invalid, with line and ply (0: before the first)."""
 
     line: int
     ply: int
@@ -48,7 +47,7 @@ class GameProblem:
 
 @dataclass(frozen=True, slots=True)
 class CollectedGame:
-    """A game that can be played: as read, as it stood in the text, and where; its rules, last position and outcome."""
+    """A valid game: as read, its text and line, and its rules, last position and outcome."""
 
     game: GameText
     text: str
@@ -59,7 +58,7 @@ class CollectedGame:
     winner: str | None
 
     def __reduce__(self) -> tuple[Callable[..., CollectedGame], tuple[Any, ...]]:
-        """Rules are sent by their names."""
+        """Replace the rules by their names for pickling."""
         names = self.ruleset.rules.family, self.ruleset.variant.name, self.ruleset.overrides
         return _sent, (self.game, self.text, self.line, names, self.last, self.outcome, self.winner)
 
@@ -78,21 +77,21 @@ def _sent(
 
 @dataclass(slots=True)
 class Collection:
-    """What came of a text."""
+    """Games and problems of a text."""
 
     format: str
     games: list[CollectedGame] = field(default_factory=list)
     problems: list[GameProblem] = field(default_factory=list)
 
     def add(self, *others: Collection) -> None:
-        """Take in what came of later parts of the text."""
+        """Append the games and problems of later parts of the text."""
         for other in others:
             self.games += other.games
             self.problems += other.problems
 
 
 def pieces(text: str) -> Iterator[tuple[int, str]]:
-    """(line from 1, text) of every part of a text that should be a game of its own."""
+    """Yield (line from 1, text) of every part of a text that should be one game."""
     start, depth, has_body = 0, 0, False
     lines = text.splitlines(keepends=True)
     for number, line in enumerate(lines):
@@ -122,7 +121,7 @@ def _trimmed(lines: list[str], start: int) -> Iterator[tuple[int, str]]:
 
 
 def settle(game: GameText, ruleset: Ruleset) -> Ruleset:
-    """The exact rules of a game; what it does not say is taken from `ruleset`. Raises UnknownNameError, ParseError."""
+    """Return the exact rules of a game, completed from `ruleset`. Raises UnknownNameError, ParseError."""
     if not game.variant and not game.options:
         return ruleset
     variant = game.variant or ruleset.variant.name
@@ -131,10 +130,10 @@ def settle(game: GameText, ruleset: Ruleset) -> Ruleset:
 
 
 def read_collection(text: str, form: GameFormat, ruleset: Ruleset) -> Collection:
-    """Read every game of a text in one notation. Raises ValueError for a text without any game, good or bad."""
+    """Read every game of a text in one notation. Raises ValueError for a text without any game, valid or not."""
     found = _reading(list(pieces(text)), form, ruleset)
     if not found.games and not found.problems:
-        raise ValueError("no game in it")
+        raise ValueError("the text contains no game")
     return found
 
 
@@ -146,10 +145,10 @@ def _reading(parts: Sequence[tuple[int, str]], form: GameFormat, ruleset: Rulese
 
 
 def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> Collection:
-    """Return the reading, among several notations, that leaves the fewest bad games and moves. Raises ValueError.
+    """Return the reading, among several notations, with the fewest problems, then the most moves. Raises ValueError.
 
-    Of readings that are equally good it is the one whose notation would write the first game in as many lines. Of a
-    long text the first games tell; the others are looked at in other notations only if some of them are bad.
+    Among equal readings, choose the notation that would write the first game in the most similar number of lines. A
+    long text is judged by its first games; the others are read in further notations only if some of them are invalid.
     """
     # Parts are read each by itself: a notation that cannot read the first ones reads no text better than one that can.
     parts = list(pieces(text))
@@ -169,12 +168,12 @@ def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> 
         readings = _readings(parts, forms, ruleset)
     readings = [found for found in readings if found.games or found.problems]
     if not readings:
-        raise ValueError("no game in it")
+        raise ValueError("the text contains no game")
     return _best(readings, forms)
 
 
 def _readings(parts: Sequence[tuple[int, str]], forms: Iterable[GameFormat], ruleset: Ruleset) -> list[Collection]:
-    """A reading for each notation; those that have a reader in common are read once."""
+    """Read the text in each notation; notations with a common reader are read once."""
     found: list[Collection] = []
     by_reader: dict[Callable[[str, Ruleset], Sequence[GameText]], Collection] = {}
     for form in forms:
@@ -194,7 +193,7 @@ def _best(readings: Sequence[Collection], forms: Iterable[GameFormat]) -> Collec
 
 
 def _lines_apart(found: Collection, write: Callable[[GameText, Ruleset], str]) -> int:
-    """By how many lines the text of the first game differs from what its notation would write."""
+    """Return by how many lines the text of the first game differs from what its notation would write."""
     if not found.games:
         return 0
     one = found.games[0]
@@ -220,49 +219,53 @@ def _read_piece(part: tuple[int, str], form: GameFormat, ruleset: Ruleset, found
     for number, game in enumerate(games):
         try:
             found.games.append(played(game, piece, line, ruleset))
-        except BadGame as bad:
+        except UnplayableGameError as bad:
             where = line + _line_of(piece, number, bad.ply, form, ruleset)
             found.problems.append(GameProblem(where, bad.ply, bad.position, bad.message))
 
 
-class BadGame(Exception):  # noqa: N818 - told as a problem
-    """Why a game cannot be played: at which ply (0: before the first), in which position."""
+class UnplayableGameError(Exception):
+    """An illegal move or impossible start, at a ply (0: before the first) in a position."""
 
     def __init__(self, ply: int, position: str, message: str) -> None:
         self.ply, self.position, self.message = ply, position, message
 
 
 def played(game: GameText, piece: str, line: int, ruleset: Ruleset) -> CollectedGame:
-    """A game played through, `piece` its text and `line` where that stands. Raises BadGame at the first move that
-    cannot be."""
+    """Replay a game and return it with its outcome; `piece` is its text, `line` where the text starts.
+
+    Raises UnplayableGameError for the first illegal move.
+    """
     try:
         settled = settle(game, ruleset)
         here = LineOfPlay(settled, game.position)
     except ValueError as error:
-        raise BadGame(0, "", str(error)) from None
+        raise UnplayableGameError(0, "", str(error)) from None
     texts = move_texts(settled.rules.family)
     for ply, move in enumerate(game.moves, 1):
         outcome = here.outcome
         if outcome is not None:
-            raise BadGame(ply, settled.write(here.state), f"{move} after the end of the game ({outcome.reason})")
+            raise UnplayableGameError(
+                ply, settled.write(here.state), f"{move} after the end of the game ({outcome.reason})"
+            )
         code = texts.code(move, here)
         if code is None or not here.is_legal(code):
-            raise BadGame(ply, settled.write(here.state), f"illegal move {move}")
+            raise UnplayableGameError(ply, settled.write(here.state), f"illegal move {move}")
         here.push(code)
     if not game.moves and not game.position:
-        raise BadGame(0, "", "a game without a move")
+        raise UnplayableGameError(0, "", "a game without a move")
     winner, outcome = WINNERS.get(game.result), here.outcome
     if outcome is not None and winner not in (None, outcome.winner):
-        raise BadGame(len(game.moves), settled.write(here.state), _contradiction(game.result, outcome))
+        raise UnplayableGameError(len(game.moves), settled.write(here.state), _contradiction(game.result, outcome))
     return CollectedGame(game, piece, line, settled, here.state, outcome, outcome.winner if outcome else winner)
 
 
 def _contradiction(result: str, outcome: Outcome) -> str:
-    return f"claims {result}, but by the rules it is {outcome.winner} by {outcome.reason}"
+    return f"claims {result}, but the rules give {outcome.winner} by {outcome.reason}"
 
 
 def _progress(prefix: str, form: GameFormat, ruleset: Ruleset) -> tuple[int, str]:
-    """The ply that comes next after the beginning of a game, and the position it is made in."""
+    """Return the ply that follows the beginning of a game, and its position."""
     try:
         games = form.read(prefix, ruleset)
         if not games:
@@ -274,7 +277,7 @@ def _progress(prefix: str, form: GameFormat, ruleset: Ruleset) -> tuple[int, str
 
 
 def _line_of(piece: str, number: int, ply: int, form: GameFormat, ruleset: Ruleset) -> int:
-    """How many line ends stand before a ply of the piece's game of that number (from 0)."""
+    """Return the line, from 0 within the piece, of a ply of its game `number` (from 0)."""
     lines = piece.splitlines(keepends=True)
     for count in range(len(lines) if ply else 0):
         try:

@@ -1,4 +1,4 @@
-"""A game of a collection as the archive keeps it, and back as text."""
+"""Conversion of collected games to games of the archive, and back to text."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from referee.game.record import GameRecord
 from referee.rules.core import Kind
 from referee.rules.rules import GameFormat
 
-NUMBERS = ("number", "game", "gameid", "id", "no")
-"""Tags, in lower case, that give a game's number in its own collection."""
+NUMBER_TAGS = ("number", "game", "gameid", "id", "no")
+"""Tags, in lower case, with a game's number in its own collection."""
 
 
 _NO_MARKS: Mapping[int, str] = MappingProxyType({})
 
 
 def to_archived(found: CollectedGame, source: str, form: str) -> ArchivedGame:
-    """A game of the archive from one of a collection. Its id is the content's: the same game is the same one.
+    """Convert a game of a collection to one of the archive. Its id is a hash of its content, so duplicates share it.
 
-    Who played what by which rules is the content, in whatever notation; a number is the collection's, not the game's.
+    The content is players, moves and rules in any notation. The number belongs to the collection, not to the content.
     """
     ruleset, game = found.ruleset, found.game
     first, second = players_of(game.tags, ruleset)
     position = ruleset.start if game.position is None else ruleset.write(ruleset.read(game.position))
-    number = named(game.tags, NUMBERS)
+    number = named(game.tags, NUMBER_TAGS)
     termination = ending_of(found)
     winner = None if termination.kind is Kind.VOID else found.winner
     return ArchivedGame(
@@ -53,11 +53,10 @@ def to_archived(found: CollectedGame, source: str, form: str) -> ArchivedGame:
 
 
 def to_text(game: ArchivedGame, form: GameFormat | None = None, analysed: Mapping[int, str] = _NO_MARKS) -> str:
-    """A game of the archive as it was imported, or in a notation of its family. Raises ValueError.
+    """Return a game of the archive as imported, or in a notation of its family. Raises ValueError.
 
-    Where people marked nothing, the marks are those an engine gave (`analysed`).
-
-    One that came as a record, which is no text for people, is written in the family's first notation.
+    If its text has no marks, those of the analysis (`analysed`) are written. A game imported as a record is written in
+    the family's first notation, because records are not for people.
     """
     if form is None and any(known.name == game.format for known in game.ruleset().rules.formats):
         return game.text
@@ -69,13 +68,13 @@ def to_text(game: ArchivedGame, form: GameFormat | None = None, analysed: Mappin
 
 
 def to_record(game: ArchivedGame) -> GameRecord:
-    """A game of the archive as the arena's own record, with the marks and comments of its text."""
+    """Return a game of the archive as a record, with the marks and comments of its text."""
     marks, comments = remarks_of(game)
     return replace(game.record(), marks=marks, comments=comments)
 
 
 def remarks_of(game: ArchivedGame) -> tuple[Mapping[int, str], Mapping[int, str]]:
-    """The marks and comments of a game, by ply, as the text it was imported from has them."""
+    """Return the marks and comments of a game, by ply, from its imported text."""
     for form in (*game.ruleset().rules.formats, RECORD):
         if form.name == game.format and game.text:
             try:

@@ -1,7 +1,7 @@
-"""One month's dump: the games that ended in it, as everybody may have them.
+"""One month's dump: the games that ended in that month, without private data.
 
-Its first line is a heading with the licence; every other line is a game record with what the rating fold needs beside
-it (`commit_number`, `pool`, `is_rated`, `follows`).
+Its first line is a heading with the license. Every other line is a game record plus the data from which ratings follow
+(`committed`, `pool`, `is_rated`, `follows`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LEVEL = 9
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """One file: how many games it has, its size and SHA-256, its first and last commit number."""
+    """One file: number of games, size, SHA-256, first and last commit number."""
 
     file: str
     month: str
@@ -39,11 +39,11 @@ class Dump:
 
 
 class DamagedError(Exception):
-    """A file of the archive that is not what the index says."""
+    """A dump that differs from the index."""
 
 
 class MonthFile:
-    """A month's file in the making: the old content, checked while it is copied, and a new frame behind it."""
+    """A month's file being written: a verified copy of the old content, then a new zstd frame."""
 
     def __init__(self, folder: Path, month: str, before: Dump | None, heading: Mapping[str, Any]) -> None:
         self._dump = before or Dump(f"{month}{ENDING}", month, 0, 0, "", 0, 0)
@@ -71,14 +71,14 @@ class MonthFile:
         self._path.unlink(missing_ok=True)
 
     def add(self, line: GameLine, data: Mapping[str, Any]) -> None:
-        """One more game."""
+        """Append a game."""
         self._pack(_line(data))
         number = line.commit_number or 0
         first = self._dump.first or number
         self._dump = replace(self._dump, games=self._dump.games + 1, first=first, last=number)
 
     def close(self) -> Dump:
-        """End the frame and see the file safe on the disk; what it is now."""
+        """Finish the frame, sync the file to disk, and return its description."""
         self._write(self._packer.flush())
         self._file.flush()
         os.fsync(self._file.fileno())
@@ -91,7 +91,7 @@ class MonthFile:
                 self._write(chunk)
                 left -= len(chunk)
         if left or self._total.hexdigest() != self._dump.sha256:
-            raise DamagedError(f"{self._dump.file} is not what the index says")
+            raise DamagedError(f"{self._dump.file} differs from the index")
 
     def _pack(self, content: bytes) -> None:
         self._write(self._packer.compress(content))
@@ -103,10 +103,10 @@ class MonthFile:
 
 
 def document(line: GameLine, data: bytes, ancestors: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
-    """A game as the archive has it: the record as everybody may see it, and what the ratings follow from.
+    """Return a game as written in dumps: the public record, and the data from which ratings follow.
 
-    `follows` names, for each side, the versions before it, nearest first: a version new to a pool starts from the mu of
-    the nearest one that has a rating there.
+    `follows` lists, for each side, the earlier versions of the bot, latest first: a version new to a pool starts from
+    the mu of the latest one that has a rating there.
     """
     return {
         **without_logs(json.loads(data)),
@@ -119,12 +119,12 @@ def document(line: GameLine, data: bytes, ancestors: Mapping[str, tuple[str, ...
 
 
 def without_logs(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A record as everybody may see it: what bots said on standard error is for their owners."""
+    """Return the public part of a record: the standard error of bots is for their owners only."""
     return {**data, "logs": {}}
 
 
 def read(path: Path) -> Iterator[dict[str, Any]]:
-    """The games of one file of the archive, without its heading. Raises OSError, ValueError, zstandard.ZstdError."""
+    """Yield the games of one dump, without its heading. Raises OSError, ValueError, zstandard.ZstdError."""
     with open(path, "rb") as file, zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True) as source:
         rest = b""
         is_heading = True
@@ -143,6 +143,6 @@ def _line(data: Mapping[str, Any]) -> bytes:
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

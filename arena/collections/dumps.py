@@ -1,11 +1,11 @@
-"""The archive of games: one file a month with every result, from which all ratings can be computed again.
+"""Dumps: one file per month with every result, from which all ratings can be computed again.
 
     dumps/2026-11.ndjson.zst           the games that ended in that month (UTC), in the order of their commits
     dumps/2026-11.ndjson.zst.sha256    its checksum, as `sha256sum --check` reads it
-    dumps/index.json                   what is in which file, and up to which commit the archive has come
+    dumps/index.json                   the files, and the last commit number in them
 
-A run appends to copies that take the place of the files when they are whole, so a reader never sees half of one, and an
-interrupted run costs its own work only.
+An update appends to copies, which replace the files once complete. So readers never see a partial file, and an
+interrupted update loses only its own work.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from arena.config import Settings
     from arena.store import Store
 
-PORTION = 20_000
-"""After so many games what was written becomes part of the archive: an interrupted first run goes on from there."""
+BATCH_SIZE = 20_000
+"""Games after which an update publishes its files, so that an interrupted first update resumes there."""
 _INDEX = "index.json"
 _NAME = re.compile(r"\d{4}-\d{2}\.ndjson\.zst(\.sha256)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class DumpIndex:
-    """All files by month, the commit number up to which every result is in them, and when that was (ISO 8601).
+    """All files by month, the commit number up to which they hold every result, and when that was (ISO 8601).
 
-    `undone`: how many results of the arena had turned out to be wrong by then; when more have, all is written anew.
+    `undone` is the number of results voided by then. If it has grown since, all files are written again.
     """
 
     through: int = 0
@@ -51,12 +51,12 @@ class DumpIndex:
         return sorted(self.files.values(), key=lambda dump: dump.month, reverse=True)
 
 
-class Interrupted(Exception):  # noqa: N818 - what happened, not a fault
-    """The order to stop came: what is whole stays, the rest is done the next time."""
+class DumpInterrupted(Exception):  # noqa: N818 - what happened, not a fault
+    """An update was stopped: published files stay, the rest follows next time."""
 
 
 class Dumps:
-    """The archive in a folder. `licence` and `source` (the address of the arena) stand in the heading of new files."""
+    """The dumps in a folder. `licence` and `source` (the server's address) are written in the heading of new files."""
 
     def __init__(self, folder: Path, *, licence: str = "CC0-1.0", source: str = "") -> None:
         self.folder = folder
@@ -64,16 +64,16 @@ class Dumps:
 
     @classmethod
     def of(cls, settings: Settings) -> Dumps:
-        """The archive of a server."""
+        """Return the dumps of a server."""
         return cls(settings.dumps_path, licence=settings.dump_license, source=settings.public_url)
 
     @property
     def licence(self) -> str:
-        """What new files allow."""
+        """License of new files."""
         return self._licence
 
     def index(self) -> DumpIndex:
-        """What there is; nothing where no archive has been written. Raises OSError, DamagedError."""
+        """Read the index; empty if no dump has been written. Raises OSError, DamagedError."""
         try:
             found = json.loads((self.folder / _INDEX).read_text(encoding="utf-8"))
             files = {month: Dump(**dump) for month, dump in found["files"].items()}
@@ -81,24 +81,24 @@ class Dumps:
         except FileNotFoundError:
             return DumpIndex()
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise DamagedError(f"{self.folder / _INDEX} cannot be read: {error}") from None
+            raise DamagedError(f"{self.folder / _INDEX} is not a valid index: {error}") from None
 
     def path(self, name: str) -> Path | None:
-        """The file of that name, if it is one of the archive's."""
+        """Return the path of a dump or checksum file by name; None for any other file."""
         path = self.folder / name
         return path if _NAME.fullmatch(name) and path.is_file() else None
 
     # -- writing -------------------------------------------------------------------------------------------------------
 
-    def update(self, store: Store, *, anew: bool = False, must_stop: Callable[[], bool] = lambda: False) -> int:
-        """Append every result that is not in the archive yet; how many. With nothing new, nothing is touched.
+    def update(self, store: Store, *, rebuild: bool = False, must_stop: Callable[[], bool] = lambda: False) -> int:
+        """Append every new result; return how many. Without new results no file changes.
 
-        `anew`, or a file that is gone or damaged, writes all of it once more. One at a time: a second process waits.
-        Raises OSError (the disk), StoreUnavailableError, Interrupted.
+        `rebuild`, or a missing or damaged file, writes all files again. Only one process updates at a time; others
+        wait. Raises OSError (the disk), StoreUnavailableError, DumpInterrupted.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         with self._alone():
-            index = DumpIndex() if anew else self._sound()
+            index = DumpIndex() if rebuild else self._sound()
             undone = store.results.undone()
             if index.undone != undone:
                 index = DumpIndex(undone=undone)
@@ -108,7 +108,7 @@ class Dumps:
                 return self._append(store, DumpIndex(undone=undone), must_stop)
 
     def check(self) -> list[str]:
-        """What is wrong with the files, in words."""
+        """Return the problems of the files, in words."""
         try:
             found = self.index()
         except DamagedError as error:
@@ -119,11 +119,11 @@ class Dumps:
             if not path.is_file():
                 problems.append(f"{dump.file} is missing")
             elif digest_of(path) != dump.sha256:
-                problems.append(f"{dump.file} is not what the index says: its SHA-256 differs")
+                problems.append(f"{dump.file} differs from the index: its SHA-256 is another")
         return problems
 
     def _sound(self) -> DumpIndex:
-        """The index, or an empty one where files are gone or shorter than it says."""
+        """Read the index; return an empty one if files are missing or shorter than it states."""
         try:
             found = self.index()
             whole = all((self.folder / dump.file).stat().st_size >= dump.bytes for dump in found.files.values())
@@ -141,14 +141,14 @@ class Dumps:
             with ExitStack() as stack:
                 for line, data in lines:
                     if must_stop():
-                        raise Interrupted
-                    # A result without a time of its own cannot be: the commit gives it one.
+                        raise DumpInterrupted
+                    # `finished` is never None here: the commit sets it.
                     month = f"{line.finished_at or now():%Y-%m}"
                     if month not in months:
                         months[month] = stack.enter_context(self._month(month, index.files.get(month)))
                     months[month].add(line, document(line, data, ancestors))
                     taken, last = taken + 1, line.commit_number or 0
-                    if taken >= PORTION:
+                    if taken >= BATCH_SIZE:
                         break
                 if not taken:
                     return count
@@ -160,7 +160,9 @@ class Dumps:
         return MonthFile(self.folder, month, before, heading)
 
     def _publish(self, index: DumpIndex, through: int, dumps: list[Dump]) -> DumpIndex:
-        """Put the new files in the place of the old ones. Cut short in between, the longer files' ends are redone."""
+        """Replace the old files by the new ones. After an interruption, the excess ends of longer files are written
+        again.
+        """
         for dump in dumps:
             os.replace(self.folder / f"{dump.file}.new", self.folder / dump.file)
             _write(self.folder / f"{dump.file}.sha256", f"{dump.sha256}  {dump.file}\n")
@@ -173,7 +175,7 @@ class Dumps:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         with open(self.folder / ".lock", "w", encoding="utf-8") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)  # given back with the process, however it ends
+            fcntl.flock(file, fcntl.LOCK_EX)  # released with the process, however it ends
             yield
 
 

@@ -1,7 +1,6 @@
-"""Takes the games that were played here into the archive, in the order of their commits, and indexes all games anew.
+"""Archiving of games played here, in the order of their commits, and rebuilding of the position index.
 
-Idempotent: up to which commit games are there stands in the database, and two that follow at once do no harm. Refuses
-to know when that is done.
+The database stores the last archived commit. So archiving is idempotent, and two concurrent runs do no harm.
 """
 
 from __future__ import annotations
@@ -14,19 +13,19 @@ from arena.store.archive.archived_game import ArchivedGame, entries_of, of_recor
 from arena.store.archive.entry import NewArchivedGame
 from arena.store.games.commit import unpack
 
-PORTION = 100
-"""Games a transaction."""
+BATCH_SIZE = 100
+"""Games per transaction."""
 
 
 Prepare = Callable[[Sequence[bytes]], list[NewArchivedGame]]
-"""Stored records as games of the archive, with their positions."""
+"""A function that turns stored records into games of the archive with their positions."""
 
 
 def follow(store: Store, must_stop: Callable[[], bool] = lambda: False, prepare: Prepare | None = None) -> int:
-    """Take in all that is new; how many games."""
+    """Archive all new games; return how many."""
     taken = 0
     while not must_stop():
-        after, records = store.archive.to_follow(PORTION)
+        after, records = store.archive.to_follow(BATCH_SIZE)
         if not records:
             break
         games = (prepare or prepared)([data for _, data in records])
@@ -36,12 +35,12 @@ def follow(store: Store, must_stop: Callable[[], bool] = lambda: False, prepare:
 
 
 def prepared(records: Sequence[bytes]) -> list[NewArchivedGame]:
-    """Stored records as games of the archive, with their positions."""
+    """Return stored records as games of the archive with their positions."""
     return with_entries([of_record(unpack(data)) for data in records])
 
 
 def with_entries(games: Sequence[ArchivedGame]) -> list[NewArchivedGame]:
-    """Games with their positions; those that the rules do not understand are found by everything else."""
+    """Add positions to games. A game that cannot be replayed gets none: only a search by position misses it."""
     try:
         return [NewArchivedGame(game, entries) for game, entries in zip(games, entries_of(games), strict=True)]
     except ValueError:
@@ -52,10 +51,12 @@ def with_entries(games: Sequence[ArchivedGame]) -> list[NewArchivedGame]:
 
 
 def rebuild(store: Store, tell: Callable[[int], None] = lambda done: None) -> int:
-    """Make the index of positions anew from all games; how many. Games whose turn has not come are not found by it."""
+    """Rebuild the position index from all games; return how many. Games not yet reached are missing from searches by
+    position.
+    """
     last, count = store.archive.forget_positions(), 0
-    for first in range(1, last + 1, PORTION):
-        upto = min(last, first + PORTION - 1)
+    for first in range(1, last + 1, BATCH_SIZE):
+        upto = min(last, first + BATCH_SIZE - 1)
         games = with_entries(store.archive.between(first, upto))
         store.archive.index(first, upto, games)
         count += len(games)

@@ -1,4 +1,4 @@
-"""Games in a family's own notations. Refuses to know where a game is kept."""
+"""Games in the notations of their family."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RESULTS = {"first": "1-0", "second": "0-1", "draw": "1/2-1/2", None: "*"}
 
 
 def find(rules: Rules, name: str) -> GameFormat:
-    """The notation of that name. Raises UnknownNameError with those there are."""
+    """Return the notation with that name. Raises UnknownNameError with the known ones."""
     for form in rules.formats:
         if form.name == name:
             return form
@@ -21,7 +21,10 @@ def find(rules: Rules, name: str) -> GameFormat:
 
 
 def write(form: GameFormat, ruleset: Ruleset, position: str, moves: tuple[str, ...], **about: Any) -> str:
-    """A game from `position` as text; `about` it its `tags` and `result`. Raises ValueError for impossible tags."""
+    """Return a game from `position` as text; `about` holds its `tags`, `result` and so on.
+
+    Raises ValueError for tags that the notation cannot express.
+    """
     variant = ruleset.rules.variant(ruleset.variant.name)
     start = None if position == ruleset.write(ruleset.read()) else position
     game = GameText(moves, variant.name, ruleset.overrides, start, **about)
@@ -29,7 +32,7 @@ def write(form: GameFormat, ruleset: Ruleset, position: str, moves: tuple[str, .
 
 
 def write_record(record: GameRecord, name: str) -> str:
-    """A record of the arena in a notation of its family, by name. Raises UnknownNameError."""
+    """Return a record in a notation of its family, by name. Raises UnknownNameError."""
     ruleset = load(record.family).settle(record.variant, record.options)
     tags = {"First": record.first, "Second": record.second, "Date": record.started[:10], "Id": record.id}
     tags = {name: value for name, value in tags.items() if value}

@@ -1,6 +1,6 @@
-"""The format `record` of game texts: one `GameRecord` as JSON per game and line, with the tags of the text besides.
+"""The game format `record`: one `GameRecord` as JSON per line, together with the tags of the text.
 
-One document with all games is read as well, and objects with no more than the keys of `GameText`.
+A single document with all games is read as well, and so are objects with only the keys of `GameText`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _game(data: Any, text: str, index: int, ruleset: Ruleset) -> GameText:
 
 
 def _by_ply(data: Any) -> dict[int, str] | None:
-    """What is said of plies; None where it is something else."""
+    """Return the texts by ply; None for anything else."""
     if not isinstance(data, dict) or not all(ply.isdecimal() and isinstance(words, str) for ply, words in data.items()):
         return None
     return {int(ply): words for ply, words in data.items()}
@@ -77,7 +77,9 @@ def _read(text: str, ruleset: Ruleset) -> list[GameText]:
 
 
 def _document(text: str) -> list[Any] | None:
-    """The games of one JSON document: `{"games": […]}` as exports write it, one game, or a list; None for lines."""
+    """Return the games of one JSON document: an export `{"games": […]}`, one game, or a list; None for one game per
+    line.
+    """
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):

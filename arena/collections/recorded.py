@@ -1,4 +1,4 @@
-"""A game of a text as the arena's own record, and what it is known by in whatever notation it came."""
+"""Games of texts as records, and their identity across notations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, cast
 
-from arena.collections.collection import WINNERS, BadGame, CollectedGame, played, settle
+from arena.collections.collection import WINNERS, CollectedGame, UnplayableGameError, played, settle
 from referee.game.record import GameRecord, Ply
 from referee.game.spec import digest
 from referee.rules import load
@@ -14,17 +14,17 @@ from referee.rules.core import SIDES, Kind, Termination, Winner
 from referee.rules.rules import GameText, Ruleset, Value
 
 UNKNOWN = "unknown"
-"""Who played a game that names nobody."""
+"""Name of a player that the game does not name."""
 
 
 def named(tags: Mapping[str, str], names: tuple[str, ...]) -> str:
-    """What the first of these tags, in lower case, that there is says; empty for none."""
+    """Return the value of the first of these tags (lower case) that is present; empty without any."""
     lower = {name.lower(): value for name, value in tags.items()}
     return next((lower[name] for name in names if lower.get(name)), "")
 
 
 def players_of(tags: Mapping[str, str], ruleset: Ruleset) -> tuple[str, str]:
-    """The names of first and second: under those words, or under the names of the sides."""
+    """Return the names of first and second, from tags `first`/`second` or the names of the sides."""
     first, second = (
         named(tags, (word, *(name.lower() for name in names)))
         for word, names in zip(SIDES, ruleset.side_names, strict=True)
@@ -33,14 +33,14 @@ def players_of(tags: Mapping[str, str], ruleset: Ruleset) -> tuple[str, str]:
 
 
 def ending_of(found: CollectedGame) -> Termination:
-    """How a game ended: by the rules, or as its text claims."""
+    """Return how a game ended: by the rules, or as its text claims."""
     if found.outcome is not None:
         return found.outcome.reason
     return _claimed(found.winner)
 
 
 def _claimed(winner: str | None) -> Termination:
-    """How a game ended that the rules did not end."""
+    """Return the termination of a game that the rules did not end."""
     if winner is None:
         return Termination.STOPPED
     return Termination.DRAW_AGREED if winner == "draw" else Termination.RESIGNED
@@ -48,10 +48,9 @@ def _claimed(winner: str | None) -> Termination:
 
 @lru_cache(maxsize=4096)
 def _plainest(family: str, variant: str, options: tuple[tuple[str, Value], ...], position: str) -> tuple[str, Any]:
-    """The listed variant and the options on top of it by which a start is said with the fewest words.
+    """Return the listed variant and its options that describe a start most briefly.
 
-    Notations differ in what they call a start: a number, a title, a position with options. What is shown only is left
-    out.
+    Notations call the same start a number, a title, or a position with options. Display options are ignored.
     """
     rules = load(family)
     wanted = rules.settle(variant, dict(options))
@@ -68,7 +67,7 @@ def _plainest(family: str, variant: str, options: tuple[tuple[str, Value], ...],
 
 
 def identity(ruleset: Ruleset, position: str, moves: Sequence[str], first: str, second: str) -> str:
-    """What a game is known by: who played what by which rules, however its notation says that."""
+    """Return a hash of players, moves and rules that is equal for the same game in every notation."""
     overrides = tuple(sorted(ruleset.overrides.items()))
     variant, options = _plainest(ruleset.rules.family, ruleset.variant.name, overrides, position)
     content = {
@@ -84,10 +83,10 @@ def identity(ruleset: Ruleset, position: str, moves: Sequence[str], first: str, 
 
 
 def record_of(game: GameText, ruleset: Ruleset) -> GameRecord:
-    """A game of a text as the arena's own record; one the rules did not end was resigned, agreed drawn, or stopped.
+    """Return a game of a text as a record. A game that the rules did not end was resigned, agreed drawn, or stopped.
 
-    One that cannot be played is a record as well: whoever replays it is told where. Raises UnknownNameError and
-    ParseError for rules or a position there are not.
+    An unplayable game becomes a record as well; replaying it reports the error. Raises UnknownNameError and ParseError
+    for unknown rules or an invalid position.
     """
     settled = settle(game, ruleset)
     position = settled.write(settled.read(game.position))
@@ -95,7 +94,7 @@ def record_of(game: GameText, ruleset: Ruleset) -> GameRecord:
     try:
         found = played(game, "", 1, ruleset)
         winner, final, termination = found.winner, found.final, ending_of(found)
-    except BadGame:
+    except UnplayableGameError:
         winner, final = WINNERS.get(game.result), ""
         termination = _claimed(winner)
     day = game.tags.get("Date") or game.tags.get("date") or ""

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.collections.dumps import Dumps, Interrupted
+from arena.collections.dumps import DumpInterrupted, Dumps
 from arena.log import logger
 from arena.store import Store
 from arena.store.base.models import now
@@ -92,7 +92,7 @@ class Maintenance:
                     log.info("task", task=task.name, count=count)
                     self.on_done(task.name, at)
                 task.next_look = day + 1
-            except Interrupted:
+            except DumpInterrupted:
                 return
             except Exception as error:  # does not affect other tasks
                 task.not_before = time.monotonic() + RETRY_INTERVAL_S

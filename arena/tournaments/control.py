@@ -52,9 +52,9 @@ def extend(store: Store, tournament_id: int, *, to: int | None = None, amount: i
     entries = participants(store, tournament)
     document = read(extended(read(tournament.settings), len(entries), to=to, amount=amount))
     seeds, games = seeds_of(store, tournament, entries), played(store.queue.outline(tournament_id), entries)
-    found = format.step(document, seeds, games)
-    if tournament.started_at and (found.is_finished or found.calls_off):
-        raise ConflictError(f"more games would change nothing: {found.reason}", tournament.state)
+    upcoming = format.step(document, seeds, games)
+    if tournament.started_at and (upcoming.is_finished or upcoming.calls_off):
+        raise ConflictError(f"more games would change nothing: {upcoming.reason}", tournament.state)
     store.tournaments.extend(tournament_id, document.as_json())
     if tournament.state == "finished":
         store.tournaments.move(tournament_id, "running", only_from=("finished",))

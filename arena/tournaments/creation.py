@@ -33,14 +33,14 @@ def create(
     A bot that cannot play is an error, except in a tournament of a schedule: that one is stored without the bot, with
     the reason in `problem`. Raises SettingsError, and ConflictError if the schedule has already fired for that time.
     """
-    found = document if isinstance(document, Document) else read(document)
-    starts = fire_time or found.start_time or at
+    settings = document if isinstance(document, Document) else read(document)
+    starts = fire_time or settings.start_time or at
     if schedule_id is None:
-        field = checked(store, found, starts, at)
+        field = checked(store, settings, starts, at)
     else:
-        openings.check(found)
-        field = resolve(store, found)
-    row = _row(found, field, starts, by)
+        openings.check(settings)
+        field = resolve(store, settings)
+    row = _row(settings, field, starts, by)
     row.schedule_id, row.fire_time = schedule_id, fire_time
     tournament = store.tournaments.add(row, field.entries, field.refused)
     store.audit.note("tournament.create", f"tournament:{tournament.id}", by, name=tournament.name)
@@ -52,12 +52,12 @@ def change(store: Store, tournament_id: int, document: Mapping[str, Any] | Docum
 
     Raises SettingsError, NotFoundError, and ConflictError if it has started.
     """
-    found = document if isinstance(document, Document) else read(document)
+    settings = document if isinstance(document, Document) else read(document)
     present = store.tournaments.get(tournament_id)
-    starts = present.fire_time or found.start_time or max(at, present.start_time)
-    field = checked(store, found, starts, at)
+    starts = present.fire_time or settings.start_time or max(at, present.start_time)
+    field = checked(store, settings, starts, at)
     return store.tournaments.replace(
-        tournament_id, _row(found, field, starts, present.created_by), field.entries, field.refused
+        tournament_id, _row(settings, field, starts, present.created_by), field.entries, field.refused
     )
 
 
@@ -107,4 +107,4 @@ def shortage(document: Document, field: ResolvedEntries) -> str:
         minimum = document.race.top + 1
     if len(field.entries) >= minimum:
         return ""
-    return f"too few bots: {len(field.entries)} may play, at least {minimum} must"
+    return f"too few bots: {len(field.entries)} may play, at least {minimum} are needed"

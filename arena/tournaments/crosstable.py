@@ -43,11 +43,11 @@ def rows(results: Iterable[ScoredGame], order: Sequence[Ranked], against: Sequen
         results = (one for one in results if (one.first, one.second) in shown or (one.second, one.first) in shown)
     met = cells(results)
     names = [standing.name for standing in (order if against is None else against)]
-    found = []
+    table = []
     for standing in order:
         own = [None if name == standing.name else met.get((standing.name, name), CrosstableCell()) for name in names]
-        found.append(Row(standing, tuple(own)))
-    return found
+        table.append(Row(standing, tuple(own)))
+    return table
 
 
 def as_csv(table: Sequence[Row]) -> str:

@@ -56,21 +56,21 @@ def check_eligibility(  # noqa: PLR0911 - one for each reason
         others = ", ".join(sorted(families)) or "nothing"
         return Eligibility(False, f"plays {others}, not {family}; a version for {family} is needed")
     fit = families[family]
-    if fit and variant not in fit and any(known.name == variant for known in ruleset.rules.variants):
+    if fit and variant not in fit and any(listed.name == variant for listed in ruleset.rules.variants):
         return Eligibility(False, f"passed its check for {', '.join(fit)}, not for {variant}")
-    known = of_family(capabilities, family)
-    if not known:
+    report = of_family(capabilities, family)
+    if not report:
         if capabilities:
             return Eligibility(False, f"has no check report for {family}; upload it again")
         return Eligibility(True, f"{family} {variant}: not checked, trusted")
     try:
-        found = Capabilities.from_json(known)
+        announced = Capabilities.from_json(report)
     except (ProtocolError, TypeError, ValueError) as error:
         return Eligibility(False, f"its check report cannot be read ({error}); upload it again")
-    if time.move_ms is not None and found.fit_from_ms > time.move_ms:
-        return Eligibility(False, _too_slow(found.fit_from_ms, time))
+    if time.move_ms is not None and announced.fit_from_ms > time.move_ms:
+        return Eligibility(False, _too_slow(announced.fit_from_ms, time))
     plan = negotiate_options(
-        found.option_map, found.families, ruleset, is_shown=has_positions, startpos_only=found.startpos_only
+        announced.option_map, announced.families, ruleset, is_shown=has_positions, startpos_only=announced.startpos_only
     )
     if isinstance(plan, Ineligible):
         return Eligibility(False, f"{plan.reason}; submit a version that can")
@@ -81,7 +81,7 @@ def check_eligibility(  # noqa: PLR0911 - one for each reason
         words.append("gets the start as a position")
     if plan.passes_phase and ruleset.phase:
         words.append(f"the referee passes for it in the {ruleset.phase.name}")
-    if not found.clocks:
+    if not announced.clocks:
         words.append("does not support clocks: gets a fixed time for every move")
     return Eligibility(True, "; ".join(words))
 

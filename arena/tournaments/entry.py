@@ -54,9 +54,9 @@ def eligibility_of(version: Version, families: Mapping[str, Sequence[str]], docu
 
     verdict = judged(document.ruleset)
     for why, ruleset in _other_rules(version.name, document) if verdict.may_play else ():
-        found = judged(ruleset)
-        if not found.may_play:
-            return Eligibility(False, f"{why}: {found.reason}")
+        other = judged(ruleset)
+        if not other.may_play:
+            return Eligibility(False, f"{why}: {other.reason}")
     return verdict
 
 

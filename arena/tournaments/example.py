@@ -99,13 +99,13 @@ _PARTS: Mapping[Format, tuple[str, str, str]] = {
 
 def example(format: Format) -> str:
     """Return the example of a format. It is valid as it is on a server that has the sample bots."""
-    title, own, entries = _PARTS[format]
+    title, format_lines, entries = _PARTS[format]
     others = ", ".join(other for other in FORMATS if other != format)
     return (
         _HEAD.format(
             title=title, name=f'"My {format}"', family=f'"{families()[0]}"', quoted=f'"{format}"', others=others
         )
-        + own
+        + format_lines
         + _TAIL
         + entries
     )

@@ -92,8 +92,8 @@ def planned(document: Document, seeds: Sequence[Seed], played: Sequence[Tourname
             games = kept + left * (active // 2) * document.games
             return PlannedSize(games, games_per_pairing=document.games, rounds=rounds)
         case "round-robin" | "gauntlet" as name:
-            games = kept + sum(one.games for one in format.step(document, seeds, played).matches)
-            rounds = max((one.round for one in roundrobin.plan(name, document.games, seeds)), default=0)
+            games = kept + sum(match.games for match in format.step(document, seeds, played).matches)
+            rounds = max((match.round for match in roundrobin.plan(name, document.games, seeds)), default=0)
             return PlannedSize(games, games_per_pairing=document.games, rounds=rounds)
     known = length(document, len(seeds))
     return PlannedSize(known.count if known.key == "games" else known.count * active // 2, is_most=True)

@@ -86,8 +86,8 @@ def fastest(version: str, usual: TimeControl, handicaps: Iterable[Handicap]) -> 
     """Return the time control, among those a version plays with, that leaves the least time per move."""
     own = [one for one in handicaps if one.control and one.bot in (version, version.rpartition(" v")[0])]
     everywhere = [one.control for one in own if one.control and one.against is None]
-    found = [*(everywhere[-1:] or [usual]), *(one.control for one in own if one.control and one.against)]
-    return min(found, key=lambda control: math.inf if control.move_ms is None else control.move_ms)
+    controls = [*(everywhere[-1:] or [usual]), *(one.control for one in own if one.control and one.against)]
+    return min(controls, key=lambda control: math.inf if control.move_ms is None else control.move_ms)
 
 
 def rules_met_by(version: str, handicaps: Iterable[Handicap]) -> list[Handicap]:
@@ -103,22 +103,22 @@ def seat_of(name: str, names: Mapping[int, str], named: Iterable[str] = ()) -> i
         return exact
     others = set(named)
     versions = [(version.rpartition(" v"), seat) for seat, version in names.items() if version not in others]
-    found = [(int(number), seat) for (bot, _, number), seat in versions if bot == name and number.isdecimal()]
-    return max(found)[1] if found else None
+    candidates = [(int(number), seat) for (bot, _, number), seat in versions if bot == name and number.isdecimal()]
+    return max(candidates)[1] if candidates else None
 
 
 def rules_with(
     handicaps: Sequence[Handicap], names: Mapping[int, str], named: Iterable[str], pair: tuple[int, int], usual: Ruleset
 ) -> dict[str, Value]:
     """Return the rule options that handicaps set in a game; `pair` holds the seats of first and second."""
-    entries, found = tuple(named), dict[str, Value]()
+    entries, options = tuple(named), dict[str, Value]()
     for handicap in sorted(handicaps, key=lambda one: one.against is not None):
         seat = seat_of(handicap.bot, names, entries)
         rival = seat_of(handicap.against, names, entries) if handicap.against else None
         side = None if handicap.side is None else usual.side_named(handicap.side)
         if seat in pair and (not handicap.against or rival in pair) and side in (None, pair.index(seat)):
-            found |= handicap.rule_options
-    return found
+            options |= handicap.rule_options
+    return options
 
 
 def handicapped(
@@ -129,14 +129,16 @@ def handicapped(
     `named` are the entries as the document names them.
     """
     names = {seat: bot.name for seat, bot in bots.items()}
-    found: dict[tuple[int, int], BotSpec] = {}
+    changed: dict[tuple[int, int], BotSpec] = {}
     for handicap in sorted(handicaps, key=lambda one: one.against is not None):
         seat = seat_of(handicap.bot, names, named)
         rival = seat_of(handicap.against, names, named) if handicap.against else None
         if seat is None or (handicap.against and rival is None):
             continue
         for other in names if rival is None else (rival,):
-            bot = found.get((seat, other), bots[seat])
+            bot = changed.get((seat, other), bots[seat])
             options = dict(bot.options) | dict(handicap.setoptions)
-            found[seat, other] = replace(bot, time=handicap.control or bot.time, options=tuple(sorted(options.items())))
-    return found
+            changed[seat, other] = replace(
+                bot, time=handicap.control or bot.time, options=tuple(sorted(options.items()))
+            )
+    return changed

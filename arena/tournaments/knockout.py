@@ -84,8 +84,8 @@ class Bracket:
         if not (left.is_decided and right.is_decided):
             return Tie(round, number, one, two, None, is_decided=False)
         if one is None or two is None:
-            found = one if two is None else two
-            return Tie(round, number, one, two, found, is_decided=True, reason="bye")
+            winner = one if two is None else two
+            return Tie(round, number, one, two, winner, is_decided=True, reason="bye")
         match = self._matches.get((round, min(one, two), max(one, two))) or Match(round, min(one, two), max(one, two))
         if match.is_open:
             return Tie(round, number, one, two, None, is_decided=False)
@@ -127,8 +127,8 @@ def step(
     games: int, tiebreak_pairs: int, third_place: bool, seeds: Sequence[Seed], played: Sequence[TournamentGame]
 ) -> NextStep:
     """Plan every match whose players are known, and extra pairs of drawn matches."""
-    found = Bracket(seeds, played, games, tiebreak_pairs, third_place=third_place)
-    if found.due:
-        return NextStep(tuple(found.due))
-    is_over = found.is_decided and not any(game.is_open for game in played)
-    return NextStep(is_finished=is_over, reason=f"{len(found.rounds)} rounds played" if is_over else "")
+    tree = Bracket(seeds, played, games, tiebreak_pairs, third_place=third_place)
+    if tree.due:
+        return NextStep(tuple(tree.due))
+    is_over = tree.is_decided and not any(game.is_open for game in played)
+    return NextStep(is_finished=is_over, reason=f"{len(tree.rounds)} rounds played" if is_over else "")

@@ -15,7 +15,7 @@ from referee.ratings.trueskill import BETA
 
 PLAN_AFTER = PlanAfter.ALL_HANDED_OUT
 
-PATIENCE = 2
+MAX_WAIT_PAIRS_PER_BOT = 2
 """Pairs per active bot after which a waiting bot is paired first."""
 
 
@@ -88,10 +88,10 @@ class _Ladder:
         ready = [player for player in self.players.values() if not self.cap or player.games + 2 <= self.cap]
         if len(ready) < 2:
             return None
-        patience = PATIENCE * len(ready)
+        max_wait = MAX_WAIT_PAIRS_PER_BOT * len(ready)
         # The bot that has waited longest; at the start no bot has waited.
         starved = min(ready, key=lambda player: (player.last, player.games, player.number))
-        if self.pairs - starved.last >= patience:
+        if self.pairs - starved.last >= max_wait:
             others = [player for player in ready if player is not starved]
             rival = max(others, key=lambda player: (information(starved, player), -player.games, -player.number))
             waited = self.pairs - starved.last
@@ -100,7 +100,7 @@ class _Ladder:
             ((one, two) for place, one in enumerate(ready) for two in ready[place + 1 :]),
             key=lambda pair: (
                 information(*pair),
-                -len(self._meetings(*pair)),
+                -len(self._pairs_between(*pair)),
                 -(pair[0].games + pair[1].games),
                 -pair[0].number,
                 -pair[1].number,
@@ -108,13 +108,13 @@ class _Ladder:
         )
         return LadderChoice(self._meet(*best))
 
-    def _meetings(self, one: _Player, two: _Player) -> set[int]:
+    def _pairs_between(self, one: _Player, two: _Player) -> set[int]:
         return self.met.setdefault((min(one.number, two.number), max(one.number, two.number)), set())
 
     def _meet(self, one: _Player, two: _Player) -> PlannedMatch:
-        times = len(self._meetings(one, two))
+        times = len(self._pairs_between(one, two))
         self.pairs += 1
-        self._meetings(one, two).add(self.pairs)
+        self._pairs_between(one, two).add(self.pairs)
         self._expect(one.number, two.number, 2)
         for player in (one, two):
             player.games += 2
@@ -132,9 +132,9 @@ def step(total: int, cap: int, seeds: Sequence[Seed], played: Sequence[Tournamen
         room = min(room, (total - len(kept)) // 2)
     if total and len(kept) + 2 > total:
         return finish(played, f"{len(kept)} games played")
-    found = upcoming(cap, seeds, played, room)
-    if found or room <= 0:
-        return NextStep(tuple(wish.match for wish in found))
+    choices = upcoming(cap, seeds, played, room)
+    if choices or room <= 0:
+        return NextStep(tuple(wish.match for wish in choices))
     if not cap:  # too few bots now: more may enter
         return NextStep()
     return finish(played, f"all bots have played {cap} games")
@@ -143,10 +143,10 @@ def step(total: int, cap: int, seeds: Sequence[Seed], played: Sequence[Tournamen
 def upcoming(cap: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], count: int) -> list[LadderChoice]:
     """Return the next matches of a ladder, `count` at most; open games count as played."""
     ladder = _Ladder(seeds, played, cap)
-    found: list[LadderChoice] = []
-    while len(found) < count:
+    choices: list[LadderChoice] = []
+    while len(choices) < count:
         wish = ladder.choose()
         if wish is None:
             break
-        found.append(wish)
-    return found
+        choices.append(wish)
+    return choices

@@ -76,17 +76,19 @@ def advance(
             store.queue.cancel(tournament_id, states=("planned",), version_id=entry.version_id)
     outlines = store.queue.outline(tournament_id)
     seeds = seeds_of(store, tournament, entries)
-    found = format.step(document, seeds, played(outlines, entries), ahead)
-    if found.calls_off and store.queue.cancel(tournament_id, states=("planned",)):
+    upcoming = format.step(document, seeds, played(outlines, entries), ahead)
+    if upcoming.calls_off and store.queue.cancel(tournament_id, states=("planned",)):
         outlines = store.queue.outline(tournament_id)
-        found = format.step(document, seeds, played(outlines, entries), ahead)
-    if found.is_finished:
+        upcoming = format.step(document, seeds, played(outlines, entries), ahead)
+    if upcoming.is_finished:
         findings.keep(store, tournament_id)
         store.tournaments.move(tournament_id, "finished", problem=tournament.problem)
-        return PlanningResult(0, "finished", found.reason)
-    if not found.matches or tournament.state != "running":
-        return PlanningResult(0, tournament.state, calls_off=found.calls_off)
-    return PlanningResult(_store(store, tournament, document, entries, outlines, found=found, draw=draw), "running")
+        return PlanningResult(0, "finished", upcoming.reason)
+    if not upcoming.matches or tournament.state != "running":
+        return PlanningResult(0, tournament.state, calls_off=upcoming.calls_off)
+    return PlanningResult(
+        _store(store, tournament, document, entries, outlines, upcoming=upcoming, draw=draw), "running"
+    )
 
 
 def _store(
@@ -96,7 +98,7 @@ def _store(
     entries: list[EntryLine],
     outlines: list[GameOutline],
     *,
-    found: NextStep,
+    upcoming: NextStep,
     draw: openings.Draw,
 ) -> int:
     versions = store.versions.by_ids([entry.version_id for entry in entries])
@@ -105,7 +107,7 @@ def _store(
         document,
         draw(document, openings.size(document, len(entries))),
         {entry.seat: versions[entry.version_id] for entry in entries},
-        found.matches,
+        upcoming.matches,
         sequence=max((game.sequence for game in outlines), default=0),
         pair=max((game.pair for game in outlines), default=0),
     )

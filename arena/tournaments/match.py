@@ -110,12 +110,12 @@ class Match:
 
 def matches(played: Iterable[TournamentGame]) -> dict[tuple[int, int, int], Match]:
     """Group games by match, in the order of planning."""
-    found: dict[tuple[int, int, int], Match] = {}
+    by_key: dict[tuple[int, int, int], Match] = {}
     for game in sorted(played, key=lambda game: game.sequence):
-        if game.match not in found:
-            found[game.match] = Match(*game.match)
-        found[game.match].games.append(game)
-    return found
+        if game.match not in by_key:
+            by_key[game.match] = Match(*game.match)
+        by_key[game.match].games.append(game)
+    return by_key
 
 
 def finish(played: Sequence[TournamentGame], reason: str = "all games played") -> NextStep:

@@ -14,9 +14,9 @@ from arena.tournaments.settings import Document, SettingsError
 from referee.game.openings import Opening, is_dealt, openings
 from referee.rules import load
 
-BOOK = 500
+MAX_OPENINGS = 500
 """Openings of one tournament at most; later pairs start over with the first."""
-DEALS = 20_000
+MAX_DEALS = 20_000
 """The same limit for deals; every pair of games gets a deal of its own."""
 
 Draw: TypeAlias = Callable[[Document, int], Sequence[Opening]]
@@ -38,8 +38,8 @@ def size(document: Document, players: int) -> int:
     elif document.format == "sprt":
         pairs = document.sprt.games // 2
     if not document.opening_lines and is_dealt(document.ruleset, document.openings):
-        return max(1, min(pairs * players * (players - 1) // 2, DEALS))
-    return max(1, min(pairs, BOOK))
+        return max(1, min(pairs * players * (players - 1) // 2, MAX_DEALS))
+    return max(1, min(pairs, MAX_OPENINGS))
 
 
 def needs_kernel(document: Document, count: int) -> bool:
@@ -54,7 +54,7 @@ def has_positions(document: Document) -> bool:
     """Return whether games start from positions to be set up, not from the variant's start or moves from it."""
     if not document.opening_lines:
         return document.openings.startswith(("setups", "fair"))
-    drawn = draw(document, min(len(document.opening_lines), BOOK))
+    drawn = draw(document, min(len(document.opening_lines), MAX_OPENINGS))
     return any(one.position or one.variant != document.ruleset.variant.name for one in drawn)
 
 
@@ -64,7 +64,7 @@ def check(document: Document) -> None:
     Raises SettingsError.
     """
     if document.opening_lines:
-        draw(document, min(len(document.opening_lines), BOOK))
+        draw(document, min(len(document.opening_lines), MAX_OPENINGS))
     elif document.openings.startswith("random"):
         if not re.fullmatch(r"random:([0-9]|[1-5][0-9]|60)(:\d{1,10})?", document.openings, re.ASCII):
             raise SettingsError("write random:PLIES or random:PLIES:SEED, with at most 60 plies", "openings")
@@ -96,7 +96,7 @@ def _draw(source: str, count: int) -> tuple[Opening, ...]:
 
 def _bound(source: str) -> float:
     """Return the largest advantage allowed by `fair:BOUND`. Raises ValueError."""
-    found = re.fullmatch(r"fair:(0?\.\d{1,4})", source, re.ASCII)
-    if not found or not 0 < float(found[1]) <= 0.5:
+    match = re.fullmatch(r"fair:(0?\.\d{1,4})", source, re.ASCII)
+    if not match or not 0 < float(match[1]) <= 0.5:
         raise ValueError("write fair:BOUND, the share of points a side may be ahead, as in fair:0.05")
-    return float(found[1])
+    return float(match[1])

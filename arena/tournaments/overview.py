@@ -104,7 +104,7 @@ def _knockout(
     document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], names: Mapping[int, str]
 ) -> TournamentOverview:
     settings = document.knockout
-    found = knockout.Bracket(seeds, played, document.games, settings.tiebreak_pairs, third_place=settings.third_place)
+    bracket = knockout.Bracket(seeds, played, document.games, settings.tiebreak_pairs, third_place=settings.third_place)
     met = matches(played)
 
     def encounter(tie: knockout.Tie) -> BracketMatch:
@@ -119,13 +119,13 @@ def _knockout(
         return BracketMatch(one, two, points, winner, tie.reason, tuple(game.sequence for game in match.games))
 
     rounds = [
-        BracketRound(_round_name(len(found.rounds) - number), tuple(encounter(tie) for tie in ties))
-        for number, ties in enumerate(found.rounds)
+        BracketRound(_round_name(len(bracket.rounds) - number), tuple(encounter(tie) for tie in ties))
+        for number, ties in enumerate(bracket.rounds)
     ]
-    third = encounter(found.third) if found.third else None
+    third = encounter(bracket.third) if bracket.third else None
     if third:
         rounds.append(BracketRound("Third place", (third,)))
-    final = found.rounds[-1][0].winner
+    final = bracket.rounds[-1][0].winner
     return TournamentOverview(
         bracket=tuple(rounds), champion="" if final is None else names[final], third=third.winner if third else ""
     )
@@ -161,10 +161,10 @@ def _ladder(
     kept = sum(game.state != "cancelled" for game in played)
     left = (document.ladder.games - kept) // 2 if document.ladder.games else UPCOMING
     upcoming = []
-    for wish in ladder.upcoming(document.ladder.max_games_per_bot, seeds, played, max(0, min(UPCOMING, left))):
-        one, two = wish.match.first, wish.match.second
-        if wish.starved is not None:
-            reason = f"{names[wish.starved]} has waited for {wish.waited} pairs"
+    for choice in ladder.upcoming(document.ladder.max_games_per_bot, seeds, played, max(0, min(UPCOMING, left))):
+        one, two = choice.match.first, choice.match.second
+        if choice.starved is not None:
+            reason = f"{names[choice.starved]} has waited for {choice.waited} pairs"
         else:
             unsure = max((one, two), key=lambda seat: sigma[seat])
             reason = f"most informative: {abs(mu[one] - mu[two]):.1f} apart, {names[unsure]} ± {2 * sigma[unsure]:.1f}"
@@ -181,19 +181,19 @@ def _race(
     document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], names: Mapping[int, str]
 ) -> TournamentOverview:
     question = document.race.race
-    found = race.state(question, seeds, played)
+    state = race.state(question, seeds, played)
     left = document.race.games // 2 - len({game.pair for game in played})
     upcoming = []
-    for match in race.upcoming(found, played, max(0, min(UPCOMING, left))):
+    for match in race.upcoming(state, played, max(0, min(UPCOMING, left))):
         pair = {match.first, match.second}
-        doubt = next(one for one in found.doubts if pair & {one.one, one.two})
-        one, two = (f"{names[seat]} ({100 * found.shares[seat]:.1f} %)" for seat in (doubt.one, doubt.two))
+        doubt = next(one for one in state.doubts if pair & {one.one, one.two})
+        one, two = (f"{names[seat]} ({100 * state.shares[seat]:.1f} %)" for seat in (doubt.one, doubt.two))
         own = "" if pair == {doubt.one, doubt.two} else "; every bot meets all others equally often"
         upcoming.append(
             UpcomingMatch(
                 names[match.first],
                 names[match.second],
-                f"in doubt: is {one} ahead of {two}? Evidence {doubt.wealth:.3g} of {found.bound:.3g}{own}",
+                f"in doubt: is {one} ahead of {two}? Evidence {doubt.wealth:.3g} of {state.bound:.3g}{own}",
             )
         )
     return TournamentOverview(playing=_playing(played, names), upcoming=tuple(upcoming))

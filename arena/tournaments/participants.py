@@ -10,7 +10,6 @@ from arena.store.tournaments.queue import GameOutline
 from arena.store.tournaments.tournaments import EntryLine
 from arena.tournaments import format
 from arena.tournaments.match import Seed, State, TournamentGame
-from referee.ratings.trueskill import TrueSkillRating
 
 
 def participants(store: Store, tournament: Tournament) -> list[EntryLine]:
@@ -31,11 +30,11 @@ def seeds_of(store: Store, tournament: Tournament, entries: list[EntryLine]) -> 
         return [Seed(entry.seat, entry.withdrawn is not None) for entry in entries]
     strengths = store.ratings.strengths(tournament.pool, [entry.version_id for entry in entries])
     unknown = TrueSkillRating()
-    found = []
+    seeds = []
     for entry in entries:
         rating = strengths.get(entry.version_id, unknown)
-        found.append(Seed(entry.seat, entry.withdrawn is not None, rating.mu, rating.sigma))
-    return found
+        seeds.append(Seed(entry.seat, entry.withdrawn is not None, rating.mu, rating.sigma))
+    return seeds
 
 
 def played(outlines: Sequence[GameOutline], entries: Sequence[EntryLine]) -> list[TournamentGame]:

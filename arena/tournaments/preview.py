@@ -58,9 +58,9 @@ def _games(document: Document, players: int) -> tuple[int, int | None]:
     if document.format == "knockout":
         matches = players - 1 + (document.knockout.third_place and players > 3)
         return matches * games, matches * (games + 2 * document.knockout.tiebreak_pairs)
-    meetings = {
+    matches = {
         "round-robin": players * (players - 1) // 2,
         "gauntlet": players - 1,
         "swiss": (document.rounds or swiss.default_rounds(players)) * (players // 2),
     }[document.format]
-    return meetings * games, meetings * games
+    return matches * games, matches * games

@@ -32,23 +32,23 @@ def _pairs(played: Sequence[TournamentGame]) -> dict[Pairing, list[list[Tourname
     pairs: dict[int, list[TournamentGame]] = defaultdict(list)
     for game in sorted(played, key=lambda game: game.sequence):
         pairs[game.pair].append(game)
-    found: dict[Pairing, list[list[TournamentGame]]] = defaultdict(list)
+    by_pairing: dict[Pairing, list[list[TournamentGame]]] = defaultdict(list)
     for games in pairs.values():
         if len(games) == 2 and all(game.state in ("open", "done") for game in games):
-            found[min(games[0].first, games[0].second), max(games[0].first, games[0].second)].append(games)
-    return found
+            by_pairing[min(games[0].first, games[0].second), max(games[0].first, games[0].second)].append(games)
+    return by_pairing
 
 
 def step(race: Race, total: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int) -> NextStep:
     """Plan pairs until `ahead` are open, the race is decided, or `total` games are planned."""
-    found = state(race, seeds, played)
-    if found.is_settled:
+    standing = state(race, seeds, played)
+    if standing.is_settled:
         is_open = any(game.is_open for game in played)
         return NextStep(is_finished=not is_open, calls_off=is_open, reason=f"decided after {_done(played)} games")
     waiting = len({game.pair for game in played if game.is_open})
     room = min(ahead - waiting, total // 2 - len({game.pair for game in played}))
     if room > 0:
-        return NextStep(upcoming(found, played, room))
+        return NextStep(upcoming(standing, played, room))
     return NextStep() if waiting else finish(played, "undecided: all games played")
 
 
@@ -56,15 +56,15 @@ def _done(played: Sequence[TournamentGame]) -> int:
     return sum(game.state == "done" for game in played)
 
 
-def upcoming(found: RaceState, played: Sequence[TournamentGame], count: int) -> tuple[PlannedMatch, ...]:
+def upcoming(standing: RaceState, played: Sequence[TournamentGame], count: int) -> tuple[PlannedMatch, ...]:
     """Return the next matches, `count` at most; open games count as played. Empty if the race is decided."""
     planned = {pairing: len(pairs) for pairing, pairs in _pairs(played).items()}
     number = len({game.pair for game in played})
-    doubtful = list(dict.fromkeys(seat for doubt in found.doubts for seat in (doubt.one, doubt.two)))
+    doubtful = list(dict.fromkeys(seat for doubt in standing.doubts for seat in (doubt.one, doubt.two)))
     matches: list[PlannedMatch] = []
     while doubtful and len(matches) < count:
-        cycle = 1 + min(planned.get(_pairing(one, two), 0) for one in doubtful for two in found.shares if one != two)
-        for one, two in ((one, two) for one in doubtful for two in [*doubtful, *found.shares] if one != two):
+        cycle = 1 + min(planned.get(_pairing(one, two), 0) for one in doubtful for two in standing.shares if one != two)
+        for one, two in ((one, two) for one in doubtful for two in [*doubtful, *standing.shares] if one != two):
             low, high = pairing = _pairing(one, two)
             if planned.get(pairing, 0) < cycle and len(matches) < count:
                 sides = (low, high) if cycle % 2 else (high, low)

@@ -31,10 +31,12 @@ def verdict(test: Sprt, played: Sequence[TournamentGame]) -> SprtVerdict:
 
 def step(test: Sprt, total: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int) -> NextStep:
     """Plan pairs until `ahead` are open, the test is decided, or `total` games are planned."""
-    found = verdict(test, played)
-    if found.state != "continue":
+    test_state = verdict(test, played)
+    if test_state.state != "continue":
         is_open = any(game.is_open for game in played)
-        return NextStep(is_finished=not is_open, calls_off=is_open, reason=f"{found.state} after {found.pairs} pairs")
+        return NextStep(
+            is_finished=not is_open, calls_off=is_open, reason=f"{test_state.state} after {test_state.pairs} pairs"
+        )
     pairs = len({game.pair for game in played})
     if any(seed.is_withdrawn for seed in seeds):
         return finish(played, "a bot was withdrawn")

@@ -193,7 +193,7 @@ PRIORITIES = (-100, 0, 100)
 class Document(_Part):
     """Settings of a tournament. Games are played in pairs: one opening, sides swapped."""
 
-    MEANT: ClassVar[Mapping[str, str]] = {
+    SUGGESTED_KEYS: ClassVar[Mapping[str, str]] = {
         # keys of other programs
         "tc": "time_control",
         "bots": "entries.bots",
@@ -364,10 +364,10 @@ class Document(_Part):
 
 def read(document: Mapping[str, Any]) -> Document:
     """Return a document from plain data. Raises SettingsError for the first fault, with all faults in `errors`."""
-    found, faults = _read(document)
-    if faults or found is None:
+    settings, faults = _read(document)
+    if faults or settings is None:
         raise SettingsError(faults[0].sentence, faults[0].field, errors=faults)
-    return found
+    return settings
 
 
 def problems(document: Mapping[str, Any]) -> list[Misfit]:
@@ -388,8 +388,8 @@ def _read(
     The valid keys of an invalid document are still checked against each other.
     """
     try:
-        found = validate(dict(document))
-        return found, _contradictions(found)
+        settings = validate(dict(document))
+        return settings, _contradictions(settings)
     except ValidationError as error:
         faults = misfits(error, Document)
     unread = {fault.field.partition(".")[0] for fault in faults}

@@ -56,12 +56,13 @@ def planned_games(
             sequence += 1
             opening = opening_of(book, match.opening + number // 2, pair - 1)
             first, second = (match.first, match.second) if number % 2 == 0 else (match.second, match.first)
-            lot = Random(f"lot {document.seed} {event} {pair}") if document.sides == "random" else None
-            if lot and number % 2 == 0 and number == match.games - 1 and lot.random() < 0.5:
+            # the text of the seed stays: it decides the sides of tournaments already planned
+            rng = Random(f"lot {document.seed} {event} {pair}") if document.sides == "random" else None
+            if rng and number % 2 == 0 and number == match.games - 1 and rng.random() < 0.5:
                 first, second = second, first
             options = {**overrides, **dict(opening.options)}
-            if lot:
-                options |= draw_opener(document.ruleset, opening, lot)
+            if rng:
+                options |= draw_opener(document.ruleset, opening, rng)
             if has_rules:
                 usual = document.ruleset.rules.settle(opening.variant, options)
                 options |= rules_with(document.handicaps, names, document.entries.bots, (first, second), usual)

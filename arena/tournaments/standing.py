@@ -92,8 +92,8 @@ class StandingTable:
 
     def strengths_as_json(self) -> dict[str, Any]:
         """Return the strengths and the advantage of moving first as plain data."""
-        beside = self.sided.as_json()
-        return self.strengths.as_json() | {key: beside[key] for key in ("advantage", "advantage_interval")}
+        sided = self.sided.as_json()
+        return self.strengths.as_json() | {key: sided[key] for key in ("advantage", "advantage_interval")}
 
 
 def standing(store: Store, tournament_id: int, outlines: Sequence[GameOutline] | None = None) -> StandingTable:
@@ -186,10 +186,10 @@ def rank(
                 berger[place[one]] += game.points_of(one) * points[place[two]]
     reached = _reached(document, seeds, games)
     settled = _settled(document, seeds, games)
-    found = []
+    lines = []
     for index, seed in enumerate(seeds):
         mine, scores = done[index], scored[index]
-        found.append(
+        lines.append(
             StandingLine(
                 0,
                 versions[seed.number],
@@ -209,14 +209,14 @@ def rank(
             )
         )
     order = sorted(
-        range(len(found)),
+        range(len(lines)),
         key=lambda index: (
             *settled.get(seeds[index].number, ()),
-            *_key(document, found[index]),
+            *_key(document, lines[index]),
             seeds[index].number,
         ),
     )
-    return [replace(found[index], rank=number) for number, index in enumerate(order, 1)]
+    return [replace(lines[index], rank=number) for number, index in enumerate(order, 1)]
 
 
 def _key(document: Document, line: StandingLine) -> tuple[float, ...]:
@@ -235,9 +235,9 @@ def _settled(
     """Return sort keys for the seats of a race: leaders, undecided, others, withdrawn."""
     if document.format != "race":
         return {}
-    found = race.state(document.race.race, seeds, games)
-    groups = (found.leaders, found.undecided, found.others)
-    known = {seat: (float(place), -found.shares[seat]) for place, group in enumerate(groups) for seat in group}
+    state = race.state(document.race.race, seeds, games)
+    groups = (state.leaders, state.undecided, state.others)
+    known = {seat: (float(place), -state.shares[seat]) for place, group in enumerate(groups) for seat in group}
     return {seed.number: known.get(seed.number, (float(len(groups)), 0.0)) for seed in seeds}
 
 
@@ -246,9 +246,9 @@ def _reached(document: Document, seeds: Sequence[Seed], games: Sequence[Tourname
     if document.format != "knockout" or len(seeds) < 2:
         return {}
     settings = document.knockout
-    found = knockout.Bracket(seeds, games, document.games, settings.tiebreak_pairs, third_place=settings.third_place)
+    bracket = knockout.Bracket(seeds, games, document.games, settings.tiebreak_pairs, third_place=settings.third_place)
     reached: dict[int, int] = {}
-    for ties in found.rounds:
+    for ties in bracket.rounds:
         for tie in ties:
             for seat in (tie.one, tie.two):
                 if seat is not None:

@@ -46,8 +46,7 @@ def lines(seeds: Sequence[Seed], played: Sequence[TournamentGame], games: int) -
     """Return the score of every seat after all planned rounds. A void game is half a point each, a walkover a whole
     one.
 
-    A withdrawn bot keeps the byes before its last match. Later byes cannot be distinguished from its absence: not
-    counted.
+    A withdrawn bot keeps the byes before its last match; later ones are indistinguishable from its absence.
     """
     table = [SeatScore(seed.number) for seed in seeds]
     gone = {seed.number for seed in seeds if seed.is_withdrawn}
@@ -179,7 +178,7 @@ def _match(
     score = 2 * colour * size * most * most
     spread = round(2 * (ranked[0].points - ranked[-1].points)) + 1
     repeat = 2 * score * size * spread * spread
-    met = [_meetings(line) for line in ranked]
+    met = [_matches_by_rival(line) for line in ranked]
     graph = Graph()
     graph.add_nodes_from(range(size))
     for one, two in edges:
@@ -198,11 +197,11 @@ def _match(
                 continue
             cost = repeat * line.byes**2 + score * round(2 * (line.points - ranked[-1].points)) ** 2
             graph.add_edge(place, _BYE, weight=-cost - fold * (size - 1 - place))
-    found = max_weight_matching(graph, maxcardinality=True)
-    if 2 * len(found) != size + size % 2:
+    matching = max_weight_matching(graph, maxcardinality=True)
+    if 2 * len(matching) != size + size % 2:
         return None
     partner = [_BYE] * size
-    for one, two in found:
+    for one, two in matching:
         if one != _BYE:
             partner[one] = two
         if two != _BYE:
@@ -210,7 +209,7 @@ def _match(
     return partner
 
 
-def _meetings(line: SeatScore) -> dict[int, int]:
+def _matches_by_rival(line: SeatScore) -> dict[int, int]:
     counts: dict[int, int] = {}
     for rival, _ in line.rivals:
         if rival is not None:
@@ -238,10 +237,10 @@ class TieBreaks:
 
 def tie_breaks(table: Sequence[SeatScore]) -> list[TieBreaks]:
     """Return the tie-breaks of every line. A bye counts as an opponent with the bot's own points (FIDE C.07, 16.4)."""
-    found = []
+    breaks = []
     for line in table:
         sums = [line.points if rival is None else table[rival].points for rival, _ in line.rivals]
         berger = sum(points * (line.points if rival is None else table[rival].points) for rival, points in line.rivals)
         total = sum(sums)
-        found.append(TieBreaks(total, total - min(sums, default=0.0), berger))
-    return found
+        breaks.append(TieBreaks(total, total - min(sums, default=0.0), berger))
+    return breaks

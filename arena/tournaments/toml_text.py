@@ -25,8 +25,8 @@ def as_toml(document: Document) -> str:
     lines = [f"{_key(name)} = {_value(value)}" for name, value in ordered.items() if not _is_table(name, value)]
     for name, value in ordered.items():
         if name == "handicaps":
-            for one in value:
-                lines += ["", f"[[{name}]]", *_pairs(one)]
+            for handicap in value:
+                lines += ["", f"[[{name}]]", *_pairs(handicap)]
         elif _is_table(name, value) and value:
             lines += ["", f"[{name}]", *_pairs(value)]
     return "\n".join(lines) + "\n"

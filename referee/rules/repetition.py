@@ -1,6 +1,7 @@
 """Occurrences of positions in a game, from which `Kernel.result` judges repetition.
 
-Compiled searches keep digests in an array instead (`bots.search.repetition`): their inner loop cannot use Python objects.
+Compiled searches keep digests in an array instead (`bots.search.repetition`): their inner loop cannot use Python
+objects.
 """
 
 from __future__ import annotations

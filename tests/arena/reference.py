@@ -47,28 +47,28 @@ engine_options = {{{{ Threads = 1 }}}}
 
 ## arena.toml
 
-Settings of `arena serve`, `arena referee`, `arena worker`: in `arena.toml` of the data folder, or as `{PREFIX}NAME` in
-the environment, which wins. `arena init` writes one.
+Settings of `arena serve`, `arena referee` and `arena worker`: keys of `arena.toml` in the data folder, or environment
+variables `{PREFIX}NAME`, which take precedence. `arena init` writes the file.
 
 {{settings}}
 
 ## JSON documents of the command line
 
-With `--json` a command prints one document on standard output. Each has `schema`, one number for all of them. It is
-raised when a key of a document goes or changes its meaning; this is schema {{json_schema}}. New keys may come at any
-time without that, so ignore those you do not know. Lines of `--ndjson` have no `schema`. Documents that a server makes
-(`bot show`, `game show` …) are those of the JSON interface, `/api/v1/openapi.json`, with `schema` in front.
+With `--json` a command prints one document on standard output. Each has the key `schema`, the version of all these
+documents. It is raised when a key is removed or changes its meaning; the current version is {{json_schema}}. New keys
+may be added at any time, so ignore those you do not know. Lines of `--ndjson` have no `schema`. Documents of a server
+(`bot show`, `game show` …) are those of the JSON interface, `/api/v1/openapi.json`, plus `schema`.
 
 {{documents}}
 
 ## bot.toml
 
-What a bot says of itself stands in [its own chapter](../bots/README.md#bottoml).
+The keys of `bot.toml` are described in [the guide for bot authors](../bots/README.md#bottoml).
 """
 
 
 def text() -> str:
-    """The whole file."""
+    """Return the whole file."""
     return HEAD.format(
         tournament="\n".join(_tables(Document)),
         settings="\n".join(_table(Settings)),
@@ -78,7 +78,7 @@ def text() -> str:
 
 
 def _tables(model: type[BaseModel]) -> list[str]:
-    """The keys of a model, then those of each of its tables."""
+    """Return the keys of a model, then those of each of its tables."""
     schema = model.model_json_schema()
     lines = _rows(schema, schema)
     for name, field in schema["properties"].items():
@@ -103,13 +103,13 @@ def _rows(table: dict[str, Any], schema: dict[str, Any]) -> list[str]:
         if (inner := _inner(schema, field)) is not None:
             about = about or " ".join(inner.get("description", "").split())
         assert about, f"{name} has no text below it"
-        default = "needed" if name in table.get("required", ()) else _default(field)
+        default = "required" if name in table.get("required", ()) else _default(field)
         lines.append(f"| `{name}` | {_kind(schema, field)} | {default} | {about.replace('|', chr(92) + '|')} |")
     return lines
 
 
 def _inner(schema: dict[str, Any], field: dict[str, Any]) -> dict[str, Any] | None:
-    """The table a key holds, or each item of its list."""
+    """Return the table that a key or each item of its list holds."""
     for one in (field, field.get("items", {}), *field.get("anyOf", [])):
         if "$ref" in one:
             found: dict[str, Any] = schema["$defs"][one["$ref"].rpartition("/")[2]]
@@ -118,7 +118,7 @@ def _inner(schema: dict[str, Any], field: dict[str, Any]) -> dict[str, Any] | No
 
 
 def _kind(schema: dict[str, Any], field: dict[str, Any]) -> str:
-    """What may be written, with its bounds."""
+    """Describe the valid values of a key."""
     if _inner(schema, field) is not None:
         return "list of tables" if field.get("type") == "array" else "table"
     if "anyOf" in field:

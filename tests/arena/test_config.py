@@ -1,4 +1,4 @@
-"""Settings: where they come from, which one wins, what is refused."""
+"""Settings: sources, precedence, and invalid values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_defaults(tmp_path: Path) -> None:
     assert not settings.is_https
 
 
-def test_who_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_line_precedes_environment_precedes_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "arena.toml").write_text('port = 1\nbind = "0.0.0.0"\nquota_bots = 3\n')
     monkeypatch.setenv("ARENA_PORT", "2")
@@ -66,14 +66,14 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("port = ", r"arena.toml: "),
     ],
 )
-def test_what_is_refused_names_the_place(text: str, words: str, tmp_path: Path) -> None:
+def test_invalid_settings_name_their_file(text: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "arena.toml").write_text(text)
     with pytest.raises(ConfigError, match=words):
         read_settings()
 
 
-def test_the_place_is_where_it_was_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_settings_name_their_source(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match=r"^--port: "):
         read_settings(port=-1)
     monkeypatch.setenv("ARENA_PORT", "x")
@@ -85,7 +85,7 @@ def test_the_place_is_where_it_was_said(monkeypatch: pytest.MonkeyPatch) -> None
         read_settings()
 
 
-@pytest.mark.parametrize(("former", "name"), Settings.MEANT.items())
+@pytest.mark.parametrize(("former", "name"), Settings.SUGGESTED_KEYS.items())
 def test_a_former_name_is_refused_with_the_present_one(
     former: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,4 @@
-"""The reference of all keys is that of the models."""
+"""The reference of all keys matches the models."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def test_logs(arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_tournament_from_a_file(arena: Arena, cli: Any, tmp_path: Path) -> None:
     file = tmp_path / "open.toml"
-    file.write_text(f'name = "Open"\nfamily = "loa"\nstarts = {LATER}\n[entries]\nbots = ["greedy", "random"]\n')
+    file.write_text(f'name = "Open"\nfamily = "loa"\nstart_time = {LATER}\n[entries]\nbots = ["greedy", "random"]\n')
     token = ("--token", arena.tokens["organiser"])
     made = cli("tournament", "create", str(file), "--json", *token, is_json=True)
     assert made["start_time"].startswith(LATER.rstrip("Z")) or made["state"] == "scheduled"
@@ -153,7 +153,7 @@ def test_a_tournament_from_a_file(arena: Arena, cli: Any, tmp_path: Path) -> Non
 
 def test_another_file_for_a_tournament_or_a_schedule(arena: Arena, cli: Any, tmp_path: Path) -> None:
     file, token = tmp_path / "later.toml", ("--token", arena.tokens["organiser"])
-    text = f'name = "{{}}"\nfamily = "loa"\nstarts = {LATER}\n[entries]\nbots = ["greedy", "random"]\n'
+    text = f'name = "{{}}"\nfamily = "loa"\nstart_time = {LATER}\n[entries]\nbots = ["greedy", "random"]\n'
     file.write_text(text.format("Later"))
     number = str(cli("tournament", "create", str(file), "--json", *token, is_json=True)["id"])
     file.write_text(text.format("Last") + '[sprt]\nelo1 = "x"\n')
@@ -173,7 +173,7 @@ def test_another_file_for_a_tournament_or_a_schedule(arena: Arena, cli: Any, tmp
 def test_entering_withdrawing_and_extending(arena: Arena, cli: Any, tmp_path: Path) -> None:
     file = tmp_path / "open.toml"
     file.write_text(
-        f'name = "Later"\nfamily = "loa"\nformat = "swiss"\nrounds = 2\nstarts = {LATER}\n'
+        f'name = "Later"\nfamily = "loa"\nformat = "swiss"\nrounds = 2\nstart_time = {LATER}\n'
         '[entries]\nbots = ["greedy", "random"]\n'
     )
     token = ("--token", arena.tokens["organiser"])
@@ -202,7 +202,9 @@ def test_extending_says_what_the_number_is_and_what_comes_of_it(arena: Arena, cl
     assert longer["plan"] == {"games": 10, "is_most": False, "games_per_pairing": 2, "rounds": 5}
     said = cli("tournament", "extend", swiss, "+2", *token)
     assert f"tournament {swiss} is scheduled: 7 rounds, 2 games of each pairing, 14 games in all" in said
-    assert "it has 7 rounds; write 8 or more" in cli("tournament", "extend", swiss, "3", *token, code=Exit.USAGE)
+    assert "must be more than its 7 rounds; write 8 or more" in cli(
+        "tournament", "extend", swiss, "3", *token, code=Exit.USAGE
+    )
     file.write_text(text.format("round-robin", "games = 4\n", LATER))
     number = str(cli("tournament", "create", str(file), "--json", *token, is_json=True)["id"])
     said = cli("tournament", "extend", number, "8", *token)
@@ -219,7 +221,7 @@ def test_a_server_names_all_problems_at_once(arena: Arena, cli: Any, tmp_path: P
     out, err = capsys.readouterr()
     assert out.splitlines() == [
         "  games: '2' is not a whole number; write a whole number",
-        "  tc: unknown key; did you mean time?",
+        "  tc: no such key; did you mean time_control?",
     ]
     assert err.startswith(f"error: {file}: games")
 

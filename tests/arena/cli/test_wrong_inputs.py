@@ -103,7 +103,7 @@ LOCAL = [
     ("replay broken.json", USAGE, "not JSON at line 1"),
     ("archive import none --family loa", NOT_FOUND, "no such file"),
     ("archive import binary --family loa", USAGE, "not UTF-8"),
-    ("archive import empty --family loa", USAGE, "no game in it"),
+    ("archive import empty --family loa", USAGE, "contains no game"),
     ("archive import text", USAGE, "--family"),
     ("archive import games --family loa --data text", USAGE, "cannot use text"),
     ("archive list --data nowhere", NOT_FOUND, "archive import"),

@@ -1,4 +1,4 @@
-"""Collections of games: read in every notation of every family, bad games named, searched, shown, written out."""
+"""Collections of games: read in every notation of every family, faults reported, searched, shown, exported."""
 
 from __future__ import annotations
 
@@ -313,7 +313,7 @@ def test_the_same_game_is_the_same_in_every_notation(family: str, archive: Archi
 
 
 @pytest.mark.parametrize("family", families())
-def test_what_came_as_a_record_goes_out_as_text(
+def test_archive_export_writes_a_game_imported_as_a_record_as_text(
     family: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     game, data = vectors(family)[0], ["--data", str(tmp_path / "data")]
@@ -385,12 +385,12 @@ def test_the_command_from_import_to_replay(
         (["search"], 3, "no archive in"),
         (["import", "/no/such/file", "--family", "loa"], 3, "no such file"),
         (["import", __file__ + "c", "--family", "lao"], 2, "did you mean loa"),
-        (["import", "EMPTY", "--family", "loa"], 2, "no game in it"),
-        (["import", "EMPTY", "--family", "loa", "--format", "otn"], 2, "unknown notation of loa 'otn'"),
-        (["search", "--moves", "b1b3"], 2, "choose a family (--family)"),
+        (["import", "EMPTY", "--family", "loa"], 2, "contains no game"),
+        (["import", "EMPTY", "--family", "loa", "--format", "otn"], 2, "unknown format of loa 'otn'"),
+        (["search", "--moves", "b1b3"], 2, "add --family F"),
     ],
 )
-def test_what_cannot_be_says_why(
+def test_archive_commands_report_invalid_input(
     words: list[str], code: int, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "empty").write_text("\n")

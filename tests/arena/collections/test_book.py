@@ -1,4 +1,4 @@
-"""Books of openings: level by the strong search, the same for the same seed, written by hand too; mistakes named."""
+"""Opening books: balanced by search, reproducible by seed, editable by hand; faults are reported."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PIJERSI = load("pijersi").settle()
 
 
 def static(position: Position) -> int:
-    """Judges by the kernel's own score."""
+    """Return the kernel's static evaluation."""
     return int(position.ruleset.rules.kernel.evaluate(position.state, position.ruleset.config))
 
 
@@ -109,7 +109,7 @@ FINISHED = "8/8/2bb4/8/5w2/8/8/w7 w - 36"
         ("b1b3 ; b1b3\n", 1, ""),
     ],
 )
-def test_mistakes_are_named_with_their_line(text: str, line: int, message: str) -> None:
+def test_book_check_reports_the_line_of_an_error(text: str, line: int, message: str) -> None:
     with pytest.raises(ParseError) as error:
         file_openings(LOA, text, 2)
     assert f"line {line}: " in str(error.value)
@@ -122,9 +122,9 @@ def test_set_ups_that_do_not_exist_are_named_with_their_line() -> None:
 
 
 def test_too_few_openings_are_an_error() -> None:
-    with pytest.raises(BookError, match="widen --margin"):
+    with pytest.raises(BookError, match="raise --margin"):
         make_book(LOA, plies=1, count=40, seed=1, margin=1000, score_of=static)
-    with pytest.raises(BookError, match="take --plies"):
+    with pytest.raises(BookError, match="pass --plies"):
         make_book(LOA, plies=0, count=2, seed=1, margin=50, score_of=None)
 
 
@@ -168,7 +168,7 @@ def test_the_command_makes_a_book_and_reads_it_again(arena: Callable[..., str], 
         (["check", "/no/such.book", "--family", "loa"], 3, "no such file"),
     ],
 )
-def test_what_cannot_be_says_why(
+def test_book_commands_report_invalid_input(
     words: list[str], code: int, message: str, arena: Callable[..., str], tmp_path: Path
 ) -> None:
     (tmp_path / "book").write_text(f"b1b3\n{FINISHED}\n")

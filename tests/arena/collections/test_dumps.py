@@ -1,4 +1,4 @@
-"""The archive of games: what is in it, that it grows by what is new, and that the ratings can be computed from it."""
+"""Dumps: their content, updates that append only new games, and ratings computed from them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import zstandard
 
 from arena.collections import dumps as module
 from arena.collections.dump import read
-from arena.collections.dumps import Dumps, Interrupted
+from arena.collections.dumps import DumpInterrupted, Dumps
 from arena.store import Store
 from arena.store.ratings import fold
 from referee.game.record import read_record
@@ -21,20 +21,20 @@ from tests.arena.field import Field, record_of
 
 
 def months(field: Field, count: int, first_sequence: int = 1) -> None:
-    """Games that end in three months in turn."""
+    """Store games that end in three months in turn."""
     for number, game in enumerate(field.plan(count, first_sequence=first_sequence)):
         time = f"2026-{number % 3 + 1:02d}-{number % 28 + 1:02d}T00:00:00+00:00"
         field.store.results.commit(replace(record_of(game), finished=time, logs={"first": "secret"}))
 
 
 def content(dumps: Dumps) -> dict[str, tuple[int, str]]:
-    """The files with their times and digests."""
+    """Return the files with their times and digests."""
     found = [path for path in dumps.folder.iterdir() if path.name != ".lock"]
     return {path.name: (path.stat().st_mtime_ns, hashlib.sha256(path.read_bytes()).hexdigest()) for path in found}
 
 
 def games(dumps: Dumps) -> list[dict[str, Any]]:
-    """All games of all files in commit order."""
+    """Return the games of all files in commit order."""
     found = [game for dump in dumps.index().files.values() for game in read(dumps.folder / dump.file)]
     return sorted(found, key=lambda game: game["commit_number"])
 
@@ -66,7 +66,7 @@ def test_files_by_month_with_headings_and_checksums(field: Field, tmp_path: Path
     assert [game["commit_number"] for game in games(dumps)] == list(range(1, 21))
 
 
-def test_nothing_new_touches_nothing_and_what_is_new_is_appended(field: Field, tmp_path: Path) -> None:
+def test_dumps_update_appends_only_new_games(field: Field, tmp_path: Path) -> None:
     months(field, 6)
     dumps = Dumps(tmp_path / "dumps")
     dumps.update(field.store)
@@ -83,18 +83,18 @@ def test_nothing_new_touches_nothing_and_what_is_new_is_appended(field: Field, t
     assert dumps.check() == []
 
 
-def test_cut_short_at_any_point_it_is_whole_the_next_time(
+def test_dumps_interrupted_anywhere_are_complete_after_the_next_update(
     field: Field, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     months(field, 12)
     dumps = Dumps(tmp_path / "dumps")
     looks = iter([False] * 5 + [True])
-    with pytest.raises(Interrupted):
+    with pytest.raises(DumpInterrupted):
         dumps.update(field.store, must_stop=lambda: next(looks))
     assert content(dumps) == {}
-    monkeypatch.setattr(module, "PORTION", 5)
+    monkeypatch.setattr(module, "BATCH_SIZE", 5)
     looks = iter([False] * 7 + [True])
-    with pytest.raises(Interrupted):
+    with pytest.raises(DumpInterrupted):
         dumps.update(field.store, must_stop=lambda: next(looks))
     assert dumps.index().through == 5, "what was whole stays"
     whole = module.os.replace
@@ -116,7 +116,7 @@ def test_cut_short_at_any_point_it_is_whole_the_next_time(
 
 
 @pytest.mark.parametrize("harm", ["gone", "short", "changed", "index"])
-def test_damage_is_found_and_mended(sqlite_store: Store, tmp_path: Path, harm: str) -> None:
+def test_dumps_update_rewrites_damaged_files(sqlite_store: Store, tmp_path: Path, harm: str) -> None:
     field = Field(sqlite_store)
     months(field, 6)
     dumps = Dumps(tmp_path / "dumps")

@@ -1,4 +1,4 @@
-"""Every notation becomes the arena's record and comes back, and a game is the same one in whatever notation it came."""
+"""Every notation converts to a record and back, and a game has the same identity in every notation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def stdin(text: str) -> io.TextIOWrapper:
 
 
 def games(family: str) -> list[tuple[GameText, Any]]:
-    """Some games of the vectors with marks and comments, and their rules."""
+    """Return games of the test vectors with marks and comments, and their rules."""
     found = []
     for place, game in enumerate(json.loads((VECTORS / f"{family}.json").read_text())["games"][:6]):
         ruleset = load(family).settle(game["variant"], game["options"])
@@ -80,7 +80,7 @@ def test_there_and_back(family: str, name: str) -> None:
     assert count >= 3
 
 
-def test_what_a_game_is_known_by() -> None:
+def test_identity_is_equal_in_every_notation() -> None:
     rules = load("pijersi")
     numbered = GameText(("a4b5c4",), "pijersi-36#0")
     placed = GameText(("a4b5c4",), "standard", {}, rules.settle("pijersi-36#0").variant.position)

@@ -22,8 +22,7 @@ from arena.events.messages import (
     TournamentGameEnded,
 )
 from arena.store import ConflictError, LeaseLostError, StoreUnavailableError
-from arena.tournaments import SettingsError, StateError, sequential
-from arena.tournaments.participants import played
+from arena.tournaments import SettingsError, StateError, participants, sequential
 from referee.game.record import GameRecord
 from referee.game.spec import PlannedGame
 from referee.machine.pool import WorkerLostError
@@ -36,7 +35,7 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
     "gauntlet": {"games": 2, "entries": {"bots": ["cleo"], "all": True}},
     "swiss": {"rounds": 3},
     "knockout": {"knockout": {"tiebreak_pairs": 2, "third_place": True}},
-    "ladder": {"ladder": {"games": 40, "cap": 0}},
+    "ladder": {"ladder": {"games": 40, "max_games_per_bot": 0}},
     "race": {"race": {"games": 40}},
     "sprt": {"entries": {"bots": ["ada", "bob"]}, "sprt": {"games": 30}},
 }
@@ -79,7 +78,7 @@ def test_a_sequential_test_calls_off_what_is_played_when_it_is_decided(stage: St
     with pytest.raises(StateError, match="more games would change nothing: H1 after"):
         tournaments.extend(stage.store, number, amount=2)
     games = stage.store.queue.outline(number)
-    verdict = sequential.verdict(Sprt(0, 200), played(games, stage.store.tournaments.entries(number)))
+    verdict = sequential.verdict(Sprt(0, 200), participants.played(games, stage.store.tournaments.entries(number)))
     assert verdict.state == "H1"
     assert Counter(game.state for game in games) == {
         "finished": 2 * verdict.pairs,
@@ -582,7 +581,7 @@ def test_a_scheduled_tournament_nobody_can_play_is_cancelled_with_the_reason(sta
     stage.coordinator(Dice()).turn()
     found = stage.store.tournaments.page().items[0]
     assert found.state == "cancelled"
-    assert "1 bots may play" in found.problem
+    assert "1 may play, at least 2 are needed" in found.problem
     assert "nobody: no such bot" in found.problem
 
 

@@ -57,7 +57,7 @@ def test_a_ladder_shows_what_it_asks_next(server: Server, field: Field) -> None:
 
 
 def test_a_race_shows_who_is_settled_and_what_it_asks_next(server: Server, field: Field) -> None:
-    shown = text(server, f"/tournaments/{hold(field, 'race', most=24, race={'first': 2})}")
+    shown = text(server, f"/tournaments/{hold(field, 'race', most=24, race={'top': 2})}")
     assert "Not settled yet at 95 % who the first 2 are; 5 bots are undecided." in shown
     assert re.search(r"ada v1 [\d.]+ % 1 undecided", shown)
     assert re.search(r"Most in doubt is whether \w+ v1 is ahead of \w+ v1: a stake on it has made [\d.]+ of 1", shown)

@@ -65,7 +65,9 @@ def test_extend_form_makes_it_longer_and_says_how_long_it_is(server: Server, olg
     assert server.store.tournaments.get(cup).settings["games"] == 8
     for wrong in ("8", "nonsense", "9", ""):
         assert send(server, olga, cup, "extend", to=wrong).status == 422
-    assert "it has 8 games of each pairing; write 10 or more" in words(send(server, olga, cup, "extend", to="2"))
+    assert "must be more than its 8 games of each pairing; write 10 or more" in words(
+        send(server, olga, cup, "extend", to="2")
+    )
 
 
 def test_enter_and_withdraw_forms_change_the_entries(server: Server, olga: str, cup: int) -> None:

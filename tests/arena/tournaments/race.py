@@ -1,9 +1,9 @@
-"""How many games a race saves, and how often it stops at the wrong bots: prints a table of simulated tournaments.
+"""Simulation of races: games saved, and how often a race stops at the wrong bots; prints a table.
 
     python -m tests.arena.tournaments.race [--runs 100] [--confidence 0.95] [--seed 1]
 
-A round robin that is looked at after every cycle, by the same rule at the same confidence, is what it is compared
-with. Each field is a table of chances; one has a cycle at the edge of the first three, in one nobody differs there.
+The baseline is a round robin that applies the same stopping rule after every cycle. Each field is a matrix of expected
+points. One field has a cycle at the edge of the best three; in another all bots are equal there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Chances = Sequence[Sequence[float]]
 
 @dataclass(frozen=True)
 class Run:
-    """One simulated tournament: its games, and whether it settled what is not so."""
+    """One simulated tournament: its games, and whether it decided wrongly."""
 
     games: int
     is_settled: bool
@@ -33,12 +33,12 @@ class Run:
 
 
 def of_elo(*elo: float) -> list[list[float]]:
-    """Chances of bots with these ratings."""
+    """Return the expected points of bots with these ratings."""
     return [[1 / (1 + 10 ** ((two - one) / 400)) for two in elo] for one in elo]
 
 
 def cyclic(*elo: float, among: Sequence[int], by: float) -> list[list[float]]:
-    """The same, but each of `among` gains `by` against the next one of them, the last against the first."""
+    """Return them with a cycle: each bot of `among` gains `by` against the next one, the last against the first."""
     chances = of_elo(*elo)
     for one, two in zip(among, [*among[1:], among[0]], strict=True):
         chances[one][two] = min(0.98, chances[one][two] + by)
@@ -55,14 +55,16 @@ FIELDS: dict[str, tuple[int, Chances]] = {
     "6 bots, a gap at the edge": (2, of_elo(150, 140, 0, -10, -20, -30)),
     "6 bots, nobody differs at the edge": (2, of_elo(200, 50, 50, 50, -50, -100)),
 }
-DRAWS = 0.3
-"""Of the games of equals so many are drawn."""
-MOST = 12_000
-"""Games after which a tournament gives up."""
+DRAW_SHARE = 0.3
+"""Share of draws between equal bots."""
+MAX_GAMES = 12_000
+"""Games after which a tournament stops undecided."""
 
 
-def simulate(question: Race, chances: Chances, seed: int, *, is_race: bool, ahead: int = 16, most: int = MOST) -> Run:
-    """Play until it is settled or given up. The same seed means the same results of any two, in either kind."""
+def simulate(
+    question: Race, chances: Chances, seed: int, *, is_race: bool, ahead: int = 16, most: int = MAX_GAMES
+) -> Run:
+    """Play until the race is decided or out of games. A seed gives each pairing the same results in both formats."""
     seeds = [Seed(number) for number in range(len(chances))]
     games: list[TournamentGame] = []
     results: dict[tuple[int, int], random.Random] = {}
@@ -82,9 +84,9 @@ def simulate(question: Race, chances: Chances, seed: int, *, is_race: bool, ahea
 
 
 def _played(rng: random.Random, game: TournamentGame, low: int, chances: Chances) -> TournamentGame:
-    """Its result, the lot drawn for the lower of the two whatever the order of the sides."""
+    """Return the game with its result, drawn for the lower seat whatever the sides."""
     chance = chances[game.first][game.second]
-    half = DRAWS * min(chance, 1 - chance)
+    half = DRAW_SHARE * min(chance, 1 - chance)
     lot = rng.random() if game.first == low else 1 - rng.random()
     points = 1.0 if lot < chance - half else 0.5 if lot < chance + half else 0.0
     return game._replace(state="done", points=points, order=game.sequence)

@@ -1,4 +1,4 @@
-"""Plays a format to its end with results drawn from a seed, without a bot or a database."""
+"""Play of a format to its end with random results, without bots or a database."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Judge = Callable[[TournamentGame], float | None]
 
 
 def planned(matches: Sequence[PlannedMatch], played: Sequence[TournamentGame]) -> list[TournamentGame]:
-    """The games of matches as they are stored: numbered on, pairs of two with sides swapped."""
+    """Return the games of matches as stored: numbered consecutively, in pairs with sides swapped."""
     found: list[TournamentGame] = []
     sequence = max((game.sequence for game in played), default=0)
     pair = max((game.pair for game in played), default=0)
@@ -26,14 +26,14 @@ def planned(matches: Sequence[PlannedMatch], played: Sequence[TournamentGame]) -
 
 
 def drawn(rng: random.Random) -> Judge:
-    """Results at random."""
+    """Return random results."""
     return lambda game: rng.choice([0.0, 0.5, 1.0])
 
 
 def run(step: Stepper, judge: Judge, *, rng: random.Random | None = None, limit: int = 5000) -> list[TournamentGame]:
-    """Every game, played one by one (in random order with `rng`) until the format is finished.
+    """Play every game, one by one (in random order with `rng`), until the format is finished; return all games.
 
-    Checks on the way that planning again asks for nothing, and that a format that waits has games open.
+    Also check that planning twice adds nothing, and that a format that waits has open games.
     """
     games: list[TournamentGame] = []
     done = 0

@@ -1,4 +1,4 @@
-"""The crosstable: both games of an opening side by side, the same in every form."""
+"""Crosstable: both games of an opening next to each other, equal in all output formats."""
 
 from __future__ import annotations
 

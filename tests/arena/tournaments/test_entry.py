@@ -1,4 +1,4 @@
-"""Who plays: names, queries, eligibility and its explanations, in both databases; and where a tournament stands."""
+"""Entries: names, queries, eligibility and its explanations, in both databases; standings of a tournament."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from tests.arena.coordinator.stage import Stage
 
 @pytest.fixture
 def stage(store: Store, tmp_path: Path) -> Stage:
-    """An arena with four bots."""
+    """Return an arena with four bots."""
     return Stage(store, tmp_path / "data")
 
 
 def announced(*options: str, families: tuple[str, ...] = (), clocks: bool = True) -> dict[str, Any]:
-    """What a check found of a bot that announced these options."""
+    """Return the check report of a bot that announced these options."""
     return Capabilities(
         clocks=clocks, families=families, options=tuple(parse_option(option) for option in options)
     ).as_json()
 
 
 def entered(stage: Stage, number: int) -> tuple[list[str], dict[str, str]]:
-    """The names that play, in seat order, and those refused with the reason."""
+    """Return the names that play, in seat order, and the refused ones with reasons."""
     lines = stage.store.tournaments.entries(number)
     return [line.name for line in lines if not line.withdrawn], {
         line.name: line.eligibility for line in lines if line.withdrawn
@@ -39,7 +39,7 @@ def entered(stage: Stage, number: int) -> tuple[list[str], dict[str, str]]:
 
 
 def later(stage: Stage) -> str:
-    """An hour from now."""
+    """Return the time in an hour."""
     return (stage.now + timedelta(hours=1)).isoformat()
 
 
@@ -81,7 +81,7 @@ def test_the_best_by_rating_and_seeded_formats_by_rating(stage: Stage) -> None:
         ("tab", "plays tablut, not loa"),
     ],
 )
-def test_who_cannot_play_is_told_why(stage: Stage, name: str, problem: str) -> None:
+def test_entries_that_cannot_play_give_the_reason(stage: Stage, name: str, problem: str) -> None:
     stage.bot("tab", families=["tablut"])
     stage.store.versions.retire(stage.bot("old"))
     with pytest.raises(SettingsError, match=problem) as caught:
@@ -197,7 +197,7 @@ def test_too_few_bots(stage: Stage) -> None:
     assert "bob: has no active version" in found.problem
 
 
-def test_an_option_of_a_handicap_that_the_bot_never_announced_is_told_at_once(stage: Stage) -> None:
+def test_engine_options_of_a_handicap_that_the_bot_lacks_are_refused(stage: Stage) -> None:
     stage.bot("hal", capabilities={"loa": announced("option name Hash type spin default 16 min 1 max 99")})
     entries = {"bots": ["hal", "ada"]}
     with pytest.raises(SettingsError, match="hal v1 has no option 'Hsah'; it announced Hash"):
@@ -208,7 +208,7 @@ def test_an_option_of_a_handicap_that_the_bot_never_announced_is_told_at_once(st
     assert not stage.tournament(number).is_rated
 
 
-def test_openings_that_cannot_be_drawn_are_told_at_once(stage: Stage) -> None:
+def test_openings_that_cannot_be_drawn_are_refused(stage: Stage) -> None:
     for openings in ("nonsense", "random:x", "random:99", "setups:nowhere"):
         with pytest.raises(SettingsError) as caught:
             stage.create(openings=openings)
@@ -242,7 +242,7 @@ def test_standings_of_every_format_add_up(stage: Stage) -> None:
 
 
 def found_rounds(stage: Stage, number: int) -> int:
-    """How many rounds were played."""
+    """Return the number of rounds played."""
     return max(game.round for game in stage.store.queue.outline(number))
 
 
@@ -254,7 +254,7 @@ def test_the_verdict_of_a_test_stands_beside_its_table(stage: Stage) -> None:
     assert verdict.pairs == 10
 
 
-def test_who_has_not_announced_the_rules_of_a_handicap_is_refused(stage: Stage) -> None:
+def test_entries_without_the_rules_of_a_handicap_are_refused(stage: Stage) -> None:
     step = "option name Rule.king_max_step type spin default 0 min 0 max 8"
     opener = "option name Rule.first_player type combo default attackers var attackers var defenders"
     for name, options in (("all", (step, opener)), ("step", (step,)), ("none", ())):

@@ -1,4 +1,4 @@
-"""The examples that organisers begin with, played to their end with results drawn from a seed."""
+"""Example documents, played to their end with random results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from arena.tournaments.settings import FORMATS, Format, read_toml
 from tests.arena.tournaments.simulation import drawn, run
 
 GAMES = {"round-robin": 6, "gauntlet": 4, "swiss": 4, "ladder": 12}
-"""Of three bots, but for those that end when they are decided."""
+"""Games with three bots, for formats with a fixed number of games."""
 
 
 @pytest.mark.parametrize("format", FORMATS)

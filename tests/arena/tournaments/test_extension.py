@@ -1,4 +1,4 @@
-"""How long tournaments are, what makes them longer, and the plan that follows."""
+"""Length of tournaments, extension, and the resulting size."""
 
 from __future__ import annotations
 

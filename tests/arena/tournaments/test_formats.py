@@ -1,4 +1,4 @@
-"""Every format, played to its end without bots: the laws of its plan."""
+"""Laws of every format's plan, tested by playing it to its end without bots."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.arena.tournaments.simulation import drawn, planned, run
 
 
 def seeds(count: int, *gone: int) -> list[Seed]:
-    """So many seeds, some of them withdrawn."""
+    """Return `count` seeds, some of them withdrawn."""
     return [Seed(number, number in gone) for number in range(count)]
 
 
@@ -53,7 +53,7 @@ def test_rounds_are_numbered_on_and_a_single_game_has_the_sides_of_its_cycle() -
         assert sides == pairs[:6] * cycles
 
 
-def test_nobody_plays_the_withdrawn_any_more() -> None:
+def test_withdrawn_bots_are_not_paired() -> None:
     found = roundrobin.step("round-robin", 2, seeds(4, 1), []).matches
     assert {(min(one.first, one.second), max(one.first, one.second)) for one in found} == {(0, 2), (0, 3), (2, 3)}
     assert roundrobin.step("gauntlet", 2, seeds(4, 0), []).is_finished
@@ -70,7 +70,7 @@ def test_an_extended_round_robin_plays_the_new_cycles_only() -> None:
 
 
 def _can_pair(field: Sequence[int], met: set[frozenset[int]], byes: set[int]) -> bool:
-    """By trying everything: is there a round without a rematch and without a second bye?"""
+    """Search exhaustively for a round without a rematch and without a second bye."""
     if not field:
         return True
     one, rest = field[0], field[1:]
@@ -132,7 +132,7 @@ def test_swiss_colours_are_balanced_in_matches_of_one_game() -> None:
 
 @pytest.mark.parametrize(("is_odd", "pairs"), [(True, {(0, 1), (2, 3)}), (False, {(0, 2), (1, 3)})])
 def test_swiss_pairs_colours_that_balance_before_the_fold(is_odd: bool, pairs: set[tuple[int, int]]) -> None:
-    """0 and 2 moved first, 1 and 3 second: in matches of one game who is due the same colour does not meet."""
+    """Seats 0 and 2 were first, 1 and 3 second: in one-game matches, bots due the same side do not meet."""
     field = [swiss.SeatScore(seat, balance=balance) for seat, balance in enumerate((1, -1, 1, -1))]
     found = swiss.pair(field, 2, is_odd=is_odd)
     assert {(min(pair), max(pair)) for pair in found} in ([pairs, {(0, 3), (1, 2)}] if is_odd else [pairs])
@@ -271,7 +271,7 @@ def test_further_pairs_swap_sides_and_take_new_openings() -> None:
 
 
 def drawn_games(count: int) -> list[TournamentGame]:
-    """So many drawn games of seeds 0 and 1, in pairs."""
+    """Return drawn games between seats 0 and 1, in pairs."""
     return [
         TournamentGame(number + 1, 1, number // 2 + 1, number % 2, 1 - number % 2, "done", 0.5, number + 1)
         for number in range(count)
@@ -292,7 +292,7 @@ def test_knockout_a_match_that_was_played_out_stands_and_one_that_was_not_does_n
 # -- ladder ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_ladder_prefers_games_that_tell_more() -> None:
+def test_ladder_prefers_informative_games() -> None:
     close, far, sure = Seed(0, mu=25, sigma=4), Seed(1, mu=45, sigma=4), Seed(2, mu=25, sigma=1)
     unsure = Seed(3, mu=26, sigma=4)
     assert ladder.information(close, unsure) > ladder.information(far, unsure) > 0
@@ -306,14 +306,14 @@ def test_a_ladder_prefers_games_that_tell_more() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(2, 12), st.integers(1, 6), st.integers(0, 10**6))
-def test_a_ladder_starves_nobody_and_keeps_its_bounds(players: int, ahead: int, seed: int) -> None:
+def test_ladder_starves_no_bot_and_keeps_its_limits(players: int, ahead: int, seed: int) -> None:
     rng = random.Random(seed)
     field = [Seed(number, mu=rng.uniform(0, 50), sigma=rng.choice([0.5, 2, 8])) for number in range(players)]
     found = run(
         lambda played: ladder.step(20 * players, 0, field, played, ahead), drawn(rng), rng=rng, limit=100 * players
     )
     assert len(found) == 20 * players
-    bound = ladder.PATIENCE * players + players
+    bound = ladder.MAX_WAIT_PAIRS_PER_BOT * players + players
     for seat in range(players):
         pairs = sorted({game.pair for game in found if seat in (game.first, game.second)})
         gaps = [later - earlier for earlier, later in itertools.pairwise([0, *pairs])]
@@ -396,7 +396,7 @@ def test_pairs_that_are_on_their_way_at_once_have_openings_of_their_own() -> Non
     assert more.matches == (PlannedMatch(1, 0, 1, 3), PlannedMatch(1, 0, 1, 4))
 
 
-def test_half_a_pair_says_nothing_and_a_withdrawal_ends_a_test() -> None:
+def test_sprt_ignores_half_pairs_and_ends_with_a_withdrawal() -> None:
     test = Sprt(0, 5)
     pair = planned(sequential.step(test, 20, seeds(2), [], 1).matches, [])
     assert [(game.round, game.first) for game in pair] == [(1, 0), (1, 1)]

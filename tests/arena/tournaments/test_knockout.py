@@ -1,4 +1,4 @@
-"""Knockout: single matches and small brackets by hand; the laws are in `test_formats`."""
+"""Knockout: matches and small brackets by example; the laws are in `test_formats`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from arena.tournaments.match import NextStep, PlannedMatch, Seed, TournamentGame
 
 
 def seeds(count: int, *gone: int) -> list[Seed]:
-    """So many seeds, some of them withdrawn."""
+    """Return `count` seeds, some of them withdrawn."""
     return [Seed(number, number in gone) for number in range(count)]
 
 
 def match(round: int, one: int, two: int, *points: float | None) -> list[TournamentGame]:
-    """The games of a match, sides swapped in turn; `points` are those of `one`, None is an open game."""
+    """Return the games of a match with sides alternating; `points` are those of `one`, None for an open game."""
     found = []
     for number, scored in enumerate(points):
         sides = (one, two) if number % 2 == 0 else (two, one)
@@ -83,7 +83,7 @@ def test_further_pairs_come_one_by_one_and_after_the_last_the_seeding_decides() 
     assert Bracket(seeds(2), level[:4], 4, 0).rounds[0][0].reason == "seeding, after 0 extra pairs"
 
 
-def test_a_walkover_is_for_whoever_stayed() -> None:
+def test_knockout_walkover_goes_to_the_remaining_bot() -> None:
     for gone in (0, 1):
         unplayed = Bracket(seeds(2, gone), [], 2, 1)
         tie = unplayed.rounds[0][0]

@@ -1,4 +1,4 @@
-"""Ladder: who meets whom by hand, sides, openings and bounds; the laws are in `test_formats`."""
+"""Ladder: pairings by example, sides, openings and limits; the laws are in `test_formats`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from referee.ratings.trueskill import TrueSkillRating, update
 
 
 def seeds(*sigmas: float) -> list[Seed]:
-    """Seats of equal strength, as uncertain as told."""
+    """Return seeds of equal strength with these uncertainties."""
     return [Seed(number, sigma=sigma) for number, sigma in enumerate(sigmas)]
 
 
 def played(*pairs: tuple[int, int], state: State = "done") -> list[TournamentGame]:
-    """Both games of every pair, drawn if they are over."""
+    """Return both games of every pair, drawn if they are over."""
     points = 0.5 if state == "done" else None
     return [
         TournamentGame(
@@ -29,13 +29,13 @@ def played(*pairs: tuple[int, int], state: State = "done") -> list[TournamentGam
 
 
 def chosen(field: list[Seed], games: list[TournamentGame], count: int = 1) -> list[tuple[int, int]]:
-    """Who meets in the next so many pairs of an endless ladder, the lower seat first."""
+    """Return the next pairings of an endless ladder, lower seat first."""
     waiting = len({game.pair for game in games if game.is_open})
     found = step(0, 0, field, games, waiting + count).matches
     return [(min(one.first, one.second), max(one.first, one.second)) for one in found]
 
 
-def test_what_a_game_tells_is_the_variance_trueskill_then_takes_away() -> None:
+def test_ladder_information_is_the_decrease_of_variance_by_trueskill() -> None:
     rng = random.Random(1)
     for _ in range(20):
         one, two = (
@@ -51,8 +51,8 @@ def test_what_a_game_tells_is_the_variance_trueskill_then_takes_away() -> None:
         assert information(seat_two, seat_one) == pytest.approx(expected, rel=1e-3)
 
 
-def chance_of(one: TrueSkillRating, two: TrueSkillRating) -> float:
-    """The chance that one wins: mu is a martingale, so the chance is where the two changes of mu cancel out."""
+def chance_of(one: Rating, two: Rating) -> float:
+    """Return the win probability: mu is a martingale, so it is where the two possible changes of mu cancel out."""
     up = update(one, two, 1.0, 1e-9)[0].mu - one.mu
     down = one.mu - update(one, two, 0.0, 1e-9)[0].mu
     return down / (up + down)
@@ -98,7 +98,7 @@ def test_open_games_count_as_if_played(sigma: float, count: int, expected: tuple
         assert chosen(field, [], 2) == [(0, 1), expected], "pairs planned together count as well"
 
 
-def test_games_on_their_way_make_nobody_less_certain_and_hopeless_ones_tell_nothing() -> None:
+def test_ladder_open_games_reduce_variance_and_one_sided_ones_do_not() -> None:
     sure = seeds(0.9, 0.9, 0.9, 0.9)
     assert chosen(sure, played((0, 1), state="open")) == [(2, 3)]
     assert chosen(sure, [], 2) == [(0, 1), (2, 3)]
@@ -106,7 +106,7 @@ def test_games_on_their_way_make_nobody_less_certain_and_hopeless_ones_tell_noth
     assert information(Seed(1, mu=1e6, sigma=1), Seed(0, mu=0.0, sigma=1)) == 0
 
 
-def test_among_meetings_that_tell_as_much_the_rarer_and_then_the_rested_come_first() -> None:
+def test_ladder_breaks_ties_by_rare_pairing_then_by_rest() -> None:
     field = seeds(4, 4, 4, 4)
     assert chosen(field, []) == [(0, 1)]
     assert chosen(seeds(4, 4, 4), played((0, 1))) == [(0, 2)]
@@ -116,7 +116,7 @@ def test_among_meetings_that_tell_as_much_the_rarer_and_then_the_rested_come_fir
     assert chosen(field, played((0, 1), (0, 2), (0, 3), (1, 3), (2, 3), (3, 1), (3, 2))) == [(1, 2)]
 
 
-def test_nobody_waits_longer_than_two_pairs_per_bot() -> None:
+def test_ladder_waits_are_at_most_two_pairs_per_bot() -> None:
     field = seeds(8, 8, 0.1)
     assert chosen(field, [], 8) == [(0, 1)] * 6 + [(0, 2), (0, 1)]
     assert chosen(field, played(*[(0, 1)] * 5)) == [(0, 1)]
@@ -126,7 +126,7 @@ def test_nobody_waits_longer_than_two_pairs_per_bot() -> None:
     assert chosen(field, played((0, 2), *[(0, 1)] * 6)) == [(1, 2)]
 
 
-def test_who_waited_too_long_meets_whom_it_learns_most_from_and_then_the_rested() -> None:
+def test_ladder_pairs_a_waiting_bot_by_information_then_by_rest() -> None:
     waited = [(0, 1)] * 8
     assert chosen(seeds(7, 8, 0.1, 6), played(*waited[:7], (1, 3))) == [(1, 2)]
     assert chosen(seeds(8, 8, 0.1, 8), played(*waited[:7], (1, 3))) == [(2, 3)]
@@ -146,7 +146,7 @@ def test_a_ladder_ends_with_its_games() -> None:
     assert not step(4, 0, field, played((0, 1), (1, 0), state="open"), 8).is_finished
 
 
-def test_a_ladder_ends_when_everybody_has_its_games() -> None:
+def test_ladder_ends_when_all_bots_have_their_games() -> None:
     field = seeds(8, 8)
     assert len(step(0, 4, field, played((0, 1)), 8).matches) == 1
     assert len(step(0, 4, field, [], 8).matches) == 2
@@ -159,11 +159,11 @@ def test_a_ladder_ends_when_everybody_has_its_games() -> None:
 
 
 def chosen_with_cap(cap: int, field: list[Seed], games: list[TournamentGame]) -> list[tuple[int, int]]:
-    """Who meets in all pairs that are left of a ladder with so many games of each bot."""
+    """Return all remaining pairings of a ladder with a limit on the games of each bot."""
     return [(min(one.first, one.second), max(one.first, one.second)) for one in step(0, cap, field, games, 8).matches]
 
 
-def test_a_ladder_plans_so_many_pairs_ahead_and_no_more() -> None:
+def test_ladder_plans_a_number_of_pairs_ahead() -> None:
     field = seeds(8, 8)
     assert len(step(0, 100, field, played((0, 1), state="open"), 3).matches) == 2
     assert step(0, 100, field, played((0, 1), state="open"), 1) == NextStep()

@@ -1,4 +1,4 @@
-"""The course of a tournament by hand: brackets by the names of their rounds, byes, and why a ladder asks."""
+"""Overview by example: brackets with the names of their rounds, byes, and the reasons of a ladder."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ NAMES = dict(enumerate("abcdefgh"))
 
 
 def document(format: str, **settings: Any) -> Document:
-    """The settings of a tournament."""
+    """Return the settings of a tournament."""
     return read({"name": "cup", "family": "loa", "format": format, "entries": {"all": True}, **settings})
 
 
 def seeds(count: int, *gone: int) -> list[Seed]:
-    """So many seeds, some of them withdrawn."""
+    """Return `count` seeds, some of them withdrawn."""
     return [Seed(number, number in gone) for number in range(count)]
 
 
 def of(settings: Document, field: list[Seed], games: list[TournamentGame]) -> TournamentOverview:
-    """The course of these."""
+    """Return the overview."""
     return overview(settings, field, games, NAMES)
 
 
 def held(settings: Document, field: list[Seed], judge: Judge) -> TournamentOverview:
-    """The course when all is played."""
+    """Return the overview after all games are played."""
     return of(settings, field, run(partial(format.step, settings, field), judge))
 
 
 def better_seed_wins(game: TournamentGame) -> float:
-    """1 for first where its seat is the lower."""
+    """Return a win of the lower seat."""
     return float(game.first < game.second)
 
 
@@ -70,7 +70,7 @@ def test_rounds_of_a_swiss_name_the_bye() -> None:
     assert [name for name in "abc" if not found.results[name][2].rival] == ["b"]
 
 
-def test_a_ladder_says_why_it_asks() -> None:
+def test_overview_of_a_ladder_gives_reasons() -> None:
     settings = document("ladder", ladder={"games": 100})
     field = [Seed(0, mu=30, sigma=1), Seed(1, mu=29, sigma=1.2), Seed(2, mu=10, sigma=0.5)]
     first = of(settings, field, [])
@@ -82,14 +82,14 @@ def test_a_ladder_says_why_it_asks() -> None:
     assert [(one.first, one.second) for one in of(settings, field, games).playing] == [("a", "b")]
 
 
-def test_a_ladder_asks_for_no_more_than_it_has_games() -> None:
+def test_overview_of_a_ladder_stops_at_its_games() -> None:
     settings = document("ladder", ladder={"games": 2})
     assert len(of(settings, seeds(3), []).upcoming) == 1
     games = [TournamentGame(1, 1, 1, 0, 1, "done", 1.0, 1), TournamentGame(2, 1, 1, 1, 0, "done", 0.0, 2)]
     assert of(settings, seeds(3), games).upcoming == ()
 
 
-def test_a_race_says_what_is_in_doubt() -> None:
+def test_overview_of_a_race_gives_doubts() -> None:
     settings = document("race", race={"games": 40})
     first = of(settings, seeds(3), [])
     assert [(one.first, one.second) for one in first.upcoming[:3]] == [("a", "b"), ("a", "c"), ("b", "c")]

@@ -1,4 +1,4 @@
-"""A race as a format: who meets whom next, when it ends, and what it saves."""
+"""Race: next pairings, end, and games saved."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ RACE = Race(1, 0.05)
 
 
 def seeds(count: int, *gone: int) -> list[Seed]:
-    """So many seeds, some of them withdrawn."""
+    """Return `count` seeds, some of them withdrawn."""
     return [Seed(number, number in gone) for number in range(count)]
 
 
 def better_wins(game: TournamentGame) -> float:
-    """The lower number wins, but 1 and 2 draw."""
+    """Return a win of the lower seat, but a draw between 1 and 2."""
     if {game.first, game.second} == {1, 2}:
         return 0.5
     return float(game.first < game.second)
 
 
 def played(games: list[TournamentGame]) -> list[TournamentGame]:
-    """These games with their results."""
+    """Return the games with their results."""
     return [game._replace(state="done", points=better_wins(game), order=game.sequence) for game in games]
 
 
 def after(cycles: int, race: Race, count: int = 4) -> list[TournamentGame]:
-    """All games of a race of four after so many pairs against each."""
+    """Return all games of a race of four after this many pairs per pairing."""
     games: list[TournamentGame] = []
     for _ in range(cycles):
         games += played(planned(step(race, 4000, seeds(count), games, 6).matches, games))
@@ -50,7 +50,7 @@ def test_first_everybody_meets_everybody_with_an_opening_of_each_pair() -> None:
     assert len(found) == 8
 
 
-def test_who_is_settled_plays_only_as_an_opponent_of_the_undecided() -> None:
+def test_race_decided_bots_play_only_undecided_ones() -> None:
     race = Race(2, 0.05)
     games = after(12, race)
     found = state(race, seeds(4), games)
@@ -61,7 +61,7 @@ def test_who_is_settled_plays_only_as_an_opponent_of_the_undecided() -> None:
     assert sorted(pairs) == [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)]
 
 
-def test_what_comes_next_depends_on_the_games_alone() -> None:
+def test_race_next_matches_depend_on_games_only() -> None:
     race = Race(2, 0.05)
     games = after(12, race)
     shuffled = random.Random(1).sample(games, len(games))
@@ -71,7 +71,7 @@ def test_what_comes_next_depends_on_the_games_alone() -> None:
     assert step(race, 4000, seeds(4), begun, 5).matches == whole[3:], "what is on its way counts as played"
 
 
-def test_a_settled_race_calls_off_what_is_on_its_way() -> None:
+def test_race_decided_calls_off_open_games() -> None:
     games = after(12, RACE)
     assert state(RACE, seeds(4), games).leaders == (0,)
     assert step(RACE, 4000, seeds(4), games, 8) == NextStep(
@@ -91,7 +91,7 @@ def test_a_quick_pair_waits_for_the_one_planned_before_it() -> None:
     assert state(RACE, seeds(2), void).cycles == {0: 1, 1: 1}, "half a pair says nothing, and does not hold up"
 
 
-def test_it_gives_up_after_its_games() -> None:
+def test_race_ends_undecided_after_its_games() -> None:
     found = run(partial(step, RACE, 20, seeds(3), ahead=4), lambda game: 0.5)
     assert len(found) == 20
     assert step(RACE, 20, seeds(3), found, 4).reason == "undecided: all games played"

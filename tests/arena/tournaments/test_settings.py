@@ -1,4 +1,4 @@
-"""The settings document: what is taken, and that whatever is not is named."""
+"""Settings documents: valid ones are read, every fault of an invalid one is reported."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_defaults_are_those_of_the_arena() -> None:
         ({"seed": 2**40}, "seed"),
     ],
 )
-def test_what_is_wrong_is_named(change: dict[str, Any], field: str) -> None:
+def test_invalid_documents_name_the_field(change: dict[str, Any], field: str) -> None:
     with pytest.raises(SettingsError) as caught:
         read(PLAIN | change)
     assert caught.value.field == field
@@ -170,6 +170,6 @@ _KEYS = st.sampled_from(
 
 
 @given(st.dictionaries(_KEYS, _JSON | st.sampled_from(FORMATS), max_size=5))
-def test_anything_at_all_is_a_document_or_a_settings_error(data: dict[str, Any]) -> None:
+def test_read_returns_a_document_or_raises_settings_error(data: dict[str, Any]) -> None:
     with contextlib.suppress(SettingsError):
         read(PLAIN | data)

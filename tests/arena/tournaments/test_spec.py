@@ -1,4 +1,4 @@
-"""The games of meetings: who plays whom from where, as workers get it."""
+"""Game specifications of matches: players, sides, openings and handicaps."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ NAMES = ("ada", "bob", "cleo")
 
 
 def document(**changes: Any) -> Document:
-    """Three bots, every pairing one pair of games."""
+    """Return settings for three bots with one pair of games per pairing."""
     return read({"name": "cup", "family": "pijersi", "entries": {"bots": list(NAMES)}, **changes})
 
 
 def games_of(found: Document, *meetings: PlannedMatch) -> list[GameSpec]:
-    """The games of the meetings."""
+    """Return the specifications of the games."""
     versions = {
         seat: Version(bot_id=seat + 1, number=1, name=f"{name} v1", command=["./bot"], options={"Hash": "16"})
         for seat, name in enumerate(NAMES)
@@ -52,7 +52,7 @@ def test_games_ponder_as_the_tournament_says() -> None:
         assert {spec.pondering for spec in games_of(found, PlannedMatch(1, 0, 1))} == {pondering}
 
 
-def test_clocks_are_scaled_where_the_tournament_says_so() -> None:
+def test_clocks_are_scaled_if_the_document_says_so() -> None:
     for scales in (False, True):
         found = document(variant="standard", games=2).model_copy(update={"scale_time_control": scales})
         assert {spec.scale_clocks for spec in games_of(found, PlannedMatch(1, 0, 1))} == {scales}
@@ -81,7 +81,7 @@ def test_a_book_is_the_same_for_every_pairing() -> None:
 
 
 def seen(specs: list[GameSpec]) -> list[tuple[str, str, dict[str, str], dict[str, str]]]:
-    """Who played and how: `ada v1 - bob v1`, both times, both bots' options."""
+    """Return players, time controls and options of a game as text."""
     return [
         (f"{spec.first.name} - {spec.second.name}", spec.time_text, dict(spec.first.options), dict(spec.second.options))
         for spec in specs
@@ -152,7 +152,7 @@ def test_a_bot_must_keep_the_fastest_of_its_times() -> None:
     assert time("ada v1", {"bot": "ada", "against": "bob", "time_control": "depth:3"}) == "10+0.1"
 
 
-def test_an_entry_is_named_as_in_the_document() -> None:
+def test_handicap_names_match_entries() -> None:
     names = {0: "ada v2", 1: "ada v10", 2: "bob v1", 3: "ada v11"}
     assert [seat_of(name, names) for name in ("ada v2", "ada", "bob", "bob v2", "cleo")] == [0, 3, 2, None, None]
     assert seat_of("ada", names, named=["ada", "ada v11"]) == 1, "v11 is named itself: ada is another one"
@@ -170,8 +170,8 @@ def tablut(**changes: Any) -> Document:
     return document(family="tablut", **changes)
 
 
-def test_the_lot_decides_which_side_moves_first() -> None:
-    """Both games of a pair have the same side first, with bots swapped; over many pairs both sides are drawn."""
+def test_random_sides_draw_which_side_moves_first() -> None:
+    """In both games of a pair the same side moves first, with bots swapped; over many pairs both sides are drawn."""
     found = tablut(sides="random", games=40, seed=3)
     specs = games_of(found, PlannedMatch(1, 0, 1, games=40))
     drawn = [spec.options["first_player"] for spec in specs]
@@ -185,7 +185,7 @@ def test_the_lot_decides_which_side_moves_first() -> None:
     assert "first_player" not in games_of(tablut(), PlannedMatch(1, 0, 1))[0].options
 
 
-def test_the_lot_decides_who_has_the_first_side_of_a_single_game() -> None:
+def test_random_sides_draw_the_first_side_of_a_single_game() -> None:
     meetings = [PlannedMatch(number, 0, 1, games=1) for number in range(1, 21)]
     drawn = {spec.first.name for spec in games_of(document(sides="random", games=1), *meetings)}
     assert drawn == {"ada v1", "bob v1"}

@@ -1,4 +1,4 @@
-"""The table of a tournament by hand: points, tie-breaks, and what decides in which format."""
+"""Standings by example: points, tie-breaks and the order in each format."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.arena.field import START, Field, record_of
 
 
 def document(format: str, games: int = 2) -> dict[str, Any]:
-    """The settings of a tournament."""
+    """Return the settings of a tournament."""
     return {"name": "cup", "family": "loa", "format": format, "games": games, "entries": {"all": True}}
 
 
 def table(format: str, seeds: int, *results: tuple[int, int, int, float | None], games: int = 2) -> list[StandingLine]:
-    """The lines after games `(round, first, second, points of first)`, one to a pair; None is a void one."""
+    """Return the lines after games `(round, first, second, points of first)`, one per pair; None is a void game."""
     settings = read(document(format, games))
     played = [
         TournamentGame(number, round, number, one, two, "void" if points is None else "done", points, number)
@@ -126,7 +126,7 @@ def test_where_nothing_decides_the_seats_do() -> None:
 def swiss(
     seeds: int, *results: tuple[int, int, int, float | None]
 ) -> list[tuple[str, float, float, float, float, int]]:
-    """Name, points, Buchholz, Buchholz cut, Sonneborn-Berger and wins of each line after matches of one game."""
+    """Return name, points, tie-breaks and wins of each line after one-game matches."""
     return [
         (line.name, line.points, line.buchholz, line.buchholz_cut, line.sonneborn_berger, line.wins)
         for line in table("swiss", seeds, *results, games=1)
@@ -231,7 +231,7 @@ def test_the_strengths_count_lost_games_of_whoever_moved_first(sqlite_store: Sto
 
 
 def cup(field: Field, settings: dict[str, Any]) -> Tournament:
-    """A tournament with these settings."""
+    """Return a tournament with these settings."""
     return Tournament(
         name="cup",
         family="loa",

@@ -1,4 +1,4 @@
-"""Classes of time controls: bounds, games without clocks, and settings that say nothing."""
+"""Time classes: bounds, games without clocks, and settings without a time control."""
 
 from __future__ import annotations
 

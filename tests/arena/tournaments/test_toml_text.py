@@ -1,4 +1,4 @@
-"""Documents written as TOML are read back as they were; what they come to is counted before they are created."""
+"""Documents written as TOML are read back unchanged; previews count their games."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_document_is_read_back_as_it_was(format: str) -> None:
     assert read_toml(as_toml(document)) == document
 
 
-def test_everything_is_written_and_nothing_else() -> None:
+def test_toml_text_writes_all_values_but_defaults() -> None:
     document = read(FULL)
     text = as_toml(document)
     assert read_toml(text) == document
