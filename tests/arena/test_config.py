@@ -1,4 +1,4 @@
-"""Settings: where they come from, which one wins, what is refused."""
+"""Settings: their sources, precedence, and errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_defaults(tmp_path: Path) -> None:
     assert not settings.is_https
 
 
-def test_who_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_precedence_of_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "arena.toml").write_text('port = 1\nbind = "0.0.0.0"\nmax_bots = 3\n')
     monkeypatch.setenv("ARENA_PORT", "2")
@@ -36,7 +36,7 @@ def test_who_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_settings().port == 2
 
 
-def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_config_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = tmp_path / "other.toml"
     other.write_text('data = "elsewhere"\nport = 7\n[bundle_options]\nendpoint_url = "http://localhost:9000"\n')
     settings = read_settings(other)
@@ -66,14 +66,14 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("port = ", r"arena.toml: "),
     ],
 )
-def test_what_is_refused_names_the_place(text: str, words: str, tmp_path: Path) -> None:
+def test_errors_name_their_source(text: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "arena.toml").write_text(text)
     with pytest.raises(ConfigError, match=words):
         read_settings()
 
 
-def test_the_place_is_where_it_was_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_source_of_a_value_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match=r"^--port: "):
         read_settings(port=-1)
     monkeypatch.setenv("ARENA_PORT", "x")
@@ -85,7 +85,7 @@ def test_the_place_is_where_it_was_said(monkeypatch: pytest.MonkeyPatch) -> None
         read_settings()
 
 
-def test_the_template_has_every_setting_and_says_what_is_default_anyway() -> None:
+def test_the_template_lists_every_setting_with_its_default() -> None:
     text = template()
     lines = [line.removeprefix("# ") for line in text.splitlines() if " = " in line and line.startswith("# ")]
     table = tomllib.loads("\n".join(line for line in lines if line.split(" = ")[0] in Settings.model_fields))

@@ -29,7 +29,7 @@ def acting(
     script: Callable[[Coordinator, Events, asyncio.Event], Awaitable[None]],
     **options: Any,
 ) -> None:
-    """Run a coordinator as a task, the script beside it, then stop it."""
+    """Run a coordinator as a task together with the script, then stop it."""
 
     async def main() -> None:
         stop = asyncio.Event()
@@ -47,14 +47,14 @@ def acting(
 
 
 async def heard(events: Events, kind: type[Event], **fields: Any) -> None:
-    """Wait for an event with this in it."""
+    """Wait for an event that contains this text."""
     async for event in events:
         if isinstance(event, kind) and all(getattr(event, name) == value for name, value in fields.items()):
             return
     raise AssertionError(f"no {kind.__name__} {fields}")
 
 
-def test_it_acts_records_and_gives_the_lease_up(stage: Stage) -> None:
+def test_a_coordinator_acts_records_and_releases_the_lease(stage: Stage) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
@@ -71,12 +71,12 @@ def test_it_acts_records_and_gives_the_lease_up(stage: Stage) -> None:
 
 
 def lease_gauges(coordinator: Coordinator) -> tuple[float | None, float | None]:
-    """Whether this process acts, and whether any does, as its endpoint for metrics says."""
+    """Return the gauges of the metrics endpoint: whether this process acts, and whether any does."""
     value = coordinator.metrics.registry.get_sample_value
     return value("arena_referee_acting"), value("arena_referee_up")
 
 
-def test_metrics_of_the_referee_that_acts_say_that_one_is_up(stage: Stage) -> None:
+def test_metrics_of_the_active_coordinator_report_it_as_up(stage: Stage) -> None:
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
         assert lease_gauges(coordinator) == (0, 0)
         await heard(events, RefereeChanged, state="acting")
@@ -89,7 +89,7 @@ def test_metrics_of_the_referee_that_acts_say_that_one_is_up(stage: Stage) -> No
 
 
 @pytest.mark.parametrize(("seconds", "is_up"), [(3600, 1), (-1, 0)], ids=["alive", "run out"])
-def test_metrics_of_a_standby_say_whether_another_referee_is_up(stage: Stage, seconds: float, is_up: int) -> None:
+def test_metrics_of_a_standby_report_the_active_coordinator(stage: Stage, seconds: float, is_up: int) -> None:
     assert stage.store.leases.take(LEASE, "somebody else", seconds)
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
@@ -100,14 +100,14 @@ def test_metrics_of_a_standby_say_whether_another_referee_is_up(stage: Stage, se
 
 
 def upgrade(stage: Stage) -> None:
-    """What `arena db upgrade` of a newer program does, as far as this one can tell."""
+    """Upgrade the schema like `arena db upgrade` of a newer program, as far as this program can tell."""
     with stage.store.engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
         connection.execute(text("DELETE FROM leases"))
 
 
 @pytest.mark.parametrize("is_acting", [True, False])
-def test_an_upgrade_under_a_coordinator_ends_it_and_it_writes_nothing(
+def test_a_schema_upgrade_ends_the_coordinator_before_it_writes(
     own_store: Store, tmp_path: Path, is_acting: bool
 ) -> None:
     stage = Stage(own_store, tmp_path)
@@ -133,7 +133,7 @@ def test_an_upgrade_under_a_coordinator_ends_it_and_it_writes_nothing(
     assert stage.store.leases.get(LEASE) is None
 
 
-def test_a_lease_taken_while_the_database_was_upgraded_is_given_back(own_store: Store, tmp_path: Path) -> None:
+def test_a_lease_acquired_during_an_upgrade_is_released(own_store: Store, tmp_path: Path) -> None:
     stage = Stage(own_store, tmp_path)
     coordinator = stage.apart(Dice())
     take = coordinator.leadership.take
@@ -148,7 +148,7 @@ def test_a_lease_taken_while_the_database_was_upgraded_is_given_back(own_store: 
     assert stage.store.leases.get(LEASE) is None
 
 
-def test_whoever_loses_the_lease_stands_by_and_touches_nothing(stage: Stage) -> None:
+def test_a_coordinator_without_the_lease_stands_by_and_writes_nothing(stage: Stage) -> None:
     stage.settings = stage.settings.model_copy(update={"lease_seconds": 0.3})
     number = stage.create(games=2)
     dice = Dice(is_held=True)
@@ -173,7 +173,7 @@ def test_whoever_loses_the_lease_stands_by_and_touches_nothing(stage: Stage) -> 
     assert stage.store.voids.page().items == []
 
 
-def test_games_that_take_too_long_to_finish_are_called_off_and_handed_back(stage: Stage) -> None:
+def test_games_that_exceed_the_grace_period_are_cancelled_and_requeued(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
 
@@ -189,7 +189,7 @@ def test_games_that_take_too_long_to_finish_are_called_off_and_handed_back(stage
     assert stage.store.voids.page().items == []
 
 
-def test_a_second_order_to_stop_waits_for_nobody(stage: Stage) -> None:
+def test_a_second_order_to_stop_cancels_running_games(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
 
@@ -206,7 +206,7 @@ def test_a_second_order_to_stop_waits_for_nobody(stage: Stage) -> None:
     assert stage.store.games.counts(number) == {"planned": 12}
 
 
-def test_running_games_are_waited_for(stage: Stage) -> None:
+def test_stop_waits_for_running_games(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
 
@@ -223,7 +223,7 @@ def test_running_games_are_waited_for(stage: Stage) -> None:
     assert stage.store.games.counts(number) == {"planned": 10, "finished": 2}
 
 
-def test_the_database_says_who_is_connected_while_it_acts(stage: Stage) -> None:
+def test_connected_bots_are_published_to_the_database(stage: Stage) -> None:
     ada, bob = (stage.ids[name] for name in ("ada", "bob"))
     lobby: Any = SimpleNamespace(present={"ada v1": ConnectedBot(ada, 0, 4, 20.0, True)}, on_change=None)
 
@@ -258,7 +258,7 @@ def test_uploads_are_checked_one_by_one(stage: Stage) -> None:
     assert [stage.store.versions.get(version).state for version in fresh] == ["active", "active"]
 
 
-def test_a_check_that_fails_for_our_own_reasons_is_done_again(stage: Stage) -> None:
+def test_a_check_that_fails_by_our_fault_is_repeated(stage: Stage) -> None:
     version = stage.bot("new", state="uploaded")
     tries: list[int] = []
 
@@ -278,7 +278,7 @@ def test_a_check_that_fails_for_our_own_reasons_is_done_again(stage: Stage) -> N
     assert len(tries) >= 2
 
 
-def test_a_fault_in_one_tournament_stops_no_other(stage: Stage) -> None:
+def test_an_error_in_one_tournament_affects_no_other(stage: Stage) -> None:
     sick, broken, sound = (stage.create(name=name) for name in ("sick", "broken", "sound"))
     stage.store.tournaments.extend(broken, {"nonsense": True})
     dice = Dice(is_held=True)

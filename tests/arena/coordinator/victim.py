@@ -1,8 +1,9 @@
-"""A referee process to be killed: `victim.py DATABASE FOLDER` acts until SIGTERM, and prints a line for every result.
+"""A coordinator process to be killed: `victim.py DATABASE FOLDER` acts until SIGTERM, and prints a line for every
+result.
 
-With a number behind, it kills itself as soon as it has printed so many: whoever reads the lines may come too late.
+With a third argument it kills itself after this number of results, which is more precise than a reader of its output.
 
-Real slots, real (scripted) bots. `standing by` and `acting` are printed as they come, `stopped` at the end.
+Slots are real, bots are scripted. It prints `standing by` and `acting` at these changes, and `stopped` at the end.
 """
 
 import asyncio

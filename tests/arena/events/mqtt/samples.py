@@ -1,4 +1,4 @@
-"""One piece of every kind of news, as the arena publishes it."""
+"""A sample of every event, as the arena publishes it."""
 
 from __future__ import annotations
 
@@ -61,22 +61,22 @@ SAMPLES: dict[type[BroadcastEvent], BroadcastEvent] = {
 
 
 def subject_of(kind: type[BroadcastEvent]) -> str | int:
-    """The subject of the sample, as it stands in its topic."""
+    """Return the subject of the sample, as its topic has it."""
     name = kind.TOPIC.subject
     return PROCESS if name == "from" else getattr(SAMPLES[kind], name) if name else ""
 
 
 def topic_of(kind: type[BroadcastEvent]) -> str:
-    """The topic of the sample."""
+    """Return the topic of the sample."""
     return kind.TOPIC.of(subject_of(kind))
 
 
 def ended(game: str = GAME, **more: Any) -> GameEnded:
-    """The result of a game."""
+    """Return the result of a game."""
     assert isinstance(RESULT, GameEnded)
     return replace(RESULT, game=game, **more)
 
 
 def ply(number: int, game: str = GAME) -> GamePly:
-    """A ply as a game slot tells it."""
+    """Return a ply as a game slot sends it."""
     return GamePly(game=game, number=number, ply=PlyPayload(f"a1a{number}", 1.0))

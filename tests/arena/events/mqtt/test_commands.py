@@ -1,4 +1,4 @@
-"""`--mqtt` on the command line: what a broker that cannot be used is told as, `arena doctor`, the embedded broker."""
+"""`--mqtt` on the command line: messages for an unusable broker, `arena doctor`, the embedded broker."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ pytest.importorskip("amqtt", reason="amqtt is not installed: pip install 'bot-ar
 @pytest.mark.parametrize(
     ("command", "sign"), [(("serve", "--no-referee", "--port", "0"), "first Ctrl-C"), (("referee",), '"acting"')]
 )
-def test_a_broker_that_is_not_there_is_done_without(command: tuple[str, ...], sign: str, tmp_path: Path) -> None:
+def test_commands_run_without_the_broker(command: tuple[str, ...], sign: str, tmp_path: Path) -> None:
     assert run(["init", "--data", str(tmp_path), "--json"]) == Exit.DONE
     port = free_port()
     words = ["--data", str(tmp_path), "--mqtt", f"mqtt://ann:hush@127.0.0.1:{port}"]
@@ -65,7 +65,7 @@ def broker_part(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
     return parts["broker"]
 
 
-def test_doctor_tries_the_broker(
+def test_doctor_checks_the_broker(
     tmp_path: Path, mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = broker_part(monkeypatch, capsys, tmp_path, mosquitto.url)
@@ -107,7 +107,7 @@ def test_the_embedded_broker_serves_other_processes_too() -> None:
     gc.collect()
 
 
-def test_the_embedded_broker_on_a_port_that_is_taken() -> None:
+def test_the_embedded_broker_reports_a_port_in_use() -> None:
     async def main() -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
@@ -118,7 +118,7 @@ def test_the_embedded_broker_on_a_port_that_is_taken() -> None:
     asyncio.run(asyncio.wait_for(main(), 200))
 
 
-def test_serve_with_the_embedded_broker_starts_and_ends_in_good_order(tmp_path: Path) -> None:
+def test_serve_with_the_embedded_broker_starts_and_stops_cleanly(tmp_path: Path) -> None:
     port = free_port()
     Store.in_folder(tmp_path / "data").close()
     line = [sys.executable, "-m", "arena", "serve", "--data", str(tmp_path / "data"), "--port", "0"]

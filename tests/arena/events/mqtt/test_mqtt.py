@@ -1,4 +1,4 @@
-"""The bus over a real broker: who hears what, late joiners, brokers that die, forged messages, closed doors."""
+"""The bus over a real broker: delivery, late joiners, dying brokers, forged messages, refused clients."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def within(main: Coroutine[Any, Any, None]) -> None:
 
 @asynccontextmanager
 async def opened(broker: Mosquitto, *, is_referee: bool = False, **settings: Any) -> AsyncIterator[Opened]:
-    """One process's bus: a referee's, or a web server's."""
+    """Open the bus of one process: a coordinator's, or a web server's."""
     metrics = Metrics()
     wanted = Settings(mqtt=broker.url, referee=is_referee, **settings)
     async with open_bus(wanted, metrics, has_pages=not is_referee) as bus:
@@ -89,7 +89,7 @@ def act(bus: EventBus) -> None:
 
 
 def play(bus: EventBus, first: int, last: int, game: str = GAME) -> None:
-    """Plies of a game, which begins with the first."""
+    """Publish plies of a game, which starts with the first."""
     if first == 1:
         bus.publish(GameStarted(game=game, tournament=3, attempt=1))
     for number in range(first, last + 1):
@@ -112,7 +112,7 @@ def publish(broker: Mosquitto, topic: str, payload: Any, *, is_retained: bool = 
 
 
 def kept(broker: Mosquitto, topic: str) -> list[str]:
-    """The topics the broker keeps under a pattern: what it sends before it comes to what is subscribed to last."""
+    """Return the retained topics of a pattern: they arrive before any message of the last subscription."""
     publish(broker, MARK, "here")
     words = broker.client("mosquitto_sub", "-t", topic, "-t", MARK, "--retained-only", "-F", "%t")
     found: list[str] = []
@@ -126,9 +126,9 @@ def kept(broker: Mosquitto, topic: str) -> list[str]:
 
 
 async def throw_out(broker: Mosquitto, client: str) -> None:
-    """Connect under the name of a client: the broker throws the first one out, as if it had died.
+    """Connect with the name of a client, so that the broker drops the client as if it had died.
 
-    It only says its name: if it did more, the first one, which is back soon, would throw it out.
+    It sends nothing but the name, as the client, which reconnects soon, would otherwise drop it first.
     """
     reader, thief = await asyncio.open_connection("127.0.0.1", broker.port)
     name = client.encode()
@@ -145,7 +145,7 @@ def is_connected(metrics: Metrics) -> bool:
     return metrics.registry.get_sample_value("arena_bus_connected") == 1.0
 
 
-def test_news_of_one_process_is_heard_in_the_other_and_late_joiners_get_the_whole_game(mosquitto: Mosquitto) -> None:
+def test_events_reach_other_processes_and_late_joiners_get_a_snapshot(mosquitto: Mosquitto) -> None:
     async def main() -> None:
         async with (
             opened(mosquitto, is_referee=True) as (referee, _),
@@ -184,7 +184,7 @@ def test_news_of_one_process_is_heard_in_the_other_and_late_joiners_get_the_whol
     within(main())
 
 
-def test_orders_reach_the_referee_at_once(mosquitto: Mosquitto) -> None:
+def test_orders_reach_the_coordinator_at_once(mosquitto: Mosquitto) -> None:
     async def main() -> None:
         async with (
             opened(mosquitto, is_referee=True) as (referee, _),
@@ -197,7 +197,7 @@ def test_orders_reach_the_referee_at_once(mosquitto: Mosquitto) -> None:
     within(main())
 
 
-def test_a_broker_that_dies_in_mid_game_costs_liveliness_only(mosquitto: Mosquitto) -> None:
+def test_a_killed_broker_costs_only_live_updates(mosquitto: Mosquitto) -> None:
     async def main() -> None:
         async with (
             opened(mosquitto, is_referee=True) as (referee, at_referee),
@@ -225,7 +225,7 @@ def test_a_broker_that_dies_in_mid_game_costs_liveliness_only(mosquitto: Mosquit
     within(main())
 
 
-def test_a_broker_that_hangs_is_noticed(mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hanging_broker_is_detected(mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "TIMEOUT_S", 1.0)
 
     async def main() -> None:
@@ -247,8 +247,8 @@ def test_a_broker_that_hangs_is_noticed(mosquitto: Mosquitto, monkeypatch: pytes
     within(main())
 
 
-def test_a_listener_that_was_away_gets_the_running_games_as_a_whole(mosquitto: Mosquitto) -> None:
-    """The listener alone loses its connection: another client of its name throws it out."""
+def test_a_reconnected_listener_gets_snapshots_of_running_games(mosquitto: Mosquitto) -> None:
+    """Only the listener loses its connection, to another client of its name."""
 
     async def main() -> None:
         async with (
@@ -271,7 +271,7 @@ def test_a_listener_that_was_away_gets_the_running_games_as_a_whole(mosquitto: M
     within(main())
 
 
-def test_a_listener_that_was_too_slow_asks_its_own_process_too(mosquitto: Mosquitto) -> None:
+def test_a_dropped_listener_gets_snapshots_of_its_own_process_too(mosquitto: Mosquitto) -> None:
     async def main() -> None:
         async with opened(mosquitto, is_referee=True) as (referee, _):
             act(referee)
@@ -313,7 +313,7 @@ def test_forged_and_broken_messages_are_dropped_and_counted(mosquitto: Mosquitto
     within(main())
 
 
-def test_nobody_tells_the_referee_how_its_own_games_go(mosquitto: Mosquitto) -> None:
+def test_events_of_own_games_from_other_processes_are_ignored(mosquitto: Mosquitto) -> None:
     async def main() -> None:
         async with opened(mosquitto, is_referee=True) as (referee, metrics), listening(referee) as live:
             act(referee)
@@ -330,7 +330,7 @@ def test_nobody_tells_the_referee_how_its_own_games_go(mosquitto: Mosquitto) -> 
     within(main())
 
 
-def test_a_new_attempt_of_another_referee_replaces_the_old_one(mosquitto: Mosquitto) -> None:
+def test_a_new_attempt_of_another_coordinator_replaces_the_old_one(mosquitto: Mosquitto) -> None:
     body = {"v": 1, "from": "dead", "tournament": 3, "attempt": 1, "plies": [PLY] * 4}
 
     async def main() -> None:
@@ -349,7 +349,7 @@ def test_a_new_attempt_of_another_referee_replaces_the_old_one(mosquitto: Mosqui
     within(main())
 
 
-def test_a_referee_that_dies_is_offline_and_one_that_ends_is_stopped(
+def test_a_killed_coordinator_is_offline_and_a_stopped_one_is_stopped(
     mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "_CLOSE_S", 30.0)
@@ -396,7 +396,7 @@ def test_a_flood_of_plies_is_batched(mosquitto: Mosquitto) -> None:
 
 
 @pytest.mark.parametrize("user", ["", "arena:wrong@"])
-def test_start_up_without_the_right_password(mosquitto: Mosquitto, tmp_path: Path, user: str) -> None:
+def test_a_wrong_password_ends_the_start(mosquitto: Mosquitto, tmp_path: Path, user: str) -> None:
     mosquitto.kill()
     folder = tmp_path / "closed"
     folder.mkdir()
@@ -417,7 +417,7 @@ def test_start_up_without_the_right_password(mosquitto: Mosquitto, tmp_path: Pat
         closed.kill()
 
 
-def test_a_referee_and_pages_that_start_without_the_broker_connect_to_it_later(mosquitto: Mosquitto) -> None:
+def test_processes_that_start_without_a_broker_connect_later(mosquitto: Mosquitto) -> None:
     mosquitto.kill()
 
     async def main() -> None:
@@ -435,7 +435,7 @@ def test_a_referee_and_pages_that_start_without_the_broker_connect_to_it_later(m
     within(main())
 
 
-def test_start_up_with_something_that_is_no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_service_at_the_brokers_address_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "TIMEOUT_S", 0.5)
 
     async def main() -> None:
