@@ -77,7 +77,7 @@ def test_bots_cannot_read_the_database_the_settings_or_other_bundles(
     command = (str(PYTHON), "-S", "-E", "files.py", *map(str, secrets))
     assert len(other.name) > 32, "to a bot that sees all files it is hidden by a name that cannot be guessed"
     hidden = {str(other), str(other / "bot.py")}
-    # Without a user of its own a bot of the weaker levels is whoever runs the arena.
+    # At the weaker levels bots run as the user of the arena, unless they have their own user.
     levels = working("bwrap", "landlock", *(["rlimits"] if is_root() else []))
     assert mode(data) == (0o711 if is_root() else 0o700)
     for level in levels:

@@ -1,4 +1,4 @@
-"""A scheduler and a worker for all tests of this session. A test that kills one of them leaves the restart to the next."""
+"""A scheduler and a worker for all tests of this session. After a test kills one, the next test restarts it."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def wait(condition: Callable[[], object], what: str, seconds: float = PATIENCE_S
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"waited {seconds} s in vain for {what}"
-        time.sleep(0.1)  # many conditions go through all processes of the machine
+        time.sleep(0.1)  # many conditions scan all processes of the machine
 
 
 class Command:
@@ -149,7 +149,7 @@ def _runs(process: psutil.Process) -> bool:
 
 @contextmanager
 def scheduler(port: int = 0, *words: str, ttl_s: int = 60, **environment: str) -> Iterator[tuple[str, Command]]:
-    """Start a scheduler; return its address and process. Its timeout is long, as workers may stall on a busy machine."""
+    """Start a scheduler; return its address and process. Its timeout is long: workers stall on a busy machine."""
     command = Command("scheduler", "--port", str(port), "--worker-ttl", str(ttl_s), *words, **environment)
     try:
         line = command.until("://127.0.0.1:")

@@ -187,7 +187,7 @@ def test_the_doctor_checks_the_cluster(cluster: Cluster, tmp_path: Path, capsys:
     assert (state, "no scheduler answers" in text, "arena scheduler" in text) == ("broken", True, True)
     cluster.worker()
     idle = ("ok", "1 workers with 1 slots, 0 of them busy ")
-    # It may be joining again, or ending what a test before had it do.
+    # It may be rejoining, or finishing the job of an earlier test.
     processes.wait(lambda: executor(cluster.address) == idle, "an idle worker")
     with processes.scheduler() as (address, _):
         state, text = executor(address)

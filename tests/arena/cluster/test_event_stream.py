@@ -46,7 +46,7 @@ def test_plies_wake_the_loop_once_and_arrive_in_order_in_one_batch() -> None:
         ]
         event_stream.add(plies("one", 100, "d"))
         event_stream.add({"event": "finish", "game": "one", "record": ""})
-        assert loop.times == before + 2  # a result is soon to be sent, and no timer was set
+        assert loop.times == before + 2  # a result is sent soon, and no timer was set
         event_stream.flush()
         assert [event["event"] for event in sent[1][1]] == ["plies", "finish"]
         event_stream.send_soon("arena", {"event": "taken", "key": "k"})  # a timer is set

@@ -77,7 +77,7 @@ def test_a_pair_is_played_and_its_events_arrive(
     games = pair(BLACK_RESIGNS, WHITE_PLAYS)
     future = executor.submit(play_bundled, games, processes.place(tmp_path), True)
     assert outcome(future) == []
-    records = [results[game.id] for game in games]  # each came before the end of the job
+    records = [results[game.id] for game in games]  # each arrived before the end of the job
     assert [record.sandbox for record in records] == ["none", "none"]
     moves = [(event["game"], move) for event in events if event["event"] == "plies" for move in event["moves"]]
     assert moves == [(record.id, move) for record in records for move in record.moves]
@@ -132,7 +132,7 @@ def test_a_record_counts_only_in_the_job_of_its_game(
 ) -> None:
     told: list[dict[str, Any]] = []
     executor = open_executor(on_event=told.append)
-    monkeypatch.setattr(executor._loop, "call", lambda *_: None)  # the job is never begun
+    monkeypatch.setattr(executor._loop, "call", lambda *_: None)  # the job never starts
     games = pair(MUTE, RESIGN)
     executor.submit(play_bundled, games, None)
     (key,) = executor._jobs
@@ -263,7 +263,7 @@ def test_a_stopping_worker_finishes_its_game(
     executor, worker, place = open_executor(), cluster.worker(), processes.place(tmp_path)
     pairs = [pair(BLACK_RESIGNS, WHITE_PLAYS, number) for number in range(4)]
     futures = [executor.submit(play_bundled, games, place, True) for games in pairs]
-    # On a quiet machine the first pair is over before anybody looks; the others are on their way then.
+    # On a quiet machine the first pair may be over before the check; then the others are running.
     processes.wait(lambda: futures[0].running() or futures[0].done(), "a game that runs")
     worker.signal(signal.SIGTERM)
     assert worker.end() == 0, worker.said

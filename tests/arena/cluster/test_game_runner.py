@@ -1,4 +1,4 @@
-"""The way of results: into the spool at the end of each game, or with the event if there is no spool."""
+"""The way of results: into the spool at the end of each game, or with the event without a spool."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GAMES = [PlannedGame.of(GameSpec("loa", "standard", *BOTS, sequence=number)) for
 
 
 class Slot:
-    """A slot without bots; `voids` are its void games, `told` its events."""
+    """A slot without bots; `voids` are its void games, `told` has its events."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         self.voids: dict[str, Termination] = {}
@@ -90,5 +90,5 @@ def test_invalid_results_are_rejected(line: str, tmp_path: Path) -> None:
     with pytest.raises(RecordError):
         spool.take(line, GAMES[0].id, "far-1")
     assert not spool.folder.exists()
-    spool.take(replace(record_of(GAMES[0]), worker="somebody else").line(), GAMES[0].id, "far-1")
+    spool.take(replace(record_of(GAMES[0]), worker="another worker").line(), GAMES[0].id, "far-1")
     assert spool.read(GAMES[0].id) == replace(record_of(GAMES[0]), worker="far-1")

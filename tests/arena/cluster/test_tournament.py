@@ -51,7 +51,7 @@ def test_every_game_is_recorded_once_whichever_process_dies(cluster: Cluster, st
     with referee(stage, cluster.address) as first:
         wait(lambda: finished(stage, number) >= 5, "first results")
         family = worker.kill()
-        before = finished(stage, number)  # and a pair may be on its way
+        before = finished(stage, number)  # another pair may be arriving
         cluster.worker()
         wait(lambda: finished(stage, number) >= before + 6, "results after the worker was replaced")
         cluster.scheduler().kill()

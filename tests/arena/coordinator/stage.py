@@ -60,7 +60,7 @@ class Dice(Executor):
     def release(self, count: int = 10**9) -> None:
         """Finish the waiting jobs."""
         for _ in range(count):
-            try:  # one by one: a coordinator may submit and release in a thread of its own meanwhile
+            try:  # one by one: a coordinator may submit and release concurrently in its own thread
                 future, games = self.held.pop(0)
             except IndexError:
                 return

@@ -62,7 +62,7 @@ def test_requested_analyses_run_first_and_at_once(sqlite_store: Store) -> None:
     games = Field(sqlite_store).play(2)
     stage = Stage(sqlite_store)
     stage.look()
-    assert sqlite_store.analyses.figures([game.id for game in games]) == {}, "nobody asked, and it is not calm yet"
+    assert sqlite_store.analyses.figures([game.id for game in games]) == {}, "no request, and not idle long enough"
     sqlite_store.analyses.ask(None, 70, game_id=games[0].id)
     stage.look()
     assert sqlite_store.analyses.figures([games[0].id])[games[0].id].nodes == 70
@@ -84,7 +84,7 @@ def test_no_analysis_starts_while_a_game_is_in_flight(sqlite_store: Store) -> No
     stage.out = [True]
     stage.look()
     assert not asked
-    stage.out = [False, True, False]  # a game begins between the look and the first position
+    stage.out = [False, True, False]  # a game starts between the check and the first position
     stage.look()
     assert set(asked) == {0}
     assert sqlite_store.analyses.get(game.id) is not None

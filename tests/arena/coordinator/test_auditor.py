@@ -68,7 +68,7 @@ def coordinator(stage: Stage, cluster: Cluster, share: float, reader: RecordVeri
 def play(stage: Stage, one: Coordinator, number: int, turns: int = 100) -> None:
     for _ in range(turns):
         one.turn()
-        stage.now = stage.now.replace(year=stage.now.year + 1)  # whatever rests has rested
+        stage.now = stage.now.replace(year=stage.now.year + 1)  # every backoff has ended
         if stage.tournament(number).state == "finished":
             return
     raise AssertionError(stage.store.games.counts(number))
@@ -96,7 +96,7 @@ def test_a_share_of_one_verifies_every_record(stage: Stage) -> None:
     voids = stage.store.voids.page().items
     assert {void.termination for void in voids} == {"worker-wrong"}
     assert all(LIE in void.detail for void in voids)
-    assert not [void for void in voids if "bad" in void.detail], "names of machines are nobody's business"
+    assert not [void for void in voids if "bad" in void.detail], "names of machines are private"
 
 
 def test_earlier_wrong_results_of_a_quarantined_worker_are_voided(
@@ -126,7 +126,7 @@ def test_earlier_wrong_results_of_a_quarantined_worker_are_voided(
         assert (found.planned_games, found.finished_games) == (games, games)
     assert stage.store.ratings.check() == []
     assert sum(stage.store.results.sides("loa").values()) == 36
-    assert dumps.update(stage.store) == 36, "the archive is written anew"
+    assert dumps.update(stage.store) == 36, "the dump is rewritten"
     assert dumps.update(stage.store) == 0
 
 

@@ -265,7 +265,7 @@ def test_only_the_running_game_is_charged_for_a_lost_worker(stage: Stage) -> Non
     dice = Dice(reply)
     coordinator = stage.coordinator(dice)
     coordinator.turn()
-    for _ in range(40):  # nobody listens to the bus here: say who is being played as the listener would
+    for _ in range(40):  # there is no listener: report started games as it would
         for game in coordinator.in_flight.by_game:
             if stage.store.games.get(game).sequence == 2:
                 coordinator.recorder.game_began(game)
@@ -310,13 +310,13 @@ def test_an_unavailable_database_loses_no_result(stage: Stage, monkeypatch: pyte
 
 def test_a_crash_at_any_moment_records_every_result_once(stage: Stage) -> None:
     number = stage.create(games=6)
-    for kept in (0, 1, 2, 3, 1, 0, 2):  # each coordinator is lost after some results, with others on their way
+    for kept in (0, 1, 2, 3, 1, 0, 2):  # each coordinator is lost after some results, with others arriving
         dice = Dice(is_held=True)
         coordinator = stage.coordinator(dice)
         coordinator.turn()
         dice.release(kept)
         coordinator.turn()
-        dice.release(1)  # a result that nobody hears of
+        dice.release(1)  # a result without an event
     stage.play(number)
     stage.check_exactly_once(number, 36)
 
@@ -332,8 +332,8 @@ def test_a_fenced_coordinator_records_nothing_and_its_results_reach_the_next(sta
     with pytest.raises(LeaseLostError):
         old.turn()
     assert stage.store.games.counts(number).get("finished", 0) == 0
-    assert len(old.spool) == len(new.spool) == 8  # one data folder: both are on this machine
-    new.recorder.restore()  # as it does from time to time; all of these are out, and brought by slots of its own
+    assert len(old.spool) == len(new.spool) == 8  # one data folder, as both are on this machine
+    new.recorder.restore()  # as it does periodically; all these games are in flight in its own slots
     new_dice.release()
     for _ in range(20):
         new.turn()
@@ -548,7 +548,7 @@ def test_firing_twice_has_no_effect(stage: Stage) -> None:
     stage.now += timedelta(hours=1)
     first = cron.tick(stage.store, stage.now)
     assert len(first) == 1
-    # As if the process had been killed before it noted the next time, or another one fired at this very moment.
+    # As if the process had been killed before it stored the next time, or another one had just fired.
     stage.store.schedules.fired(number, stage.store.schedules.get(number).next_fire, schedule.next_fire)
     assert cron.tick(stage.store, stage.now) == []
     assert len(names(stage)) == 1
@@ -574,13 +574,13 @@ def test_a_disabled_schedule_does_not_fire_and_continues_from_now(stage: Stage) 
 
 
 def test_a_scheduled_tournament_without_entries_is_cancelled_with_the_reason(stage: Stage) -> None:
-    recurring(stage, entries={"bots": ["ada", "nobody"]})
+    recurring(stage, entries={"bots": ["ada", "ghost"]})
     stage.now += timedelta(hours=1)
     stage.coordinator(Dice()).turn()
     found = stage.store.tournaments.page().items[0]
     assert found.state == "cancelled"
     assert "1 bots may play" in found.problem
-    assert "nobody: no such bot" in found.problem
+    assert "ghost: no such bot" in found.problem
 
 
 def test_a_tournament_name_is_unique(stage: Stage) -> None:

@@ -38,7 +38,7 @@ def test_a_game_survives_its_coordinator_and_is_rated_for_users_with_an_account(
     before = _moves(hall, game)
     assert before[0] == "b1b3"
     assert len(before) == 2
-    # Decided while nobody referees: kept for whoever does next.
+    # An action without an active coordinator: stored for the next one.
     hall.store.queue.give_back()
     hall.play(game, ann, Position.start(LOA).play_all(before).texts[0], answered=False)
     with hall.open():
@@ -131,7 +131,7 @@ def test_a_draw_offer_of_the_bot_can_be_accepted_even_after_a_restart(hall: Hall
         hall.play(game, ann, Position.start(LOA).play_all(_moves(hall, game)).texts[0])
         assert offered(game)
         hall.play(game, ann, Position.start(LOA).play_all(_moves(hall, game)).texts[0])
-        assert offered(game), "it goes on, and offers again"
+        assert offered(game), "it continues, and offers again"
         with pytest.raises(ConflictError, match="offers no draw"):
             people.decide(hall.arena, game, Decided("draw", 4), ann)
     hall.store.queue.give_back()
@@ -214,7 +214,7 @@ def test_games_beyond_the_slots_wait(sqlite_store: Store, tmp_path: Path) -> Non
         assert people.waiting(hall.arena, two) == 1
         people.decide(hall.arena, one, Decided("resign", 0), guest)
         hall.told.until(lambda: hall.line(two).state == "running")
-    assert hall.line(one).state == "cancelled"  # nobody had moved
+    assert hall.line(one).state == "cancelled"  # neither side had moved
     (found,) = hall.store.tournaments.in_states("open")
     assert (found.planned_games, found.finished_games) == (1, 0)
 

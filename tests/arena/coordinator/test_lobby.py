@@ -118,7 +118,7 @@ def test_a_game_continues_after_a_reconnect() -> None:
 
             jobs = [asyncio.ensure_future(come_back()), asyncio.ensure_future(other.attend())]
             record = await played(lobby, "ada", "bob")
-            async with asyncio.timeout(PATIENCE_S):  # the seat's end is heard after its game has come to one
+            async with asyncio.timeout(PATIENCE_S):  # the seat ends after its game
                 while lobby.present["ada"].games:
                     await asyncio.sleep(0)
             await ended(*jobs)
@@ -213,7 +213,7 @@ def test_lobbies_that_start_at_the_same_moment_do_not_interfere(monkeypatch: pyt
     listen = socket.socket.listen
 
     def late(self: socket.socket, backlog: int) -> None:
-        module._sweep()  # another one begins when this one has its socket, and nobody listens yet
+        module._sweep()  # another lobby starts when this one has its socket but does not listen yet
         listen(self, backlog)
 
     monkeypatch.setattr(socket.socket, "listen", late)

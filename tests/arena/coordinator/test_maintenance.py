@@ -94,7 +94,7 @@ def test_stop_interrupts_a_long_task(sqlite_store: Store) -> None:
     maintenance = Maintenance(sqlite_store, [Task("endless", 0, endless), Task("other", 0, work)])
     maintenance.run_due(NOW, stop.is_set)
     assert sqlite_store.daily_tasks.last_done("endless") == 0
-    maintenance.run_due(NOW, stop.is_set)  # too late: nothing is begun any more
+    maintenance.run_due(NOW, stop.is_set)  # after the stop: no task starts
     assert other == []
 
 

@@ -45,7 +45,7 @@ def test_another_process_with_the_same_pid_is_not_mistaken_for_it() -> None:
     assert is_dead(f"{machine}:{pid}:{place}-{int(start) - 1}:{nonce}")
 
 
-@pytest.mark.parametrize("name", ["", "somebody else", "box:12:0a1b2c3d", "box:4194999:00000000-77:0a1b2c3d"])
+@pytest.mark.parametrize("name", ["", "another", "box:12:0a1b2c3d", "box:4194999:00000000-77:0a1b2c3d"])
 def test_a_process_of_another_machine_is_never_dead(name: str) -> None:
     assert not is_dead(name)
 

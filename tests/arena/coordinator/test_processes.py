@@ -49,7 +49,7 @@ class Victim:
         self._lines.put("")
 
     def until(self, beginning: str, count: int = 1) -> list[str]:
-        """Read until `count` lines start with `beginning`; return all lines read. Fails when the process ends before."""
+        """Read until `count` lines start with `beginning`; return all lines read. Fail when the process ends before."""
         found: list[str] = []
         while sum(line.startswith(beginning) for line in found) < count:
             try:
@@ -94,7 +94,7 @@ def victim(stage: Stage, dies_after: int = 0) -> Iterator[Victim]:
 
 
 def cast(store: Store, folder: Path) -> Stage:
-    """Create an arena of scripted bots: three resign at once, `mute` never moves, `black` and `white` play some moves."""
+    """Create an arena of bots: three resign at once, `mute` never moves, `black` and `white` play some moves."""
     stage = Stage(store, folder / "data", ())
     stage.now = now()
     scripts = {"one": ["resign"], "two": ["resign"], "three": ["resign"], "mute": []}

@@ -51,7 +51,7 @@ def test_games_wait_for_a_disconnected_bot_until_the_timeout() -> None:
     assert games.waited_for(7) == frozenset()
     del present["far"]
     games.look([])
-    assert games.waited_for(7) == {"far"}, "it waits anew"
+    assert games.waited_for(7) == {"far"}, "it waits again"
 
 
 def test_a_bot_gets_at_most_the_games_it_accepts() -> None:

@@ -90,7 +90,7 @@ def test_metrics_of_the_active_coordinator_report_it_as_up(stage: Stage) -> None
 
 @pytest.mark.parametrize(("seconds", "is_up"), [(3600, 1), (-1, 0)], ids=["alive", "run out"])
 def test_metrics_of_a_standby_report_the_active_coordinator(stage: Stage, seconds: float, is_up: int) -> None:
-    assert stage.store.leases.take(LEASE, "somebody else", seconds)
+    assert stage.store.leases.take(LEASE, "another", seconds)
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
         await heard(events, RefereeChanged, state="standing by")
@@ -115,7 +115,7 @@ def test_a_schema_upgrade_ends_the_coordinator_before_it_writes(
     number = stage.create(games=2)
     dice = Dice(is_held=True)
     if not is_acting:
-        assert own_store.leases.take(LEASE, "somebody else", 3600)
+        assert own_store.leases.take(LEASE, "another", 3600)
 
     async def main() -> None:
         coordinator = stage.apart(dice)
@@ -159,7 +159,7 @@ def test_a_coordinator_without_the_lease_stands_by_and_writes_nothing(stage: Sta
             await asyncio.sleep(0)
         dice.begin()
         stage.store.leases.release(LEASE, coordinator.leadership.name)
-        assert stage.store.leases.take(LEASE, "somebody else", 3600)
+        assert stage.store.leases.take(LEASE, "another", 3600)
         await heard(events, RefereeChanged, state="standing by")
         assert stage.store.games.counts(number)["queued"] == 8
         assert len(dice.called_off) == 4
@@ -168,7 +168,7 @@ def test_a_coordinator_without_the_lease_stands_by_and_writes_nothing(stage: Sta
     acting(stage, dice, script)
     lease = stage.store.leases.get(LEASE)
     assert lease is not None
-    assert lease.owner == "somebody else"
+    assert lease.owner == "another"
     assert stage.store.games.counts(number)["queued"] == 8
     assert stage.store.voids.page().items == []
 
@@ -251,7 +251,7 @@ def test_uploads_are_checked_one_by_one(stage: Stage) -> None:
         stage.store.checks.conclude(version_id, report={}, variants={"loa": []}, capabilities={})
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
-        for _ in fresh:  # in whatever order they are taken
+        for _ in fresh:  # in any order
             await heard(events, VersionChanged, state="active")
 
     acting(stage, Dice(), script, check=check)
@@ -267,7 +267,7 @@ def test_a_check_that_fails_by_our_fault_is_repeated(stage: Stage) -> None:
         if len(tries) == 1:
             raise OSError("disk full")
         if len(tries) == 2:
-            raise ConflictError("somebody was faster")
+            raise ConflictError("another process was faster")
         stage.store.checks.conclude(version_id, report={}, variants={"loa": []}, capabilities={})
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:

@@ -36,7 +36,7 @@ def told(watch: SlowWorkerDetector, slow: float, games: int, worker: str = "one"
 def test_a_worker_at_three_fifths_of_the_speed_is_detected_within_two_hundred_games(scatter: float) -> None:
     for seed in range(8):
         found = simulate(Field(2, 8, scatter), 0.6, WITHIN, seed)
-        assert list(found) == [0], "and nobody else"
+        assert list(found) == [0], "and no other one"
 
 
 def test_with_many_bots_a_slow_worker_is_detected_as_soon() -> None:

@@ -110,7 +110,7 @@ def test_a_coordinator_killed_during_an_outage_loses_no_result(stage: Stage, awa
     old.release(2)
     with pytest.raises(StoreUnavailableError):
         coordinator.turn()
-    old.release(1)  # one that nobody has looked at
+    old.release(1)  # one that was not processed
     away.is_away = False
     new = stage.play(number)
     assert len(old.played) == len(new.played) == 6
@@ -122,7 +122,7 @@ def test_a_coordinator_killed_during_an_outage_loses_no_result(stage: Stage, awa
 def test_a_stop_during_an_outage_leaves_the_results_in_the_spool(
     stage: Stage, away: Away, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(coordinator_module, "OFFER_TIMEOUT_S", 0.0)  # and not the time that running games get
+    monkeypatch.setattr(coordinator_module, "OFFER_TIMEOUT_S", 0.0)  # not the grace period of running games
     number = stage.create(games=2)
     old = Dice(is_held=True)
 
@@ -155,7 +155,7 @@ def test_results_of_the_machine_that_took_over_count(stage: Stage, tmp_path: Pat
     assert (waiting(old), waiting(new), len(new_dice.held)) == (8, 0, 4)
     new_dice.release(3)
     new.turn()
-    for _ in range(2):  # what waits at the second look waits in earnest
+    for _ in range(2):  # only results that still wait at the second review are dropped
         old.recorder.review()
     assert (waiting(old), dropped(old, "over")) == (2, 6)
     seen = stage.store.leases.get(LEASE)
@@ -191,7 +191,7 @@ def test_a_waiting_result_is_committed_or_dropped_by_the_state_of_its_game(stage
     result = record_of(game, winner="first", termination=Termination.RESIGNED)
     queue.give_back()
     match state:
-        case "queued" | "running":  # by another one, which is alive
+        case "queued" | "running":  # owned by another running process
             assert queue.hand_out([game.id], "another") == [game.id]
             if state == "running":
                 queue.start(game.id)
@@ -227,13 +227,13 @@ def test_a_result_is_recorded_before_its_job_ends(stage: Stage) -> None:
     coordinator.turn()
     dice.begin()
     first, second = dice.held[0][1]
-    coordinator.spool.keep(record_of(first))  # as the slot does it
+    coordinator.spool.keep(record_of(first))  # as slots do
     for _ in range(2):
         stage.now += timedelta(seconds=2)
         coordinator.turn()
     states = [stage.store.games.get(game.id).state for game in (first, second)]
     assert states == ["finished", "queued"]
-    dice.reply = lambda game: record_of(second)  # the first is with the arena already
+    dice.reply = lambda game: record_of(second)  # the arena has the first one already
     dice.release()
     coordinator.turn()
     stage.check_exactly_once(number, 2)
@@ -257,7 +257,7 @@ def test_a_result_is_in_the_spool_before_the_next_game_of_its_job_starts(stage: 
     coordinator.turn()
     dice.begin()
     _, (first, second) = dice.held[0]
-    if is_elsewhere:  # on a worker of a cluster, which has no spool of ours
+    if is_elsewhere:  # on a cluster worker, which has no local spool
         told(coordinator, stage, game=first.id, record=record_of(first).line(), worker="far-1")
         unknown = "0123456789abcdef"
         told(coordinator, stage, game=unknown, record=replace(record_of(first), id=unknown).line(), worker="far-1")
@@ -269,12 +269,12 @@ def test_a_result_is_in_the_spool_before_the_next_game_of_its_job_starts(stage: 
         coordinator.spool.keep(record_of(first))
         told(coordinator, stage, game=first.id)
     coordinator.recorder.game_began(second.id)
-    coordinator.turn()  # at the same moment: nothing is looked at that is looked at now and then
+    coordinator.turn()  # at the same moment: no periodic work runs
     games = [stage.store.games.get(game.id) for game in (first, second)]
     assert [game.state for game in games] == ["finished", "running"]
     charged = [game_id for _, game_id, _, _ in stage.store.results.with_plans(worker="far-1", after=0)]
     assert charged == ([first.id] if is_elsewhere else [])
-    dice.reply = lambda game: record_of(second)  # the first is with the arena already
+    dice.reply = lambda game: record_of(second)  # the arena has the first one already
     dice.release()
     coordinator.turn()
     stage.check_exactly_once(number, 2)
@@ -498,7 +498,7 @@ def test_an_outage_is_logged_once_periodically_and_at_its_end(capsys: pytest.Cap
         clock["now"] = at
         outage.note(StoreUnavailableError("away"), "lease")
         outage.note(StoreUnavailableError("away"), "turn")
-        outage.over("turn")  # nothing was to be written
+        outage.over("turn")  # a turn without writes
     outage.over("lease")
     outage.over("lease")
     outage.note(StoreUnavailableError("away"), "turn")
@@ -518,7 +518,7 @@ def test_a_restored_backup_gets_all_spooled_results(
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice, maintenance=maintenance)
     coordinator.turn()
-    maintenance.run_due(stage.now, never)  # the first backup, while games are out
+    maintenance.run_due(stage.now, never)  # the first backup, while games are in flight
     assert len(list((tmp_path / "backups").iterdir())) == 1
     dice.release(2)
     coordinator.turn()
@@ -539,7 +539,7 @@ def test_a_restored_backup_gets_all_spooled_results(
     assert "the database is damaged" in capsys.readouterr().out
     with monkeypatch.context() as patch:
         patch.setattr("os.geteuid", lambda: 4242)
-        assert run(["db", "restore", "--data", str(tmp_path)]) == Exit.USAGE  # what it makes could not be read
+        assert run(["db", "restore", "--data", str(tmp_path)]) == Exit.USAGE  # the restored file could not be read
     assert run(["db", "restore", "--data", str(tmp_path), "--json"]) == Exit.DONE
     found = json.loads(capsys.readouterr().out)
     assert (found["salvaged"], found["waiting"]) == (4, 6)

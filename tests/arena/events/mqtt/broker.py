@@ -28,7 +28,7 @@ class Mosquitto:
         self.port = free_port() if port is None else port
         self.folder = folder
         self.file = folder / "mosquitto.conf"
-        # As root it would become another user, who may not read the test's folder.
+        # As root it would switch to another user, who cannot read the folder of the test.
         user = ["user root"] if os.getuid() == 0 else []
         self.file.write_text("\n".join([*user, f"listener {self.port} 127.0.0.1", *lines]) + "\n")
         self._process: subprocess.Popen[bytes] | None = None

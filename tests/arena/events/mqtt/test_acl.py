@@ -60,7 +60,9 @@ async def told(broker: Mosquitto, reader: str, writer: str) -> set[str]:
     async with client(broker, reader) as ears:
         await ears.subscribe("arena/v1/#", qos=1)
         for topic in TOPICS:
-            async with client(broker, writer) as mouth:  # the broker hangs up on who says what it may not
+            async with client(
+                broker, writer
+            ) as mouth:  # the broker disconnects clients that publish without permission
                 await mouth.publish(topic, "said", qos=0)
         async with client(broker, "arena") as server:
             await server.publish(END, "over", qos=1)
@@ -104,7 +106,7 @@ def test_a_server_needs_the_right_password(guarded: Mosquitto) -> None:
 
 # A handshake that fails leaves a socket to the garbage collector, in paho.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-# paho leaves the socket of a failed handshake to the collector: here and now, not in the middle of some other test.
+# paho leaves the socket of a failed handshake to the garbage collector: collect it here, not in another test.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_tls_uses_the_configured_ca(tmp_path: Path) -> None:
     require()

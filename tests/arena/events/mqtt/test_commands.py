@@ -45,7 +45,7 @@ def test_commands_run_without_the_broker(command: tuple[str, ...], sign: str, tm
     with subprocess.Popen(line, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr is not None
         log = ""
-        while sign not in log:  # it does its work
+        while sign not in log:  # it is running
             text = process.stderr.readline()
             assert text, log
             log += text
@@ -82,7 +82,7 @@ def test_doctor_checks_the_broker(
     )
 
 
-# amqtt leaves the sockets of its clients to the collector: here and now, not in the middle of some other test.
+# amqtt leaves the sockets of its clients to the garbage collector: collect them here, not in another test.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_the_embedded_broker_serves_other_processes_too() -> None:
     port = free_port()
@@ -100,7 +100,7 @@ def test_the_embedded_broker_serves_other_processes_too() -> None:
                 async with referee.subscribe(CoordinatorWakeup) as orders:
                     server.publish(CoordinatorWakeup(tournament=3))
                     assert await asyncio.wait_for(orders.get(), 60)
-        with socket.socket() as probe:  # nothing of it is left
+        with socket.socket() as probe:  # the port is free again
             assert probe.connect_ex(("127.0.0.1", port)) != 0
 
     asyncio.run(asyncio.wait_for(main(), 200))

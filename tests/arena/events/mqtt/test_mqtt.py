@@ -213,7 +213,7 @@ def test_a_killed_broker_costs_only_live_updates(mosquitto: Mosquitto) -> None:
             play(referee, 4, 8)
             referee.publish(ended(OTHER))
             referee.publish(TournamentChanged(tournament=3, state="running"))
-            # News of the outage may be missed: who listens to a tournament is told to look into the database.
+            # Events of the outage may be lost: listeners of a tournament are notified to read the database.
             with live.changes(Subject("game", GAME)) as bell, live.changes(Subject("tournament", 3)) as other:
                 mosquitto.start()
                 await until(lambda: moves(live) == written(8) and OTHER not in live.games)
@@ -259,7 +259,7 @@ def test_a_reconnected_listener_gets_snapshots_of_running_games(mosquitto: Mosqu
             act(referee)
             play(referee, 1, 3)
             await until(lambda: moves(live) == written(3))
-            # What is lost on the way: plies that nobody repeats.
+            # Plies that are lost and not repeated.
             publish(mosquitto, GamePlies.TOPIC.of(OTHER), {**SAID, "first": 2}, is_retained=False)
             await throw_out(mosquitto, server.id)
             await until(lambda: not is_connected(metrics))
@@ -276,7 +276,7 @@ def test_a_dropped_listener_gets_snapshots_of_its_own_process_too(mosquitto: Mos
         async with opened(mosquitto, is_referee=True) as (referee, _):
             act(referee)
             play(referee, 1, 3)
-            async with listening(referee) as live:  # it begins when the game is under way
+            async with listening(referee) as live:  # starts when the game is running
                 await until(lambda: moves(live) == written(3))
 
     within(main())
@@ -304,7 +304,7 @@ def test_forged_and_broken_messages_are_dropped_and_counted(mosquitto: Mosquitto
             ):
                 publish(mosquitto, topic, payload, is_retained=False)
             await until(lambda: dropped(metrics, "topic") == 2 and dropped(metrics, "schema") == 5)
-            # Of another attempt, and behind a gap: well formed, and not believed either.
+            # Of another attempt, and after a gap: well formed, but ignored too.
             publish(mosquitto, GamePlies.TOPIC.of(GAME), {**good, "attempt": 7}, is_retained=False)
             publish(mosquitto, GamePlies.TOPIC.of(GAME), {**good, "first": 9}, is_retained=False)
             play(referee, 4, 5)
@@ -373,7 +373,7 @@ def test_a_killed_coordinator_is_offline_and_a_stopped_one_is_stopped(
         listener.kill()
         await listener.wait()
         late = await asyncio.to_thread(subprocess.run, [*words, "-C", "1", "-W", "30"], check=True, capture_output=True)
-        assert json.loads(late.stdout)["state"] == "stopped", "whoever asks later hears it too"
+        assert json.loads(late.stdout)["state"] == "stopped", "retained for later subscribers"
 
     within(main())
 
@@ -430,7 +430,7 @@ def test_processes_that_start_without_a_broker_connect_later(mosquitto: Mosquitt
             act(referee)
             play(referee, 1, 3)
             await asyncio.to_thread(mosquitto.start)
-            await until(lambda: moves(live) == written(3))  # the game is sent as a whole
+            await until(lambda: moves(live) == written(3))  # the game is sent as a snapshot
 
     within(main())
 

@@ -66,7 +66,7 @@ def test_a_game_is_sent_as_a_snapshot_then_in_batches(desk: Desk) -> None:
     assert desk.sent() == [("plies", (4, 3))]
     desk.outbox.renew()
     desk.play(range(7, 8))
-    assert desk.sent() == [("snapshot", (1, 7))], "somebody has asked for it"
+    assert desk.sent() == [("snapshot", (1, 7))], "a listener has requested it"
     assert desk.sent() == []
 
 
@@ -93,7 +93,7 @@ def test_an_aborted_or_restarted_game_is_sent_again(desk: Desk) -> None:
     desk.begin(1, attempt=2)
     assert desk.sent() == [("snapshot", (2, 1))]
     desk.begin(1, attempt=3)
-    assert desk.sent() == [("snapshot", (3, 1))], "its end was not told"
+    assert desk.sent() == [("snapshot", (3, 1))], "its end was not sent"
 
 
 def test_long_games_are_sent_in_several_batches(desk: Desk) -> None:
