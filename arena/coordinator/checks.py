@@ -56,9 +56,9 @@ def check_in_sandbox(
         from arena.submission.receive import check_version
         from referee.sandbox import open_sandbox
 
-        def tell(line: str) -> None:
+        def publish_step(line: str) -> None:
             bus.publish(VersionStep(version=version_id, line=line))
 
-        return check_version(store, bundles(), version_id, open_sandbox(sandbox), on_step=tell)
+        return check_version(store, bundles(), version_id, open_sandbox(sandbox), on_step=publish_step)
 
     return check

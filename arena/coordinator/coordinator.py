@@ -400,7 +400,7 @@ class Coordinator:
             self.recorder.restore()
         self._control.recheck_all()
         if games or checks:
-            self._log.info("taken back", games=games, checks=checks)
+            self._log.info("games requeued", games=games, checks=checks)
 
     def turn(self) -> None:
         """Record results, carry out due orders, and dispatch games to free slots.

@@ -94,7 +94,7 @@ def publisher(bus: EventBus, spool: Spool) -> Callable[[dict[str, Any]], None]:
                     if "record" in event:
                         spool.take(event["record"], game, worker)
                 except RecordError as error:  # the game has no result then; its job reports that
-                    log.error("record refused", game=game, worker=worker, error=str(error))
+                    log.error("record rejected", game=game, worker=worker, error=str(error))
                 bus.publish(SlotFinished(game=game))
 
     return publish

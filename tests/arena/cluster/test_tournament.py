@@ -101,7 +101,7 @@ def test_pausing_stops_an_endless_game(cluster: Cluster, stage: Stage) -> None:
         wait(lambda: len(worker.bots()) == 2, "its bots")
         bots = worker.bots()
         tournaments.pause(stage.store, number, stage.now)
-        wait(lambda: stage.store.games.counts(number) == {"planned": 2}, "the game to be taken back")
+        wait(lambda: stage.store.games.counts(number) == {"planned": 2}, "the game to be requeued")
         wait(lambda: are_gone(bots), "the end of its bots")
         process.signal(signal.SIGTERM)
         assert process.end() == 0, process.said

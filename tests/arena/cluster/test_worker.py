@@ -74,7 +74,7 @@ def test_the_speed_of_a_worker_is_the_mean_of_its_slots() -> None:
         slots.found = [JobError("no kernel")] * 3
         asyncio.run(found.measure())
     assert found.leaves == 150, "the last one that is known"
-    assert [line["event"] for line in logs] == ["speed not measured", "speed", "speed not measured"]
+    assert [line["event"] for line in logs] == ["speed measurement failed", "speed", "speed measurement failed"]
 
 
 def test_the_speed_is_measured_periodically() -> None:
@@ -152,7 +152,7 @@ def test_a_heartbeat_file_that_cannot_be_written_is_logged_once(tmp_path: Path) 
     with capture_logs() as logs:
         found.become("ready")
         found.become("leaving")
-    assert [line["event"] for line in logs] == ["state not written"]
+    assert [line["event"] for line in logs] == ["heartbeat not written"]
 
 
 class Slots:
@@ -248,7 +248,7 @@ def test_a_family_that_fails_to_compile_blocks_no_other() -> None:
 
     with capture_logs() as logs:
         asyncio.run(check())
-    assert [line["event"] for line in logs] == ["worker", "not warm", "warm"]
+    assert [line["event"] for line in logs] == ["worker", "warm-up failed", "warm"]
     assert logs[1]["error"] == "no room"
 
 

@@ -112,7 +112,7 @@ def test_close_is_called_after_idle_attempts_and_at_the_end() -> None:
     [
         (OSError("no room"), ["dusting"], ["background work failed"]),
         (LeaseLostError("another's"), [], []),
-        (StoreUnavailableError("away"), [], ["database unavailable", "database back"]),
+        (StoreUnavailableError("away"), [], ["database unavailable", "database available"]),
     ],
 )
 def test_an_exception_ends_one_attempt_and_is_reported_in_one_place(

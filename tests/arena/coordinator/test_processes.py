@@ -172,7 +172,7 @@ def test_pausing_cancels_an_endless_game(live: Stage) -> None:
     with victim(live) as process:
         process.until("start")
         tournaments.pause(live.store, number, live.now)
-        wait(lambda: live.store.games.counts(number) == {"planned": 2}, "the game to be taken back")
+        wait(lambda: live.store.games.counts(number) == {"planned": 2}, "the game to be requeued")
         process.stop()
     assert live.store.voids.page().items == []
     assert live.tournament(number).state == "paused"

@@ -503,7 +503,7 @@ def test_an_outage_is_logged_once_periodically_and_at_its_end(capsys: pytest.Cap
     outage.over("lease")
     outage.note(StoreUnavailableError("away"), "turn")
     lines = capsys.readouterr().out.splitlines()
-    told = ["back" if "database back" in line else "away" for line in lines]
+    told = ["back" if "database available" in line else "away" for line in lines]
     assert told == ["away", "away", "away", "back", "away"]
     assert all("results_waiting=7" in line for line in lines if "database unavailable" in line)
 

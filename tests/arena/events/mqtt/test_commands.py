@@ -52,7 +52,7 @@ def test_commands_run_without_the_broker(command: tuple[str, ...], sign: str, tm
         process.send_signal(signal.SIGTERM)
         log += process.stderr.read()
         assert process.wait(100) == 0
-    assert log.count("broker away") == 1
+    assert log.count("broker unavailable") == 1
     assert f"mqtt://ann@127.0.0.1:{port}" in log
     assert "start it there, or change the setting mqtt" in log
     assert "hush" not in log
