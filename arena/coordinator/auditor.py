@@ -17,7 +17,7 @@ from arena.coordinator.slow_workers import SlowWorkerDetector, speeds_of
 from arena.events.bus import EventBus
 from arena.events.messages import GameAborted
 from arena.log import logger
-from arena.metrics import RefereeMetrics
+from arena.metrics import CoordinatorMetrics
 from arena.offload import OffloadProcess
 from arena.store import Store
 from arena.store.audit import QUARANTINED, THROTTLED, VERIFIED
@@ -64,7 +64,7 @@ class ResultAuditor:
         share: float,
         tolerance: float,
         owner: str,
-        metrics: RefereeMetrics,
+        metrics: CoordinatorMetrics,
         verifier: RecordVerifier | None = None,
     ) -> None:
         self._store, self._bus, self._executor = store, bus, executor

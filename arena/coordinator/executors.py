@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from arena.cluster.spool import Spool
 from arena.errors import ArenaError
 from arena.events.bus import EventBus
-from arena.events.messages import GamePly, PlyPayload, RefereeWorkers, SlotFinished, SlotStarted, WorkerPayload
+from arena.events.messages import CoordinatorWorkers, GamePly, PlyPayload, SlotFinished, SlotStarted, WorkerPayload
 from arena.log import logger
 from referee.pool import SlotPool
 from referee.record import RecordError
@@ -100,13 +100,13 @@ def publisher(bus: EventBus, spool: Spool) -> Callable[[dict[str, Any]], None]:
     return publish
 
 
-def workers_of(executor: Executor, busy: int, lease_owner: str) -> RefereeWorkers:
+def workers_of(executor: Executor, busy: int, lease_owner: str) -> CoordinatorWorkers:
     """Return the event that describes the workers. `busy` is the number of busy slots of this machine."""
     load = None
     with contextlib.suppress(OSError):  # not available on this system
         load = round(os.getloadavg()[0], 2)
     workers = tuple(_describe(executor, busy))
-    return RefereeWorkers(lease_owner=lease_owner, workers=workers, cores=os.cpu_count() or 1, load=load)
+    return CoordinatorWorkers(lease_owner=lease_owner, workers=workers, cores=os.cpu_count() or 1, load=load)
 
 
 def _describe(executor: Executor, busy: int) -> list[WorkerPayload]:

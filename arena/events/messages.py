@@ -38,7 +38,7 @@ Attempt = Annotated[int, Field(ge=1, le=1000)]
 Move = Annotated[str, Field(min_length=1, max_length=100)]
 LeaseOwner = Annotated[Name, Field(alias="holder")]
 EndState = Literal["finished", "void", "planned"]
-RefereeState = Literal["starting", "standing by", "acting", "stopping", "stopped", "offline"]
+CoordinatorState = Literal["starting", "standing by", "acting", "stopping", "stopped", "offline"]
 
 
 class Subject(NamedTuple):
@@ -302,15 +302,15 @@ class VersionStep(BroadcastEvent):
     """The step and its result."""
 
 
-# -- the referee -------------------------------------------------------------------------------------------------------
+# -- the coordinator ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefereeChanged(BroadcastEvent):
+class CoordinatorChanged(BroadcastEvent):
     """The state of a coordinator process has changed."""
 
     TOPIC = Topic("referees/{from}/status", "state of a coordinator process", is_retained=True)
-    state: RefereeState
+    state: CoordinatorState
     """offline is its Last Will: the broker has lost it."""
     lease_owner: LeaseOwner = ""
     """Its name in the lease: machine, process, nonce."""
@@ -341,7 +341,7 @@ class WorkerPayload:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefereeWorkers(BroadcastEvent):
+class CoordinatorWorkers(BroadcastEvent):
     """The workers of a coordinator process."""
 
     TOPIC = Topic("referees/{from}/workers", "its workers and their load", is_public=False)
@@ -416,8 +416,8 @@ KINDS: tuple[type[BroadcastEvent], ...] = (
     RatingsChanged,
     VersionChanged,
     VersionStep,
-    RefereeChanged,
-    RefereeWorkers,
+    CoordinatorChanged,
+    CoordinatorWorkers,
     CoordinatorWakeup,
     HumanActed,
     SnapshotRequest,

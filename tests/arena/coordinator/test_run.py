@@ -15,7 +15,7 @@ from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.leadership import LEASE
 from arena.coordinator.lobby import ConnectedBot
 from arena.events.bus import Subscription
-from arena.events.messages import Event, GameEnded, RefereeChanged, VersionChanged
+from arena.events.messages import CoordinatorChanged, Event, GameEnded, VersionChanged
 from arena.store import ConflictError, SchemaError, Store
 from tests.arena.coordinator.stage import Dice, Stage
 
@@ -34,7 +34,7 @@ def acting(
     async def main() -> None:
         stop = asyncio.Event()
         coordinator = stage.apart(dice, **options)
-        async with stage.bus.subscribe(RefereeChanged, GameEnded, VersionChanged) as events:
+        async with stage.bus.subscribe(CoordinatorChanged, GameEnded, VersionChanged) as events:
             task = asyncio.create_task(coordinator.run(stop))
             try:
                 await asyncio.wait_for(script(coordinator, events, stop), PATIENCE_S)
@@ -58,7 +58,7 @@ def test_a_coordinator_acts_records_and_releases_the_lease(stage: Stage) -> None
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
-        await heard(events, RefereeChanged, state="acting")
+        await heard(events, CoordinatorChanged, state="acting")
         lease = stage.store.leases.get(LEASE)
         assert lease is not None
         assert lease.owner == coordinator.leadership.name
@@ -79,10 +79,10 @@ def lease_gauges(coordinator: Coordinator) -> tuple[float | None, float | None]:
 def test_metrics_of_the_active_coordinator_report_it_as_up(stage: Stage) -> None:
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
         assert lease_gauges(coordinator) == (0, 0)
-        await heard(events, RefereeChanged, state="acting")
+        await heard(events, CoordinatorChanged, state="acting")
         assert lease_gauges(coordinator) == (1, 1)
         stop.set()
-        await heard(events, RefereeChanged, state="stopped")
+        await heard(events, CoordinatorChanged, state="stopped")
         assert lease_gauges(coordinator) == (0, 0)
 
     acting(stage, Dice(), script)
@@ -93,7 +93,7 @@ def test_metrics_of_a_standby_report_the_active_coordinator(stage: Stage, second
     assert stage.store.leases.take(LEASE, "another", seconds)
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
-        await heard(events, RefereeChanged, state="standing by")
+        await heard(events, CoordinatorChanged, state="standing by")
         assert lease_gauges(coordinator) == (0, is_up)
 
     acting(stage, Dice(), script)
@@ -119,9 +119,9 @@ def test_a_schema_upgrade_ends_the_coordinator_before_it_writes(
 
     async def main() -> None:
         coordinator = stage.apart(dice)
-        async with stage.bus.subscribe(RefereeChanged) as events:
+        async with stage.bus.subscribe(CoordinatorChanged) as events:
             task = asyncio.create_task(coordinator.run(asyncio.Event()))
-            await heard(events, RefereeChanged, state="acting" if is_acting else "standing by")
+            await heard(events, CoordinatorChanged, state="acting" if is_acting else "standing by")
             while is_acting and not dice.held:
                 await asyncio.sleep(0)
             upgrade(stage)
@@ -154,13 +154,13 @@ def test_a_coordinator_without_the_lease_stands_by_and_writes_nothing(stage: Sta
     dice = Dice(is_held=True)
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
-        await heard(events, RefereeChanged, state="acting")
+        await heard(events, CoordinatorChanged, state="acting")
         while not dice.held:
             await asyncio.sleep(0)
         dice.begin()
         stage.store.leases.release(LEASE, coordinator.leadership.name)
         assert stage.store.leases.take(LEASE, "another", 3600)
-        await heard(events, RefereeChanged, state="standing by")
+        await heard(events, CoordinatorChanged, state="standing by")
         assert stage.store.games.counts(number)["queued"] == 8
         assert len(dice.called_off) == 4
         stop.set()
@@ -182,7 +182,7 @@ def test_games_that_exceed_the_grace_period_are_cancelled_and_requeued(stage: St
             await asyncio.sleep(0)
         dice.begin()
         stop.set()
-        await heard(events, RefereeChanged, state="stopped")
+        await heard(events, CoordinatorChanged, state="stopped")
 
     acting(stage, dice, script, grace_s=0.0)
     assert stage.store.games.counts(number) == {"planned": 12}
@@ -198,9 +198,9 @@ def test_a_second_order_to_stop_cancels_running_games(stage: Stage) -> None:
             await asyncio.sleep(0)
         dice.begin()
         stop.set()
-        await heard(events, RefereeChanged, state="stopping")
+        await heard(events, CoordinatorChanged, state="stopping")
         coordinator.abort()
-        await heard(events, RefereeChanged, state="stopped")
+        await heard(events, CoordinatorChanged, state="stopped")
 
     acting(stage, dice, script, grace_s=3600.0)
     assert stage.store.games.counts(number) == {"planned": 12}
@@ -215,9 +215,9 @@ def test_stop_waits_for_running_games(stage: Stage) -> None:
             await asyncio.sleep(0)
         dice.held[0][0].set_running_or_notify_cancel()
         stop.set()
-        await heard(events, RefereeChanged, state="stopping")
+        await heard(events, CoordinatorChanged, state="stopping")
         dice.release(1)
-        await heard(events, RefereeChanged, state="stopped")
+        await heard(events, CoordinatorChanged, state="stopped")
 
     acting(stage, dice, script, grace_s=3600.0)
     assert stage.store.games.counts(number) == {"planned": 10, "finished": 2}

@@ -22,7 +22,7 @@ from arena.coordinator.executors import publisher
 from arena.coordinator.leadership import LEASE
 from arena.coordinator.maintenance import Maintenance
 from arena.coordinator.outage_log import REMINDER_INTERVAL_S, OutageLog
-from arena.events.messages import GameEnded, RefereeChanged
+from arena.events.messages import CoordinatorChanged, GameEnded
 from arena.store import BadValueError, DamagedDatabaseError, LeaseLostError, Store, StoreUnavailableError, url_in
 from arena.store.tournaments import LiveTournament
 from arena.submission.bundle_store import BundleStore
@@ -132,7 +132,7 @@ def test_a_stop_during_an_outage_leaves_the_results_in_the_spool(
         away.is_away = True
         old.release()
         stop.set()
-        await heard(events, RefereeChanged, state="stopped")
+        await heard(events, CoordinatorChanged, state="stopped")
 
     acting(stage, old, script)
     away.is_away = False

@@ -17,7 +17,7 @@ from arena.config import Settings
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.executors import open_executor
 from arena.events.bus import Bus
-from arena.events.messages import GameEnded, GameStarted, RefereeChanged
+from arena.events.messages import CoordinatorChanged, GameEnded, GameStarted
 from arena.log import configure
 from arena.store import Store
 
@@ -34,7 +34,7 @@ async def main() -> None:
     coordinator = Coordinator(settings, store, bus, executor, spool=spool)
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    async with bus.subscribe(RefereeChanged, GameStarted, GameEnded) as events:
+    async with bus.subscribe(CoordinatorChanged, GameStarted, GameEnded) as events:
 
         async def report() -> None:
             nonlocal left
@@ -45,7 +45,7 @@ async def main() -> None:
                         left -= 1
                         if left == 0:
                             os.kill(os.getpid(), signal.SIGKILL)
-                    case RefereeChanged():
+                    case CoordinatorChanged():
                         print("state", event.state, flush=True)
                     case GameStarted():
                         print("start", event.game, flush=True)

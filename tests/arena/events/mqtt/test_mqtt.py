@@ -19,6 +19,7 @@ from arena.events.bus import BusError, E, EventBus, Subscription
 from arena.events.factory import open_bus
 from arena.events.live import Live
 from arena.events.messages import (
+    CoordinatorChanged,
     CoordinatorWakeup,
     GameAborted,
     GameEnded,
@@ -27,7 +28,6 @@ from arena.events.messages import (
     GameSnapshot,
     GameStarted,
     RatingsChanged,
-    RefereeChanged,
     SnapshotRequest,
     Subject,
     TournamentChanged,
@@ -53,11 +53,11 @@ def within(main: Coroutine[Any, Any, None]) -> None:
 
 
 @asynccontextmanager
-async def opened(broker: Mosquitto, *, is_referee: bool = False, **settings: Any) -> AsyncIterator[Opened]:
+async def opened(broker: Mosquitto, *, is_coordinator: bool = False, **settings: Any) -> AsyncIterator[Opened]:
     """Open the bus of one process: a coordinator's, or a web server's."""
     metrics = Metrics()
-    wanted = Settings(mqtt=broker.url, referee=is_referee, **settings)
-    async with open_bus(wanted, metrics, has_pages=not is_referee) as bus:
+    wanted = Settings(mqtt=broker.url, referee=is_coordinator, **settings)
+    async with open_bus(wanted, metrics, has_pages=not is_coordinator) as bus:
         assert isinstance(bus, MqttBus)
         yield bus, metrics
 
@@ -85,7 +85,7 @@ async def following(events: Subscription[E]) -> E:
 
 
 def act(bus: EventBus) -> None:
-    bus.publish(RefereeChanged(state="acting", lease_owner="here"))
+    bus.publish(CoordinatorChanged(state="acting", lease_owner="here"))
 
 
 def play(bus: EventBus, first: int, last: int, game: str = GAME) -> None:
@@ -148,7 +148,7 @@ def is_connected(metrics: Metrics) -> bool:
 def test_events_reach_other_processes_and_late_joiners_get_a_snapshot(mosquitto: Mosquitto) -> None:
     async def main() -> None:
         async with (
-            opened(mosquitto, is_referee=True) as (referee, _),
+            opened(mosquitto, is_coordinator=True) as (referee, _),
             opened(mosquitto) as (early, _),
             listening(early) as live,
         ):
@@ -179,7 +179,7 @@ def test_events_reach_other_processes_and_late_joiners_get_a_snapshot(mosquitto:
                 assert 'arena_bus_messages_total{direction="in"}' in text
                 assert "arena_bus_connected 1.0" in text
 
-        assert set(kept(mosquitto, "arena/#")) == {RefereeChanged.TOPIC.of(referee.id)}
+        assert set(kept(mosquitto, "arena/#")) == {CoordinatorChanged.TOPIC.of(referee.id)}
 
     within(main())
 
@@ -187,7 +187,7 @@ def test_events_reach_other_processes_and_late_joiners_get_a_snapshot(mosquitto:
 def test_orders_reach_the_coordinator_at_once(mosquitto: Mosquitto) -> None:
     async def main() -> None:
         async with (
-            opened(mosquitto, is_referee=True) as (referee, _),
+            opened(mosquitto, is_coordinator=True) as (referee, _),
             opened(mosquitto) as (server, _),
             referee.subscribe(CoordinatorWakeup) as orders,
         ):
@@ -200,7 +200,7 @@ def test_orders_reach_the_coordinator_at_once(mosquitto: Mosquitto) -> None:
 def test_a_killed_broker_costs_only_live_updates(mosquitto: Mosquitto) -> None:
     async def main() -> None:
         async with (
-            opened(mosquitto, is_referee=True) as (referee, at_referee),
+            opened(mosquitto, is_coordinator=True) as (referee, at_referee),
             opened(mosquitto) as (server, metrics),
             listening(server) as live,
         ):
@@ -230,7 +230,7 @@ def test_a_hanging_broker_is_detected(mosquitto: Mosquitto, monkeypatch: pytest.
 
     async def main() -> None:
         async with (
-            opened(mosquitto, is_referee=True) as (referee, metrics),
+            opened(mosquitto, is_coordinator=True) as (referee, metrics),
             opened(mosquitto) as (server, _),
             listening(server) as live,
         ):
@@ -252,7 +252,7 @@ def test_a_reconnected_listener_gets_snapshots_of_running_games(mosquitto: Mosqu
 
     async def main() -> None:
         async with (
-            opened(mosquitto, is_referee=True) as (referee, at_referee),
+            opened(mosquitto, is_coordinator=True) as (referee, at_referee),
             opened(mosquitto) as (server, metrics),
             listening(server) as live,
         ):
@@ -273,7 +273,7 @@ def test_a_reconnected_listener_gets_snapshots_of_running_games(mosquitto: Mosqu
 
 def test_a_dropped_listener_gets_snapshots_of_its_own_process_too(mosquitto: Mosquitto) -> None:
     async def main() -> None:
-        async with opened(mosquitto, is_referee=True) as (referee, _):
+        async with opened(mosquitto, is_coordinator=True) as (referee, _):
             act(referee)
             play(referee, 1, 3)
             async with listening(referee) as live:  # starts when the game is running
@@ -285,7 +285,7 @@ def test_a_dropped_listener_gets_snapshots_of_its_own_process_too(mosquitto: Mos
 def test_forged_and_broken_messages_are_dropped_and_counted(mosquitto: Mosquitto) -> None:
     async def main() -> None:
         async with (
-            opened(mosquitto, is_referee=True) as (referee, _),
+            opened(mosquitto, is_coordinator=True) as (referee, _),
             opened(mosquitto) as (server, metrics),
             listening(server) as live,
         ):
@@ -315,7 +315,7 @@ def test_forged_and_broken_messages_are_dropped_and_counted(mosquitto: Mosquitto
 
 def test_events_of_own_games_from_other_processes_are_ignored(mosquitto: Mosquitto) -> None:
     async def main() -> None:
-        async with opened(mosquitto, is_referee=True) as (referee, metrics), listening(referee) as live:
+        async with opened(mosquitto, is_coordinator=True) as (referee, metrics), listening(referee) as live:
             act(referee)
             play(referee, 1, 2)
             await until(lambda: moves(live) == written(2))
@@ -338,7 +338,7 @@ def test_a_new_attempt_of_another_coordinator_replaces_the_old_one(mosquitto: Mo
             await until(lambda: is_connected(metrics))
             publish(mosquitto, GameSnapshot.TOPIC.of(GAME), body, is_retained=False)
             await until(lambda: len(moves(live)) == 4)
-            async with opened(mosquitto, is_referee=True) as (referee, _):
+            async with opened(mosquitto, is_coordinator=True) as (referee, _):
                 act(referee)
                 referee.publish(GameStarted(game=GAME, tournament=3, attempt=2))
                 await until(lambda: moves(live) == [])
@@ -355,9 +355,9 @@ def test_a_killed_coordinator_is_offline_and_a_stopped_one_is_stopped(
     monkeypatch.setattr(connection, "_CLOSE_S", 30.0)
 
     async def main() -> None:
-        async with opened(mosquitto, is_referee=True) as (referee, _):
+        async with opened(mosquitto, is_coordinator=True) as (referee, _):
             act(referee)
-            words = mosquitto.client("mosquitto_sub", "-t", RefereeChanged.TOPIC.of(referee.id))
+            words = mosquitto.client("mosquitto_sub", "-t", CoordinatorChanged.TOPIC.of(referee.id))
             listener = await asyncio.create_subprocess_exec(*words, stdout=subprocess.PIPE)
             assert listener.stdout is not None
 
@@ -381,7 +381,7 @@ def test_a_killed_coordinator_is_offline_and_a_stopped_one_is_stopped(
 def test_a_flood_of_plies_is_batched(mosquitto: Mosquitto) -> None:
     async def main() -> None:
         async with (
-            opened(mosquitto, is_referee=True) as (referee, metrics),
+            opened(mosquitto, is_coordinator=True) as (referee, metrics),
             opened(mosquitto) as (server, _),
             listening(server) as live,
         ):
@@ -422,7 +422,7 @@ def test_processes_that_start_without_a_broker_connect_later(mosquitto: Mosquitt
 
     async def main() -> None:
         async with (
-            opened(mosquitto, is_referee=True) as (referee, metrics),
+            opened(mosquitto, is_coordinator=True) as (referee, metrics),
             opened(mosquitto) as (server, _),
             listening(server) as live,
         ):

@@ -10,10 +10,10 @@ import pytest
 
 from arena.events.messages import (
     BrokerConnected,
+    CoordinatorChanged,
     Event,
     GameAborted,
     GameStarted,
-    RefereeChanged,
     SlotStarted,
     TournamentChanged,
 )
@@ -112,8 +112,8 @@ def test_messages_are_sent_in_order(desk: Desk) -> None:
 
 
 def test_a_reconnect_sends_only_status_and_games_again(desk: Desk) -> None:
-    desk.outbox.put(RefereeChanged(state="starting"))
-    desk.outbox.put(RefereeChanged(state="acting", lease_owner="x"))
+    desk.outbox.put(CoordinatorChanged(state="starting"))
+    desk.outbox.put(CoordinatorChanged(state="acting", lease_owner="x"))
     desk.begin(2)
     desk.outbox.put(TournamentChanged(tournament=3, state="running"))
     desk.sent()
@@ -146,6 +146,6 @@ def test_local_events_are_not_sent(desk: Desk, event: Event) -> None:
 def test_an_inactive_coordinator_has_no_running_games(desk: Desk, state: Any) -> None:
     desk.begin(2)
     desk.sent()
-    desk.outbox.put(RefereeChanged(state=state, lease_owner="x"))
+    desk.outbox.put(CoordinatorChanged(state=state, lease_owner="x"))
     desk.play(range(3, 5))
     assert desk.sent() == [("status", state)]

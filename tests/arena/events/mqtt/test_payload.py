@@ -14,11 +14,11 @@ from arena.events.messages import (
     KINDS,
     MAX_TEXT,
     BroadcastEvent,
+    CoordinatorChanged,
     GamePlies,
     GameSnapshot,
     PlyPayload,
     RatingsChanged,
-    RefereeChanged,
 )
 from arena.events.mqtt.payload import MAX_BYTES, PayloadError, read, topic_of, write
 from arena.events.running import RunningGame
@@ -82,7 +82,7 @@ def test_search_data_of_a_bot_is_sent() -> None:
 
 
 def test_only_the_status_of_the_coordinator_is_retained() -> None:
-    assert [kind for kind in KINDS if kind.TOPIC.is_retained] == [RefereeChanged]
+    assert [kind for kind in KINDS if kind.TOPIC.is_retained] == [CoordinatorChanged]
 
 
 PLIES = {"v": 1, "from": "x", "attempt": 1, "first": 1, "plies": [{"move": "a1a2", "ms": 1}]}
