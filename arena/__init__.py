@@ -1,1 +1,1 @@
-"""The arena service: tournaments, ratings, pages and a JSON interface over one database; pyproject.toml has its layers."""
+"""The arena service: tournaments, ratings, pages and a JSON interface over one database."""
