@@ -144,7 +144,7 @@ def test_a_record_counts_only_in_the_job_of_its_game(
         {"key": key},
         {"key": key, "game": games[0].id, "worker": "somebody"},
     ):
-        executor._hear((0.0, [{"event": "finish", "record": line, **event}]))
+        executor._handle_events((0.0, [{"event": "finish", "record": line, **event}]))
     (found,) = told
     assert (found["game"], found["worker"]) == (games[0].id, "unknown")
 

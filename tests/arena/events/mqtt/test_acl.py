@@ -128,7 +128,7 @@ def test_tls_uses_the_configured_ca(tmp_path: Path) -> None:
         with pytest.raises(BusError, match=r"certificate.*set mqtt_ca"):
             async with open_bus(Settings(mqtt=url)):
                 pass
-        with pytest.raises(BusError, match=r"set mqtt_ca .*name the host as it does"):
+        with pytest.raises(BusError, match=r"set mqtt_ca .*use the host name of the certificate"):
             async with open_bus(Settings(mqtt=url.replace("localhost", "127.0.0.1"), mqtt_ca=str(certificate))):
                 pass
         with pytest.raises(BusError, match=r"no\.pem: No such file or directory; check the setting mqtt_ca"):

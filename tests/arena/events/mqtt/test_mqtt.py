@@ -352,7 +352,7 @@ def test_a_new_attempt_of_another_coordinator_replaces_the_old_one(mosquitto: Mo
 def test_a_killed_coordinator_is_offline_and_a_stopped_one_is_stopped(
     mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "_CLOSE_S", 30.0)
+    monkeypatch.setattr(connection, "_CLOSE_TIMEOUT_S", 30.0)
 
     async def main() -> None:
         async with opened(mosquitto, is_coordinator=True) as (referee, _):
@@ -453,7 +453,7 @@ def test_another_service_at_the_brokers_address_is_reported(monkeypatch: pytest.
         with capture_logs() as said:
             async with open_bus(Settings(mqtt=f"mqtt://127.0.0.1:{port}"), metrics):
                 assert not is_connected(metrics)
-        assert "see whether an MQTT broker without TLS listens there" in str(said)
+        assert "check that an MQTT broker without TLS listens there" in str(said)
         is_over.set()
         await is_closed.wait()
         server.close()

@@ -200,9 +200,9 @@ def test_orders_reach_a_separate_coordinator_over_the_broker(arena: Arena) -> No
         with hearing(arena.broker, *words) as lines:
             arena.gate.touch()
             arena.order(url, name="soon", games=1, entries={"bots": ["ann", "bea"]})
-            heard = set[str]()  # in any order: a coordinator that polls may plan before the event arrives
-            while heard != {"wake", "rounds"}:
-                heard.add(next(lines).partition(" ")[0].rpartition("/")[2])
+            received = set[str]()  # in any order: a coordinator that polls may plan before the event arrives
+            while received != {"wakeup", "rounds"}:
+                received.add(next(lines).partition(" ")[0].rpartition("/")[2])
 
 
 @pytest.mark.long
