@@ -111,7 +111,9 @@ def test_the_embedded_broker_reports_a_port_in_use() -> None:
     async def main() -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
-            with pytest.raises(BusError, match=rf"embedded broker at mqtt://127\.0\.0\.1:{port}: .*choose another port"):
+            with pytest.raises(
+                BusError, match=rf"embedded broker at mqtt://127\.0\.0\.1:{port}: .*choose another port"
+            ):
                 async with open_bus(Settings(mqtt=f"embedded:{port}")):
                     pass
 
