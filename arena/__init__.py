@@ -1,0 +1,1 @@
+"""The arena service: tournaments, ratings, pages and a JSON interface over one database."""

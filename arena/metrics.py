@@ -58,7 +58,7 @@ class Metrics:
             "1 if an integrity check has found damage in the database.",
             registry=self.registry,
         )
-        self.referee_up = Gauge(
+        self.coordinator_up = Gauge(
             "arena_referee_up",
             "1 if any coordinator owns the lease, as far as this process knows.",
             registry=self.registry,
@@ -73,26 +73,26 @@ class Metrics:
         if not is_stream:
             self._time_of(route).observe(seconds)
 
-    def set_database(self, games: Mapping[str, int], tournaments: Mapping[str, int], *, has_referee: bool) -> None:
+    def set_database(self, games: Mapping[str, int], tournaments: Mapping[str, int], *, has_coordinator: bool) -> None:
         """Set the gauges to the present state of the database."""
         for gauge, counts in ((self._games, games), (self._tournaments, tournaments)):
             gauge.clear()
             for state, count in counts.items():
                 gauge.labels(state).set(count)
-        self.referee_up.set(has_referee)
+        self.coordinator_up.set(has_coordinator)
 
     def text(self) -> bytes:
         """Return all metrics in the text format of Prometheus."""
         return generate_latest(self.registry)
 
 
-class RefereeMetrics:
+class CoordinatorMetrics:
     """The metrics of a coordinator, in the registry of its process."""
 
     def __init__(self, process: Metrics | None = None) -> None:
         process = process or Metrics()
         self.registry = one = process.registry
-        self.referee_up = process.referee_up
+        self.coordinator_up = process.coordinator_up
         self.acting = Gauge("arena_referee_acting", "1 if this process is the active coordinator.", registry=one)
         self.slots = Gauge("arena_slots", "Games that can be played at once.", registry=one)
         self.busy = Gauge("arena_slots_busy", "Games being played.", registry=one)
@@ -140,7 +140,7 @@ class RefereeMetrics:
     def set_lease(self, *, is_mine: bool, is_anothers: bool = False) -> None:
         """Set the owner of the lease: this process, another one, or neither as far as is known."""
         self.acting.set(is_mine)
-        self.referee_up.set(is_mine or is_anothers)
+        self.coordinator_up.set(is_mine or is_anothers)
 
     def task_done(self, task: str, at_s: float) -> None:
         """Set when a daily task was done, in Unix time."""

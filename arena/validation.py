@@ -100,9 +100,9 @@ def _words(kind: str, given: Any, context: Mapping[str, Any], forms: Mapping[str
         problem, hint = _BOUNDS[kind](context)
         words = (f"{shown(given)} is {problem}", hint)
     else:
-        for asked, known in _KINDS.items():
+        for expected, known in _KINDS.items():
             if kind in known:
-                words = (f"{shown(given)} is not {asked}", f"write {asked}")
+                words = (f"{shown(given)} is not {expected}", f"write {expected}")
     return words
 
 

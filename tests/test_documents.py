@@ -23,8 +23,7 @@ DOCUMENTS = sorted(
 SUFFIXES = "py|md|html|css|js|c|h|cpp|hpp|java|rs|go|toml|yaml|yml|sh|json|txt|conf|acl|service|ini|mako"
 FILE = re.compile(rf"`((?!build/)[\w.@-]+(?:/[\w.@-]+)*\.(?:{SUFFIXES}))`")
 FOLDER = re.compile(
-    r"(?:`|pytest )(?!arena/v\d|coordinator/wakeup|deploy/secrets/)"
-    rf"((?:{'|'.join((*PACKAGES, 'deploy'))})/[\w/.-]*)(?=[`\s])"
+    rf"(?:`|pytest )(?!arena/v\d|deploy/secrets/)((?:{'|'.join((*PACKAGES, 'deploy'))})/[\w/.-]*)(?=[`\s])"
 )
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 RUN = re.compile(rf"-m ((?:{'|'.join(PACKAGES)})(?:\.\w+)*)")

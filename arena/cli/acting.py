@@ -40,7 +40,7 @@ async def act(
     from arena.coordinator.coordinator import Coordinator
     from arena.coordinator.executors import open_executor
     from arena.coordinator.lobby import Lobby
-    from arena.metrics import RefereeMetrics
+    from arena.metrics import CoordinatorMetrics
     from referee.bot.remote.link import LinkAllowance
 
     spool = Spool(settings.spool_folder)
@@ -51,7 +51,7 @@ async def act(
     grace_ms = 1000 * settings.remote_grace_seconds
     try:
         async with Lobby(LinkAllowance(settings.remote_latency_ms, settings.remote_latency_game_ms, grace_ms)) as lobby:
-            counts = RefereeMetrics(metrics)
+            counts = CoordinatorMetrics(metrics)
             coordinator = Coordinator(settings, store, bus, executor, lobby=lobby, spool=spool, metrics=counts)
             lobby.is_open = lambda: coordinator.state == "acting"
             interrupts.again = coordinator.abort
@@ -77,9 +77,9 @@ def place_of(settings: Settings) -> str:
 @contextlib.asynccontextmanager
 async def announced(store: Store, bus: EventBus, coordinator: Coordinator, place: str) -> AsyncIterator[None]:
     """Meanwhile, say who plays the games of `place`, whenever that changes: this process, or the one with the lease."""
-    from arena.events.messages import RefereeChanged
+    from arena.events.messages import CoordinatorChanged
 
-    async with bus.subscribe(RefereeChanged, lease_owner=coordinator.leadership.name) as changes:
+    async with bus.subscribe(CoordinatorChanged, lease_owner=coordinator.leadership.name) as changes:
 
         async def announce() -> None:
             async for change in changes:

@@ -102,8 +102,8 @@ class DaskConnection:
 
     async def _publish_metadata(self, client: Client) -> None:
         """Publish the version of this arena and its quarantined workers."""
-        told = {"version": version(), "parts": dict(source.parts()), "quarantined": dict(self.quarantined)}
-        await client.set_metadata(METADATA, told)
+        metadata = {"version": version(), "parts": dict(source.parts()), "quarantined": dict(self.quarantined)}
+        await client.set_metadata(METADATA, metadata)
 
     async def quarantine(self, worker_id: str, why: str) -> None:
         """Quarantine a worker: tell it why, and remove it from the scheduler."""
@@ -132,7 +132,7 @@ class DaskConnection:
                     break
                 except (OSError, TimeoutError, ValueError) as error:
                     if not is_logged:
-                        self._log.warning("scheduler away", address=self._address, error=reason(error))
+                        self._log.warning("scheduler unavailable", address=self._address, error=reason(error))
                         is_logged = True
                     await asyncio.sleep(RETRY_INTERVAL_S)
             self._log.info("scheduler", address=self._address, slots=self.state.slots)
@@ -174,7 +174,7 @@ class DaskConnection:
         self.state = state_of(self._address, identity, self.quarantined)
         for refused in self.state.refused:
             if refused.name not in before:
-                self._log.warning("worker refused", name=refused.name, problem=refused.problem, wanted=version())
+                self._log.warning("worker rejected", name=refused.name, problem=refused.problem, wanted=version())
 
 
 def _allowed_failures(dask_scheduler: Any) -> int:

@@ -36,7 +36,7 @@ class Heartbeat:
             self._is_logged = False
         except OSError as error:
             if not self._is_logged:
-                self._log.warning("state not written", file=str(self.path), error=error.strerror or str(error))
+                self._log.warning("heartbeat not written", file=str(self.path), error=error.strerror or str(error))
             self._is_logged = True
 
     @contextlib.asynccontextmanager

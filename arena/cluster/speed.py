@@ -39,7 +39,7 @@ class SpeedMeter:
         found = await asyncio.gather(*waiting, return_exceptions=True)
         measured = [one for one in found if not isinstance(one, BaseException)]
         for error in {str(one) for one in found if isinstance(one, BaseException)}:
-            self._log.error("speed not measured", name=self._name, error=error)
+            self._log.error("speed measurement failed", name=self._name, error=error)
         if measured:
             self.leaves = round(fmean(measured))
             self._log.info("speed", name=self._name, slots=len(measured), leaves_per_second=self.leaves)

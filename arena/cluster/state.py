@@ -61,21 +61,21 @@ def state_of(address: str, identity: Mapping[str, Any], quarantined: Mapping[str
     """
     workers = []
     for place, known in identity["workers"].items():
-        told: Mapping[str, Any] = known.get("arena") or {}
+        metadata: Mapping[str, Any] = known.get("arena") or {}
         now: Mapping[str, Any] = (known.get("metrics") or {}).get("arena") or {}
         # A worker that is stopping has no slots.
-        if not told or known["status"] != "running" or not known["resources"].get(SLOT):
+        if not metadata or known["status"] != "running" or not known["resources"].get(SLOT):
             continue
-        theirs, worker_id = str(told.get("version", "?")), str(told.get("id", ""))
+        theirs, worker_id = str(metadata.get("version", "?")), str(metadata.get("id", ""))
         problem = "" if theirs == version() else f"version {theirs} differs from the arena's"
         problem = (quarantined or {}).get(worker_id) or problem
         workers.append(
             WorkerState(
-                str(told.get("name", known["name"])),
+                str(metadata.get("name", known["name"])),
                 theirs,
                 int(known["nthreads"]),
                 int(now.get("busy", 0)),
-                str(told.get("sandbox", "?")),
+                str(metadata.get("sandbox", "?")),
                 not problem,
                 problem,
                 worker_id,

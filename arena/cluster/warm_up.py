@@ -52,7 +52,7 @@ class WarmUp:
         self._ready[family].set()
         done = f"{self._done}/{len(self._ready)}"
         if error := one.exception():  # its first game will report the cause
-            self._log.error("not warm", family=family, done=done, error=str(error))
+            self._log.error("warm-up failed", family=family, done=done, error=str(error))
             return
         found = one.result()
         self._log.info("warm", family=family, done=done, compiled=found.compiled, seconds=found.seconds)

@@ -197,8 +197,8 @@ async def ask_arena(address: str, security: Security | None) -> Mapping[str, Any
 
 def reason(error: BaseException) -> str:
     """Return the message of the system error that Dask has wrapped, or else Dask's message."""
-    said, inner = str(error) or type(error).__name__, error.__cause__
+    message, inner = str(error) or type(error).__name__, error.__cause__
     while inner is not None:
-        said = getattr(inner, "strerror", None) or said
+        message = getattr(inner, "strerror", None) or message
         inner = inner.__cause__
-    return said
+    return message

@@ -73,7 +73,7 @@ class Analyst:
             pass
         except (JobError, WorkerLostError, NotFoundError, RecordError, KeyError) as error:
             if not stop.is_set():  # it would fail the same way every time
-                self._log.warning("not analysed", game=task.game_id, problem=str(error))
+                self._log.warning("analysis failed", game=task.game_id, problem=str(error))
                 self._store.analyses.fail(task, str(error))
         return True
 

@@ -38,7 +38,7 @@ class ArchiveIndexer:
         """Add the new games and return their number."""
         count = following.follow(self._store, stop.is_set, self._prepare)
         if count:
-            self._log.info("followed", games=count)
+            self._log.info("games archived", games=count)
         return count
 
     def _prepare_in_process(self, records: Sequence[bytes]) -> list[NewArchivedGame]:

@@ -17,7 +17,7 @@ from arena.coordinator.slow_workers import SlowWorkerDetector, speeds_of
 from arena.events.bus import EventBus
 from arena.events.messages import GameAborted
 from arena.log import logger
-from arena.metrics import RefereeMetrics
+from arena.metrics import CoordinatorMetrics
 from arena.offload import OffloadProcess
 from arena.store import Store
 from arena.store.people.audit import QUARANTINED, THROTTLED, VERIFIED
@@ -45,7 +45,7 @@ class RecordVerifier:
         try:
             return self._process.call(problem_of, line, spec, game_id)
         except (JobError, WorkerLostError) as error:
-            self._log.error("not verified", game=game_id, error=str(error))
+            self._log.error("verification failed", game=game_id, error=str(error))
             return ""
 
 
@@ -64,7 +64,7 @@ class ResultAuditor:
         share: float,
         tolerance: float,
         owner: str,
-        metrics: RefereeMetrics,
+        metrics: CoordinatorMetrics,
         verifier: RecordVerifier | None = None,
     ) -> None:
         self._store, self._bus, self._executor = store, bus, executor
@@ -88,7 +88,7 @@ class ResultAuditor:
         for record in records:
             game = planned.get(record.id)
             if game is None:
-                self._log.error("record refused", game=record.id, worker=worker, error="it is not a game of this job")
+                self._log.error("record rejected", game=record.id, worker=worker, error="it is not a game of this job")
                 continue
             if worker not in self._quarantined and record.kind is not Kind.VOID and self._is_chosen(worker):
                 self._verify(worker, game, record)

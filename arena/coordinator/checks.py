@@ -9,7 +9,7 @@ from collections.abc import Callable
 from arena.events.bus import EventBus
 from arena.events.messages import VersionChanged, VersionStep
 from arena.log import logger
-from arena.metrics import RefereeMetrics
+from arena.metrics import CoordinatorMetrics
 from arena.store import ConflictError, Store, StoreError
 from arena.submission.bundle_store import BundleStore
 
@@ -17,7 +17,9 @@ from arena.submission.bundle_store import BundleStore
 class SubmissionChecks:
     """The checks of uploaded versions. `check` checks one claimed version."""
 
-    def __init__(self, store: Store, bus: EventBus, check: Callable[[int], object], *, metrics: RefereeMetrics) -> None:
+    def __init__(
+        self, store: Store, bus: EventBus, check: Callable[[int], object], *, metrics: CoordinatorMetrics
+    ) -> None:
         self._store, self._bus, self._check, self._metrics = store, bus, check, metrics
         self._log = logger("coordinator")
 
@@ -56,9 +58,9 @@ def check_in_sandbox(
         from arena.submission.receive import check_version
         from referee.sandbox import open_sandbox
 
-        def tell(line: str) -> None:
+        def publish_step(line: str) -> None:
             bus.publish(VersionStep(version=version_id, line=line))
 
-        return check_version(store, bundles(), version_id, open_sandbox(sandbox), on_step=tell)
+        return check_version(store, bundles(), version_id, open_sandbox(sandbox), on_step=publish_step)
 
     return check

@@ -38,9 +38,16 @@ from arena.coordinator.outage_log import OutageLog
 from arena.coordinator.recorder import Recorder, drained
 from arena.coordinator.remote_games import RemoteGames
 from arena.events.bus import EventBus
-from arena.events.messages import CoordinatorWakeup, HumanActed, RefereeChanged, RefereeState, SlotFinished, SlotStarted
+from arena.events.messages import (
+    CoordinatorChanged,
+    CoordinatorState,
+    CoordinatorWakeup,
+    HumanActed,
+    SlotFinished,
+    SlotStarted,
+)
 from arena.log import logger
-from arena.metrics import RefereeMetrics
+from arena.metrics import CoordinatorMetrics
 from arena.store import LeaseLostError, SchemaError, Store, StoreError, StoreUnavailableError
 from arena.store.base.models import now
 from arena.store.bots.presences import REPORT_INTERVAL_S
@@ -87,16 +94,16 @@ class Coordinator:
         verifier: RecordVerifier | None = None,
         lobby: Lobby | None = None,
         spool: Spool | None = None,
-        metrics: RefereeMetrics | None = None,
+        metrics: CoordinatorMetrics | None = None,
         grace_s: float = GRACE_S,
     ) -> None:
-        self.state: RefereeState = "stopped"
+        self.state: CoordinatorState = "stopped"
         """`stopped`, `standing by`, `acting` or `stopping`."""
         self.spool = Spool(settings.spool_folder) if spool is None else spool
         self.outage = OutageLog(lambda: len(self.spool))
         self.leadership = Leadership(store, settings.lease_ttl_seconds, self.outage)
         self.in_flight = InFlightJobs()
-        self.metrics = metrics or RefereeMetrics()
+        self.metrics = metrics or CoordinatorMetrics()
         self.metrics.waiting.set_function(lambda: len(self.spool))
         self._store, self._bus, self._executor, self._clock, self._grace_s = store, bus, executor, clock, grace_s
         place, owner = BundlePlace.of(settings), self.leadership.name
@@ -379,13 +386,13 @@ class Coordinator:
             with contextlib.suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._wake.set)
 
-    def _become(self, state: RefereeState) -> None:
+    def _become(self, state: CoordinatorState) -> None:
         if state != self.state:
             self.state = state
             if state != "standing by":  # a standby keeps what the last check of the lease found
                 self.metrics.set_lease(is_mine=state != "stopped")
             self._log.info("coordinator", state=state, owner=self.leadership.name)
-            self._bus.publish(RefereeChanged(state=state, lease_owner=self.leadership.name))
+            self._bus.publish(CoordinatorChanged(state=state, lease_owner=self.leadership.name))
 
     # -- one turn, all of it in one thread -----------------------------------------------------------------------------
 
@@ -400,7 +407,7 @@ class Coordinator:
             self.recorder.restore()
         self._control.recheck_all()
         if games or checks:
-            self._log.info("taken back", games=games, checks=checks)
+            self._log.info("games requeued", games=games, checks=checks)
 
     def turn(self) -> None:
         """Record results, carry out due orders, and dispatch games to free slots.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from arena.cluster.spool import Spool
 from arena.errors import ArenaError
 from arena.events.bus import EventBus
-from arena.events.messages import GamePly, PlyPayload, RefereeWorkers, SlotFinished, SlotStarted, WorkerPayload
+from arena.events.messages import CoordinatorWorkers, GamePly, PlyPayload, SlotFinished, SlotStarted, WorkerPayload
 from arena.log import logger
 from referee.game.record import RecordError
 from referee.machine.pool import SlotPool
@@ -94,19 +94,19 @@ def publisher(bus: EventBus, spool: Spool) -> Callable[[dict[str, Any]], None]:
                     if "record" in event:
                         spool.take(event["record"], game, worker)
                 except RecordError as error:  # the game has no result then; its job reports that
-                    log.error("record refused", game=game, worker=worker, error=str(error))
+                    log.error("record rejected", game=game, worker=worker, error=str(error))
                 bus.publish(SlotFinished(game=game))
 
     return publish
 
 
-def workers_of(executor: Executor, busy: int, lease_owner: str) -> RefereeWorkers:
+def workers_of(executor: Executor, busy: int, lease_owner: str) -> CoordinatorWorkers:
     """Return the event that describes the workers. `busy` is the number of busy slots of this machine."""
     load = None
     with contextlib.suppress(OSError):  # not available on this system
         load = round(os.getloadavg()[0], 2)
     workers = tuple(_describe(executor, busy))
-    return RefereeWorkers(lease_owner=lease_owner, workers=workers, cores=os.cpu_count() or 1, load=load)
+    return CoordinatorWorkers(lease_owner=lease_owner, workers=workers, cores=os.cpu_count() or 1, load=load)
 
 
 def _describe(executor: Executor, busy: int) -> list[WorkerPayload]:

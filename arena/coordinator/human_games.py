@@ -121,25 +121,25 @@ class HumanGames:
 
     def _poll(self, stop: threading.Event) -> None:
         """Pass actions to the games of this process, and start waiting games."""
-        for game, asked in self._store.people.asked().items():
+        for game, action in self._store.people.asked().items():
             if state := self._games.get(game):
-                self._pass_action(state, asked)
+                self._pass_action(state, action)
             elif len(self._games) < self._slots and not stop.is_set():
                 self._start(self._store.people.get(game))
 
-    def _pass_action(self, state: _HumanGame, asked: Mapping[str, Any] | None) -> None:
-        if not asked or asked["mark"] == state.last_mark:
+    def _pass_action(self, state: _HumanGame, action: Mapping[str, Any] | None) -> None:
+        if not action or action["mark"] == state.last_mark:
             return
-        state.last_mark = asked["mark"]
-        if asked["do"] == "back":
+        state.last_mark = action["mark"]
+        if action["do"] == "back":
             state.takes_back = True
             state.call_off()
-        elif asked["do"] in ("resign", "draw"):
-            state.hand.give(Decision(asked["ply"], None, asked["do"]))
+        elif action["do"] in ("resign", "draw"):
+            state.hand.give(Decision(action["ply"], None, action["do"]))
         else:
-            offers_draw = bool(asked.get("draw"))
-            state.offered_at = asked["ply"] if offers_draw else -1
-            state.hand.give(Decision(asked["ply"], asked["move"], "draw" if offers_draw else None))
+            offers_draw = bool(action.get("draw"))
+            state.offered_at = action["ply"] if offers_draw else -1
+            state.hand.give(Decision(action["ply"], action["move"], "draw" if offers_draw else None))
 
     # -- games ---------------------------------------------------------------------------------------------------------
 

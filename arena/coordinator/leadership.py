@@ -55,7 +55,7 @@ class Leadership:
         if found is not None and found.owner != self.name and not is_stale:
             if not process_identity.is_dead(found.owner):
                 return False
-            self._log.info("lease of the dead", owner=found.owner)
+            self._log.info("lease owner is dead", owner=found.owner)
         return self._leases.take(LEASE, self.name, self.seconds, seen=found)
 
     def _is_stale(self, found: OwnedLease | None, took_s: float) -> bool:

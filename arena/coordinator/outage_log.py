@@ -39,4 +39,4 @@ class OutageLog:
         if task in self._failed:
             self._failed.discard(task)
             if not self._failed:
-                self._log.info("database back", after_s=round(self._clock() - self._started_at, 1))
+                self._log.info("database available", after_s=round(self._clock() - self._started_at, 1))

@@ -21,7 +21,7 @@ from arena.coordinator.in_flight import InFlightJobs, Job
 from arena.events.bus import EventBus
 from arena.events.messages import EndState, GameAborted, GameStarted, RatingsChanged, TournamentGameEnded
 from arena.log import logger
-from arena.metrics import RefereeMetrics
+from arena.metrics import CoordinatorMetrics
 from arena.store import BadValueError, ConflictError, NotFoundError, Store, StoreUnavailableError
 from arena.store.games.commit import Committed
 from referee.game.record import GameRecord, read_record
@@ -54,7 +54,7 @@ class Recorder:
         *,
         owner: str,
         auditor: ResultAuditor,
-        metrics: RefereeMetrics,
+        metrics: CoordinatorMetrics,
         clock: Callable[[], datetime],
         wake: Callable[[], None],
     ) -> None:

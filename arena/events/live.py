@@ -16,6 +16,7 @@ from arena.events.bus import EventBus
 from arena.events.messages import (
     MAX_TEXT,
     BrokerConnected,
+    CoordinatorWorkers,
     Event,
     GameAborted,
     GameEnded,
@@ -23,7 +24,6 @@ from arena.events.messages import (
     GamePly,
     GameSnapshot,
     GameStarted,
-    RefereeWorkers,
     SnapshotRequest,
     Subject,
     TournamentChanged,
@@ -41,7 +41,7 @@ MAX_CHECKS, MAX_STEPS = 100, 300
 _KINDS = (
     *(GameStarted, GamePly, GamePlies, GameSnapshot, GameEnded, GameAborted),
     *(TournamentChanged, TournamentGameEnded, TournamentPlanned),
-    *(VersionChanged, VersionStep, RefereeWorkers, BrokerConnected),
+    *(VersionChanged, VersionStep, CoordinatorWorkers, BrokerConnected),
 )
 
 
@@ -69,7 +69,7 @@ class Live:
         self._running = RunningGames()
         self.steps: OrderedDict[int, list[str]] = OrderedDict()
         """The steps of the check of each version: `loa: handshake: ok`."""
-        self.workers: RefereeWorkers | None = None
+        self.workers: CoordinatorWorkers | None = None
         """The last report of the workers."""
         self.workers_at = 0.0
         """When that report arrived (Unix time)."""
@@ -106,7 +106,7 @@ class Live:
 
     def take(self, event: Event) -> None:
         """Apply an event, and notify the listeners of its subject."""
-        if isinstance(event, RefereeWorkers):
+        if isinstance(event, CoordinatorWorkers):
             self.workers, self.workers_at = event, time.time()
             return
         self.revision += 1

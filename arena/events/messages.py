@@ -37,7 +37,7 @@ Number = Annotated[int, Field(ge=0, lt=2**53)]
 Attempt = Annotated[int, Field(ge=1, le=1000)]
 Move = Annotated[str, Field(min_length=1, max_length=100)]
 EndState = Literal["finished", "void", "planned"]
-RefereeState = Literal["starting", "standing by", "acting", "stopping", "stopped", "offline"]
+CoordinatorState = Literal["starting", "standing by", "acting", "stopping", "stopped", "offline"]
 
 
 class Subject(NamedTuple):
@@ -301,15 +301,15 @@ class VersionStep(BroadcastEvent):
     """The step and its result."""
 
 
-# -- the referee -------------------------------------------------------------------------------------------------------
+# -- the coordinator ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefereeChanged(BroadcastEvent):
+class CoordinatorChanged(BroadcastEvent):
     """The state of a coordinator process has changed."""
 
     TOPIC = Topic("referees/{from}/status", "state of a coordinator process", is_retained=True)
-    state: RefereeState
+    state: CoordinatorState
     """offline is its Last Will: the broker has lost it."""
     lease_owner: Name = ""
     """Its name in the lease: machine, process, nonce."""
@@ -340,7 +340,7 @@ class WorkerPayload:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefereeWorkers(BroadcastEvent):
+class CoordinatorWorkers(BroadcastEvent):
     """The workers of a coordinator process."""
 
     TOPIC = Topic("referees/{from}/workers", "its workers and their load", is_public=False)
@@ -415,8 +415,8 @@ KINDS: tuple[type[BroadcastEvent], ...] = (
     RatingsChanged,
     VersionChanged,
     VersionStep,
-    RefereeChanged,
-    RefereeWorkers,
+    CoordinatorChanged,
+    CoordinatorWorkers,
     CoordinatorWakeup,
     HumanActed,
     SnapshotRequest,

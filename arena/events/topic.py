@@ -23,7 +23,7 @@ _SUBJECTS: dict[str, tuple[str, Callable[[str], str | int]]] = {
 
 @dataclass(frozen=True)
 class Topic:
-    """One topic of the tree. `{…}` in `pattern` is its subject: a field of the event, or `from`, the sender."""
+    """One topic of the tree. `{…}` in `pattern` is its subject: a field of the event, or `from` (the sender)."""
 
     pattern: str
     about: str

@@ -95,4 +95,4 @@ async def metrics(request: web.Request) -> web.Response:
 
 def _count(context: WebContext) -> None:
     store = context.store
-    context.metrics.set_database(store.queue.open(), store.tournaments.counts(), has_referee=_look(context))
+    context.metrics.set_database(store.queue.open(), store.tournaments.counts(), has_coordinator=_look(context))

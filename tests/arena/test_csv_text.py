@@ -1,4 +1,4 @@
-"""CSV of items: what a spreadsheet and a program read again."""
+"""CSV of items, as spreadsheets and programs read it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import io
 from arena.csv_text import lines
 
 
-def test_items_are_lines_with_the_keys_above() -> None:
+def test_items_follow_a_header_of_keys() -> None:
     items = [
         {"name": 'a "b", c', "games": 3, "score": 0.5, "is_new": True, "note": None, "names": ["é"]},
         {"name": "d"},
@@ -27,11 +27,11 @@ def test_items_are_lines_with_the_keys_above() -> None:
     assert second["name"] == "d"
 
 
-def test_no_text_is_taken_for_a_formula() -> None:
+def test_formulas_are_quoted() -> None:
     assert "".join(lines([{"name": "=cmd()", "points": -1}])) == "name,points\r\n'=cmd(),-1\r\n"
 
 
-def test_chosen_columns_stand_above_nothing_too() -> None:
+def test_an_empty_list_has_a_header_of_the_chosen_columns() -> None:
     assert "".join(lines([], ("a", "b"))) == "a,b\r\n"
     assert "".join(lines([{"b": 1, "c": 2}], ("a", "b"))) == "a,b\r\n,1\r\n"
     assert "".join(lines([])) == ""

@@ -1,4 +1,4 @@
-"""What the arena keeps is for its user alone, and no bot of any level that confines it reads any of it."""
+"""Data folders are private: bots at no confining sandbox level can read them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.referee.sandbox.test_landlock import HONEST, PYTHON
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    """A folder that every user can look into, with a data folder in it that is not made yet; a careless umask."""
+    """Return a world-readable folder with the path of a data folder to be created, under a permissive umask."""
     before = os.umask(0)
     with tempfile.TemporaryDirectory() as name:
         os.chmod(name, 0o755)
@@ -42,7 +42,7 @@ def mode(path: Path) -> int:
 
 
 @pytest.mark.parametrize("is_root", [False, True])
-def test_folders_and_files_are_their_owners(is_root: bool, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_and_files_are_private(is_root: bool, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data_folder, "is_passed_through", lambda: is_root)
     make_folder(home / "data" / "unpacked", is_passage=True)
     make_folder(home / "data" / "deep" / "incoming")
@@ -63,7 +63,7 @@ def test_folders_and_files_are_their_owners(is_root: bool, home: Path, monkeypat
         make_folder(home / "data" / "file")
 
 
-def test_no_bot_reads_the_database_the_settings_or_another_bundle(
+def test_bots_cannot_read_the_database_the_settings_or_other_bundles(
     home: Path,
 ) -> None:
     data = home / "data"
@@ -77,7 +77,7 @@ def test_no_bot_reads_the_database_the_settings_or_another_bundle(
     command = (str(PYTHON), "-S", "-E", "files.py", *map(str, secrets))
     assert len(other.name) > 32, "to a bot that sees all files it is hidden by a name that cannot be guessed"
     hidden = {str(other), str(other / "bot.py")}
-    # Without a user of its own a bot of the weaker levels is whoever runs the arena.
+    # At the weaker levels bots run as the user of the arena, unless they have their own user.
     levels = working("bwrap", "landlock", *(["rlimits"] if is_root() else []))
     assert mode(data) == (0o711 if is_root() else 0o700)
     for level in levels:
@@ -97,7 +97,7 @@ def test_no_bot_reads_the_database_the_settings_or_another_bundle(
 
 
 def stored(bundles: BundleStore, text: str) -> str:
-    """A bundle of the attackers and an honest bot is stored; its digest."""
+    """Store a bundle with the attackers and an honest bot; return its digest."""
     manifest = 'families = ["loa"]\ncommand = ["python3", "bot.py"]\n'
     files = {"bot.toml": manifest.encode(), "bot.py": text.encode(), "deep/file": b"1"}
     files |= {path.name: path.read_bytes() for path in (*ATTACKS.glob("*.py"), Path(HONEST.command[1]))}

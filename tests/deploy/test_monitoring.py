@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from arena.metrics import Metrics, RefereeMetrics
+from arena.metrics import CoordinatorMetrics, Metrics
 from tests.deploy.sources import DEPLOY, documents
 
 FOLDER = DEPLOY / "prometheus"
@@ -22,7 +22,7 @@ QUERIES = [target["expr"] for panel in PANELS for target in panel.get("targets",
 def exported() -> set[str]:
     """The names of all series, as a scrape has them."""
     metrics = Metrics()
-    assert RefereeMetrics(metrics).registry is metrics.registry
+    assert CoordinatorMetrics(metrics).registry is metrics.registry
     names = set()
     for family in metrics.registry.collect():
         suffixes = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count")}.get(family.type, ("",))

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from arena.events.bus import MAX_QUEUED, Bus, E, Subscription
 from arena.events.messages import (
     BrokerConnected,
+    CoordinatorChanged,
     CoordinatorWakeup,
     Event,
     GameAborted,
@@ -25,7 +26,6 @@ from arena.events.messages import (
     GamePlies,
     GameSnapshot,
     HumanActed,
-    RefereeChanged,
     SnapshotRequest,
 )
 from arena.events.mqtt import payload
@@ -49,30 +49,30 @@ class MqttBus:
     """An `EventBus` and an async context manager. Entering it raises BusError when the broker cannot be used."""
 
     def __init__(
-        self, url: BrokerUrl, metrics: Metrics, *, name: str, ca: str, is_referee: bool, has_pages: bool
+        self, url: BrokerUrl, metrics: Metrics, *, name: str, ca: str, is_coordinator: bool, has_pages: bool
     ) -> None:
         host = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())[:30]
         self.id = f"{name}-{host}-{os.getpid()}-{secrets.token_hex(3)}"
         """The name of this process at the broker."""
-        self._metrics, self._is_referee = metrics, is_referee
+        self._metrics, self._is_coordinator = metrics, is_coordinator
         self._log = logger("bus")
         self._local = Bus()
         self._lock = threading.Lock()
         self._outbox = MqttOutbox(self.id, self.drop)
         filters = [f"{ROOT}/#"] if has_pages else [kind.TOPIC.filter for kind in _COORDINATOR_EVENTS]
-        will = self._outbox.message(RefereeChanged(state="offline")) if is_referee else None
+        will = self._outbox.message(CoordinatorChanged(state="offline")) if is_coordinator else None
         self._connection = MqttConnection(url, metrics, self, name=self.id, ca=ca, filters=filters, will=will)
 
     async def __aenter__(self) -> MqttBus:
-        if self._is_referee:
-            self.publish(RefereeChanged(state="starting"))
+        if self._is_coordinator:
+            self.publish(CoordinatorChanged(state="starting"))
         await self._connection.open()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """Send the waiting messages within a short time, and disconnect."""
-        if self._is_referee:
-            self.publish(RefereeChanged(state="stopped"))
+        if self._is_coordinator:
+            self.publish(CoordinatorChanged(state="stopped"))
         await self._connection.close()
 
     def publish(self, event: Event) -> None:
@@ -154,7 +154,7 @@ async def connected(settings: Settings, metrics: Metrics, *, has_pages: bool) ->
             metrics,
             name=settings.mqtt_name,
             ca=settings.mqtt_ca,
-            is_referee=settings.referee,
+            is_coordinator=settings.referee,
             has_pages=has_pages,
         )
         yield await stack.enter_async_context(bus)

@@ -172,7 +172,7 @@ class MqttConnection:
                 hint = {"hint": "if it disconnects repeatedly, its access list forbids this user to publish"}
             if since is not None or not is_logged:  # once for each outage
                 words = {"broker": str(self._url), "error": str(problem), "retry_s": round(pause, 1), **hint}
-                self._log.warning("broker lost" if since is not None else "broker away", **words)
+                self._log.warning("broker lost" if since is not None else "broker unavailable", **words)
             is_logged = True
             if not first.done():
                 first.set_result(None)  # the process starts without it; it connects later

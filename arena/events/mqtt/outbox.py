@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from arena.events.messages import (
     BATCH_PLIES,
     BroadcastEvent,
+    CoordinatorChanged,
     Event,
     GameAborted,
     GameEnded,
     GamePlies,
     GamePly,
     GameStarted,
-    RefereeChanged,
 )
 from arena.events.mqtt.payload import PayloadError, topic_of, write
 from arena.events.running import RunningGame, RunningGames
@@ -46,7 +46,7 @@ class MqttOutbox:
         self._drop = drop
         self._sent: dict[str, int] = {}
         """Number of plies sent of each running game; a missing game is to be sent as a snapshot."""
-        self._status: RefereeChanged | None = None
+        self._status: CoordinatorChanged | None = None
         self._queue: deque[Outgoing] = deque()
 
     # -- in ------------------------------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ class MqttOutbox:
             case BroadcastEvent():
                 if isinstance(event, GameEnded | GameAborted):
                     self._end(event.game)
-                if isinstance(event, RefereeChanged):
+                if isinstance(event, CoordinatorChanged):
                     self._status = event
                     if event.state in ("standing by", "stopped"):  # no game is played by this process any more
                         self.running = RunningGames()

@@ -10,7 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
-from arena.events.messages import RefereeWorkers
+from arena.events.messages import CoordinatorWorkers
 from arena.http.address import VERSION
 from arena.http.call import CONTEXT
 from arena.http.identity import session_of
@@ -66,7 +66,7 @@ class Worker:
         return "refused" if not self.is_fit else "playing" if self.busy else "idle"
 
 
-def workers_of(told: RefereeWorkers | None, at: float) -> list[Worker] | None:
+def workers_of(told: CoordinatorWorkers | None, at: float) -> list[Worker] | None:
     """The workers; None when nobody has told of them lately."""
     if told is None or time.time() - at > FRESH_S:
         return None

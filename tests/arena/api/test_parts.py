@@ -203,7 +203,7 @@ class Line:
     attempt: int
 
 
-def test_bells_ring_for_their_subject_only() -> None:
+def test_changes_are_signalled_by_subject() -> None:
     async def main() -> None:
         live = Live(Bus())
         with live.changes(Subject("tournament", 1)) as one, live.changes(Subject("tournament", 2)) as two:

@@ -1,4 +1,4 @@
-"""A scheduler and a worker for all tests of this session; who kills one leaves it to the next test to replace it."""
+"""A scheduler and a worker for all tests of this session. After a test kills one, the next test restarts it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.arena.cluster.processes import Command
 
 
 class Cluster:
-    """A scheduler on a port of its own, and a worker with one slot. Both are started when they are asked for."""
+    """A scheduler on a private port, and a worker with one slot. Both start on first use."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -37,7 +37,7 @@ class Cluster:
         return self._scheduler
 
     def worker(self) -> Command:
-        """The worker, which may be busy joining again."""
+        """The worker, which may still be rejoining."""
         self.scheduler()
         if self._worker is None or self._worker.process.poll() is not None:
             self._worker = self._stack.enter_context(processes.worker(self.address, self._folder, "--grace", "5"))
@@ -52,7 +52,7 @@ class Cluster:
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """The cluster of this session."""
+    """Yield the cluster of this session."""
     found = Cluster(tmp_path_factory.mktemp("cluster"))
     yield found
     found.close()
@@ -63,13 +63,13 @@ Opener = Callable[..., ClusterExecutor]
 
 @pytest.fixture
 def results() -> dict[str, GameRecord]:
-    """The results that have come, by game."""
+    """Return the results that have arrived, by game."""
     return {}
 
 
 @pytest.fixture
 def open_executor(cluster: Cluster, results: dict[str, GameRecord]) -> Iterator[Opener]:
-    """Opens executors whose games leave their `results`, and closes them afterwards."""
+    """Yield a function that opens executors whose games leave their `results`; close them afterwards."""
     structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
     cluster.scheduler()
     found: list[ClusterExecutor] = []

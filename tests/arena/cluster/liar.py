@@ -1,4 +1,4 @@
-"""Sources that judge games otherwise and say that they are those of the arena."""
+"""Sources with different rules that claim to be those of the arena."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ ROOT = Path(__file__).parents[3]
 
 
 def changed(folder: Path, before: str, after: str) -> dict[str, str]:
-    """A copy in `folder` whose endings have `after` for `before`; the environment that makes Python run it."""
+    """Copy the sources to `folder` with `before` replaced by `after`; return the environment that makes Python run
+    them.
+    """
     for package in ("referee", "protocol"):
         shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
     for file, old, new in (

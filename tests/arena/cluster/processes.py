@@ -30,15 +30,15 @@ RESIGN, MUTE = ["resign"], list[str]()
 
 
 def wait(condition: Callable[[], object], what: str, seconds: float = PATIENCE_S) -> None:
-    """Wait for a condition, and fail with `what` when it does not come."""
+    """Wait for a condition; fail with `what` on a timeout."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"waited {seconds} s in vain for {what}"
-        time.sleep(0.1)  # many conditions go through all processes of the machine
+        time.sleep(0.1)  # many conditions scan all processes of the machine
 
 
 class Command:
-    """A running `arena …`; what it says on stdout and stderr, line by line."""
+    """A running `arena …` and its output on stdout and stderr, line by line."""
 
     def __init__(self, *words: str, program: Sequence[str] = ("-m", "arena"), **environment: str) -> None:
         line = [sys.executable, *program, *words]
@@ -67,7 +67,7 @@ class Command:
         return self.process.pid
 
     def until(self, part: str) -> str:
-        """The next line with `part` in it. Fails when the process ends before."""
+        """Return the next line that contains `part`; fail when the process ends before."""
         while True:
             try:
                 line = self._lines.get(timeout=PATIENCE_S)
@@ -79,37 +79,37 @@ class Command:
                 return line
 
     def end(self) -> int:
-        """Its exit code, when it ends by itself."""
+        """Wait for the end of the process and return its exit code."""
         code = self.process.wait(PATIENCE_S)
         while (line := self._lines.get(timeout=PATIENCE_S)) is not None:
             self.said.append(line)
         return code
 
     def family(self) -> list[psutil.Process]:
-        """All its descendants: slots and bots."""
+        """Return all descendants: slots and bots."""
         return psutil.Process(self.pid).children(recursive=True)
 
     def bots(self) -> list[psutil.Process]:
-        """The scripted bots among them, without their supervisors."""
+        """Return the scripted bots among them, without their supervisors."""
         lines = {process: " ".join(_line(process)) for process in self.family()}
         return [process for process, line in lines.items() if "scripted.py" in line and "launcher.py" not in line]
 
     def slots(self) -> list[psutil.Process]:
-        """The game slots among them."""
+        """Return the game slots among them."""
         return slots_of(self.pid)
 
     def signal(self, number: signal.Signals) -> None:
         os.kill(self.pid, number)
 
     def kill(self) -> list[psutil.Process]:
-        """SIGKILL; the descendants it had."""
+        """Kill the process; return its descendants."""
         family = self.family()
         self.process.kill()
         self.process.wait()
         return family
 
     def close(self) -> None:
-        """End it if it still runs."""
+        """End the process if it still runs."""
         if self.process.poll() is None:
             self.process.terminate()
             try:
@@ -123,7 +123,7 @@ class Command:
 
 
 def slots_of(pid: int) -> list[psutil.Process]:
-    """The game slots below a process."""
+    """Return the game slots below a process."""
     below = psutil.Process(pid).children(recursive=True)
     return [process for process in below if "referee.play.slot" in " ".join(_line(process))]
 
@@ -136,7 +136,7 @@ def _line(process: psutil.Process) -> list[str]:
 
 
 def are_gone(processes: Sequence[psutil.Process]) -> bool:
-    """Whether none of them runs any more."""
+    """Return whether all of them have ended."""
     return not any(_runs(process) for process in processes)
 
 
@@ -149,7 +149,7 @@ def _runs(process: psutil.Process) -> bool:
 
 @contextmanager
 def scheduler(port: int = 0, *words: str, ttl_s: int = 60, **environment: str) -> Iterator[tuple[str, Command]]:
-    """A scheduler: its address and its process. On a busy machine a worker may well be silent for some seconds."""
+    """Start a scheduler; return its address and process. Its timeout is long: workers stall on a busy machine."""
     command = Command("scheduler", "--port", str(port), "--worker-ttl", str(ttl_s), *words, **environment)
     try:
         line = command.until("://127.0.0.1:")
@@ -160,7 +160,7 @@ def scheduler(port: int = 0, *words: str, ttl_s: int = 60, **environment: str) -
 
 @contextmanager
 def worker(address: str, folder: Path, *words: str, slots: int = 1, **environment: str) -> Iterator[Command]:
-    """A worker that has joined."""
+    """Start a worker and wait until it has joined."""
     given = [
         "--scheduler",
         address,
@@ -182,7 +182,7 @@ def worker(address: str, folder: Path, *words: str, slots: int = 1, **environmen
 
 
 def pair(one: Sequence[str], two: Sequence[str], number: int = 0, time: str = "clock") -> list[PlannedGame]:
-    """Two games of scripted bots, sides swapped. A mute bot has a thousand seconds to think."""
+    """Return two games of scripted bots with sides swapped. A mute bot has a thousand seconds to think."""
     control = TimeControl("clock", 1_000_000 if MUTE in (one, two) else 5000, 0)
     limits = replace(FAST, start_ms=20_000, ready_ms=20_000)
     bots = scripted("one", *one), scripted("two", *two)
@@ -195,5 +195,5 @@ def pair(one: Sequence[str], two: Sequence[str], number: int = 0, time: str = "c
 
 
 def place(folder: Path) -> BundlePlace:
-    """Where no bundle is."""
+    """Return a location without bundles."""
     return BundlePlace(str(folder / "bundles"), str(folder / "unpacked"))

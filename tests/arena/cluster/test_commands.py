@@ -1,4 +1,4 @@
-"""`arena worker` and `arena scheduler`: what they refuse, and what they say then."""
+"""`arena worker` and `arena scheduler`: invalid configurations and their messages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_addresses() -> None:
             address_of(url)
 
 
-def test_a_worker_of_another_version_is_refused(cluster: Cluster, open_executor: Opener, tmp_path: Path) -> None:
+def test_a_worker_of_another_version_is_rejected(cluster: Cluster, open_executor: Opener, tmp_path: Path) -> None:
     open_executor()
     words = ["worker", "--scheduler", cluster.address, "--slots", "1", "--data", str(tmp_path), "--sandbox", "none"]
     stranger = Command(*words, "--no-warm", program=("-c", OTHER))
@@ -48,7 +48,7 @@ def test_a_worker_of_another_version_is_refused(cluster: Cluster, open_executor:
         stranger.close()
 
 
-def test_a_worker_with_other_rules_of_the_same_version_is_refused(
+def test_a_worker_with_other_rules_of_the_same_version_is_rejected(
     cluster: Cluster, open_executor: Opener, tmp_path: Path
 ) -> None:
     open_executor()
@@ -68,9 +68,7 @@ def test_a_worker_with_other_rules_of_the_same_version_is_refused(
         stranger.close()
 
 
-def test_a_worker_that_was_there_before_an_arena_of_another_version_leaves(
-    tmp_path: Path, open_executor: Opener
-) -> None:
+def test_a_worker_exits_when_an_arena_of_another_version_connects(tmp_path: Path, open_executor: Opener) -> None:
     from arena.cluster.executor import ClusterExecutor
 
     with processes.scheduler() as (address, _):
@@ -88,7 +86,7 @@ def test_a_worker_that_was_there_before_an_arena_of_another_version_leaves(
             stranger.close()
 
 
-def test_a_difference_names_its_parts() -> None:
+def test_a_difference_lists_the_differing_parts() -> None:
     told = {"version": version(), "parts": dict(source.parts())}
     assert difference(told) == ""
     told = {"version": "0.1/2/abc", "parts": {**source.parts(), "numba": "0.1"}}
@@ -98,7 +96,7 @@ def test_a_difference_names_its_parts() -> None:
     assert difference({"version": "0.1/2"}) == f"is version 0.1/2, this worker is {version()}"
 
 
-def test_no_scheduler_there(sqlite_store: Store, tmp_path: Path) -> None:
+def test_commands_report_a_missing_scheduler(sqlite_store: Store, tmp_path: Path) -> None:
     url = f"dask://127.0.0.1:{free_port()}"
     worker = Command("worker", "--scheduler", url, "--data", str(tmp_path), "--slots", "1", "--no-warm", "--wait", "0")
     referee = Command("referee", "--data", str(tmp_path), "--executor", url, ARENA_SCHEDULER_WAIT_SECONDS="0.5")
@@ -114,7 +112,9 @@ def test_no_scheduler_there(sqlite_store: Store, tmp_path: Path) -> None:
         referee.close()
 
 
-def test_bad_input(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_arguments_are_reported(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("ARENA_ALLOW_WEAK_SANDBOX", raising=False)
     there = ["--data", str(tmp_path)]
     assert main(["worker", *there, "--scheduler", "http://x"]) == 2
@@ -125,7 +125,7 @@ def test_bad_input(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypat
     assert "ARENA_ALLOW_WEAK_SANDBOX" in capsys.readouterr().err
 
 
-def test_certificates_must_be_there(tmp_path: Path) -> None:
+def test_missing_certificates_are_reported(tmp_path: Path) -> None:
     assert security_of(Settings(data=tmp_path), "tcp://x:1") is None
     settings = Settings(data=tmp_path, cluster_ca=str(tmp_path / "ca.pem"), cluster_cert="c", cluster_key="k")
     with pytest.raises(ClusterError, match=r"cluster_ca: .*ca.pem cannot be read"):
@@ -133,7 +133,7 @@ def test_certificates_must_be_there(tmp_path: Path) -> None:
 
 
 def certificates(folder: Path) -> dict[str, str]:
-    """Settings that name an authority of our own and a certificate it signed."""
+    """Yield settings with a private CA and a certificate it signed."""
     openssl = shutil.which("openssl")
     if openssl is None:
         pytest.skip("no openssl to make certificates with; install openssl")
@@ -150,7 +150,7 @@ def certificates(folder: Path) -> dict[str, str]:
     return {f"ARENA_CLUSTER_{name.upper()}": str(folder / file) for name, file in names.items()}
 
 
-def test_an_encrypted_cluster_takes_nobody_without_a_certificate(tmp_path: Path) -> None:
+def test_an_encrypted_cluster_rejects_clients_without_a_certificate(tmp_path: Path) -> None:
     from arena.cluster.executor import ClusterExecutor
 
     environment = certificates(tmp_path)
@@ -176,7 +176,7 @@ def test_help_needs_no_dask() -> None:
     assert done.stdout.splitlines()[-1] == "False"
 
 
-def test_the_doctor_looks_at_the_cluster(cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_doctor_checks_the_cluster(cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from arena.cli.doctor import examine
 
     def executor(url: str) -> tuple[str, str]:
@@ -187,14 +187,14 @@ def test_the_doctor_looks_at_the_cluster(cluster: Cluster, tmp_path: Path, capsy
     assert (state, "no scheduler answers" in text, "arena scheduler" in text) == ("broken", True, True)
     cluster.worker()
     idle = ("ok", "1 workers with 1 slots, 0 of them busy ")
-    # It may be joining again, or ending what a test before had it do.
+    # It may be rejoining, or finishing the job of an earlier test.
     processes.wait(lambda: executor(cluster.address) == idle, "an idle worker")
     with processes.scheduler() as (address, _):
         state, text = executor(address)
         assert (state, "games wait" in text, "arena worker" in text) == ("weak", True, True)
 
 
-def test_a_sandbox_that_is_not_there_is_named(
+def test_an_unavailable_sandbox_is_reported(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def missing(name: str, **options: bool) -> None:

@@ -1,4 +1,4 @@
-"""What jobs tell on its way to the arena: all of it, in order, without a look at each ply."""
+"""Events of jobs on their way to the arena: complete, in order, and without a wake-up for each ply."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from arena.cluster.event_stream import EventStream
 
 
 class Woken(asyncio.SelectorEventLoop):
-    """A loop that counts how often others wake it."""
+    """A loop that counts its wake-ups from other threads."""
 
     times = 0
 
@@ -20,11 +20,11 @@ class Woken(asyncio.SelectorEventLoop):
 
 
 def plies(game: str, number: int, *moves: str) -> dict[str, Any]:
-    """Plies of a game as its slot tells them."""
+    """Return an event with plies of a game, as slots send it."""
     return {"event": "plies", "game": game, "number": number, "moves": list(moves), "plies": [0] * len(moves)}
 
 
-def test_plies_wake_the_loop_once_and_come_in_order_and_together() -> None:
+def test_plies_wake_the_loop_once_and_arrive_in_order_in_one_batch() -> None:
     sent: list[tuple[str, list[dict[str, Any]]]] = []
     loop = Woken()
     event_stream = EventStream(lambda topic, events: sent.append((topic, events)))
@@ -46,7 +46,7 @@ def test_plies_wake_the_loop_once_and_come_in_order_and_together() -> None:
         ]
         event_stream.add(plies("one", 100, "d"))
         event_stream.add({"event": "finish", "game": "one", "record": ""})
-        assert loop.times == before + 2  # a result is soon to be sent, and no timer was set
+        assert loop.times == before + 2  # a result is sent soon, and no timer was set
         event_stream.flush()
         assert [event["event"] for event in sent[1][1]] == ["plies", "finish"]
         event_stream.send_soon("arena", {"event": "taken", "key": "k"})  # a timer is set
@@ -65,7 +65,7 @@ def test_plies_wake_the_loop_once_and_come_in_order_and_together() -> None:
         loop.close()
 
 
-def test_plies_are_sent_by_themselves_after_a_while() -> None:
+def test_plies_are_sent_after_the_batch_window() -> None:
     async def told() -> list[str]:
         sent: asyncio.Queue[list[dict[str, Any]]] = asyncio.Queue()
         event_stream = EventStream(lambda topic, events: sent.put_nowait(events))

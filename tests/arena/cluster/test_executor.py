@@ -1,4 +1,4 @@
-"""The executor of a cluster: jobs, events, calling off, workers that die and schedulers that are replaced."""
+"""The executor of a cluster: jobs, events, cancellation, dying workers and replaced schedulers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.port import free_port
 
 
 def outcome(future: Future[Any]) -> Any:
-    """What came to nothing of a job, which is nothing where all is well; or what it raised."""
+    """Return the void attempts of a job, or its exception."""
     try:
         return future.result(PATIENCE_S)
     except (CancelledError, WorkerLostError) as error:
@@ -34,19 +34,19 @@ def outcome(future: Future[Any]) -> Any:
 
 
 def ids(games: list[PlannedGame]) -> set[str]:
-    """The games of a pair."""
+    """Return the ids of a pair of games."""
     return {game.id for game in games}
 
 
 def begin(executor: ClusterExecutor, worker: Command, folder: Path) -> Future[Any]:
-    """A game that never ends, being played by that worker."""
+    """Start an endless game on this worker."""
     future = executor.submit(play_bundled, pair(MUTE, RESIGN), processes.place(folder), True)
     processes.wait(lambda: future.running() and len(worker.bots()) == 2, "a game that runs")
     return future
 
 
 def played(executor: ClusterExecutor, future: Future[Any], games: list[PlannedGame], folder: Path) -> Any:
-    """What becomes of a job that may have waited at a worker that is gone: then it is handed out once more."""
+    """Return the outcome of a job, submitting it again if its worker was gone."""
     found = outcome(future)
     if found is CancelledError:
         return outcome(executor.submit(play_bundled, games, processes.place(folder), True))
@@ -68,7 +68,7 @@ def test_without_workers_games_wait(
         assert results.keys() == ids(pairs[0]) | ids(pairs[1])
 
 
-def test_a_pair_is_played_and_told_of(
+def test_a_pair_is_played_and_its_events_arrive(
     cluster: Cluster, open_executor: Opener, results: dict[str, GameRecord], tmp_path: Path
 ) -> None:
     cluster.worker()
@@ -77,7 +77,7 @@ def test_a_pair_is_played_and_told_of(
     games = pair(BLACK_RESIGNS, WHITE_PLAYS)
     future = executor.submit(play_bundled, games, processes.place(tmp_path), True)
     assert outcome(future) == []
-    records = [results[game.id] for game in games]  # each came before the end of the job
+    records = [results[game.id] for game in games]  # each arrived before the end of the job
     assert [record.sandbox for record in records] == ["none", "none"]
     moves = [(event["game"], move) for event in events if event["event"] == "plies" for move in event["moves"]]
     assert moves == [(record.id, move) for record in records for move in record.moves]
@@ -89,7 +89,7 @@ def test_a_pair_is_played_and_told_of(
     assert (state.slots, state.sandbox, state.is_fit, executor.size) == (1, "none", True, 1)
 
 
-def test_what_a_job_raises_comes_back(cluster: Cluster, open_executor: Opener) -> None:
+def test_the_exception_of_a_job_is_returned(cluster: Cluster, open_executor: Opener) -> None:
     cluster.worker()
     with pytest.raises(JobError, match="invalid literal"):
         open_executor().submit(int, "one").result(PATIENCE_S)
@@ -97,7 +97,7 @@ def test_what_a_job_raises_comes_back(cluster: Cluster, open_executor: Opener) -
         open_executor().submit(int, x=1)
 
 
-def test_the_answer_of_a_job_is_json_with_records_in_it(cluster: Cluster, open_executor: Opener) -> None:
+def test_the_result_of_a_job_is_json_with_records(cluster: Cluster, open_executor: Opener) -> None:
     cluster.worker()
     assert open_executor().submit(int, "17").result(PATIENCE_S) == 17
     record = record_of(pair(RESIGN, RESIGN)[0])
@@ -107,7 +107,7 @@ def test_the_answer_of_a_job_is_json_with_records_in_it(cluster: Cluster, open_e
 
 
 class UnpickledError(Exception):
-    """Somebody has unpickled what came from a worker."""
+    """Data of a worker was unpickled."""
 
     @classmethod
     def explode(cls) -> None:
@@ -121,18 +121,18 @@ class UnpickledError(Exception):
     "text",
     ["", "{", "[" * 100_000, '{"game record":"x"}', '{"game record":1}', None, 7, pickle.dumps(UnpickledError())],
 )
-def test_an_answer_that_cannot_be_read_is_the_fault_of_its_worker(text: Any) -> None:
+def test_an_invalid_result_counts_as_a_lost_worker(text: Any) -> None:
     future: Future[Any] = Future()
     _settle_packed(future, text)
     assert outcome(future) is WorkerLostError
 
 
-def test_the_record_of_a_game_counts_only_in_the_job_that_was_asked_for_it(
+def test_a_record_counts_only_in_the_job_of_its_game(
     cluster: Cluster, open_executor: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[dict[str, Any]] = []
     executor = open_executor(on_event=told.append)
-    monkeypatch.setattr(executor._loop, "call", lambda *_: None)  # the job is never begun
+    monkeypatch.setattr(executor._loop, "call", lambda *_: None)  # the job never starts
     games = pair(MUTE, RESIGN)
     executor.submit(play_bundled, games, None)
     (key,) = executor._jobs
@@ -144,12 +144,12 @@ def test_the_record_of_a_game_counts_only_in_the_job_that_was_asked_for_it(
         {"key": key},
         {"key": key, "game": games[0].id, "worker": "somebody"},
     ):
-        executor._hear((0.0, [{"event": "finish", "record": line, **event}]))
+        executor._handle_events((0.0, [{"event": "finish", "record": line, **event}]))
     (found,) = told
     assert (found["game"], found["worker"]) == (games[0].id, "unknown")
 
 
-def test_calling_off_ends_the_game_and_its_bots(cluster: Cluster, open_executor: Opener, tmp_path: Path) -> None:
+def test_cancelling_ends_the_game_and_its_bots(cluster: Cluster, open_executor: Opener, tmp_path: Path) -> None:
     executor, worker = open_executor(), cluster.worker()
     running = begin(executor, worker, tmp_path)
     waiting = executor.submit(play_bundled, pair(RESIGN, RESIGN, 1), processes.place(tmp_path), True)
@@ -160,7 +160,7 @@ def test_calling_off_ends_the_game_and_its_bots(cluster: Cluster, open_executor:
     assert outcome(waiting) == [], "the slot is free again"
 
 
-def test_an_arena_that_is_gone_wants_nothing_any_more(cluster: Cluster, open_executor: Opener, tmp_path: Path) -> None:
+def test_games_of_a_disconnected_arena_are_stopped(cluster: Cluster, open_executor: Opener, tmp_path: Path) -> None:
     executor, worker = open_executor(), cluster.worker()
     running = begin(executor, worker, tmp_path)
     bots = worker.bots()
@@ -171,7 +171,7 @@ def test_an_arena_that_is_gone_wants_nothing_any_more(cluster: Cluster, open_exe
         executor.submit(play_bundled, pair(MUTE, RESIGN), processes.place(tmp_path), True)
 
 
-def test_a_scheduler_is_replaced_under_an_arena_and_its_workers(
+def test_arena_and_workers_reconnect_to_a_new_scheduler(
     cluster: Cluster, open_executor: Opener, tmp_path: Path
 ) -> None:
     executor, worker = open_executor(), cluster.worker()
@@ -190,7 +190,7 @@ def test_a_scheduler_is_replaced_under_an_arena_and_its_workers(
 
 
 @pytest.mark.long
-def test_a_worker_that_falls_silent_loses_its_games_and_comes_back_empty(
+def test_a_worker_without_heartbeat_loses_its_games_and_rejoins(
     open_executor: Opener, results: dict[str, GameRecord], tmp_path: Path
 ) -> None:
     with (
@@ -211,9 +211,7 @@ def test_a_worker_that_falls_silent_loses_its_games_and_comes_back_empty(
         executor.shutdown(cancel_futures=True)
 
 
-def test_a_worker_that_is_killed_fails_what_it_had_begun_only(
-    cluster: Cluster, open_executor: Opener, tmp_path: Path
-) -> None:
+def test_a_killed_worker_fails_only_its_running_jobs(cluster: Cluster, open_executor: Opener, tmp_path: Path) -> None:
     executor, worker = open_executor(), cluster.worker()
     begun = begin(executor, worker, tmp_path)
     waiting = executor.submit(play_bundled, pair(RESIGN, RESIGN, 1), processes.place(tmp_path), True)
@@ -226,7 +224,7 @@ def test_a_worker_that_is_killed_fails_what_it_had_begun_only(
     assert played(executor, waiting, pair(RESIGN, RESIGN, 1), tmp_path) == []
 
 
-def test_a_job_that_is_handed_back_is_told_to_who_waits_for_several() -> None:
+def test_a_cancelled_job_notifies_waiters_of_several_futures() -> None:
     future: Future[int] = Future()
     settled = Event()
     waiting = Thread(target=lambda: wait([future], 60).done and settled.set())
@@ -243,7 +241,7 @@ def test_a_job_that_is_handed_back_is_told_to_who_waits_for_several() -> None:
     assert isinstance(running.exception(), CancelledError)
 
 
-def test_a_worker_that_is_shut_out_leaves_and_says_why(open_executor: Opener, tmp_path: Path) -> None:
+def test_a_quarantined_worker_exits_with_the_reason(open_executor: Opener, tmp_path: Path) -> None:
     with processes.scheduler() as (address, _), processes.worker(address, tmp_path / "worker") as worker:
         executor = open_executor(address=address)
         done = executor.submit(play_bundled, pair(RESIGN, RESIGN), processes.place(tmp_path), True)
@@ -259,13 +257,13 @@ def test_a_worker_that_is_shut_out_leaves_and_says_why(open_executor: Opener, tm
         executor.shutdown(cancel_futures=True)
 
 
-def test_a_worker_that_is_told_to_end_finishes_its_game(
+def test_a_stopping_worker_finishes_its_game(
     cluster: Cluster, open_executor: Opener, results: dict[str, GameRecord], tmp_path: Path
 ) -> None:
     executor, worker, place = open_executor(), cluster.worker(), processes.place(tmp_path)
     pairs = [pair(BLACK_RESIGNS, WHITE_PLAYS, number) for number in range(4)]
     futures = [executor.submit(play_bundled, games, place, True) for games in pairs]
-    # On a quiet machine the first pair is over before anybody looks; the others are on their way then.
+    # On a quiet machine the first pair may be over before the check; then the others are running.
     processes.wait(lambda: futures[0].running() or futures[0].done(), "a game that runs")
     worker.signal(signal.SIGTERM)
     assert worker.end() == 0, worker.said
@@ -277,7 +275,7 @@ def test_a_worker_that_is_told_to_end_finishes_its_game(
         assert results.keys() >= ids(games)
 
 
-def test_a_worker_that_is_told_to_end_waits_no_longer_than_it_may(
+def test_a_stopping_worker_waits_at_most_the_grace_period(
     cluster: Cluster, open_executor: Opener, tmp_path: Path
 ) -> None:
     executor, worker = open_executor(), cluster.worker()
@@ -292,7 +290,7 @@ def test_a_worker_that_is_told_to_end_waits_no_longer_than_it_may(
     processes.wait(lambda: are_gone(family), "the end of slots and bots")
 
 
-def test_nobody_there() -> None:
+def test_a_missing_scheduler_is_reported() -> None:
     port = free_port()
     with pytest.raises(ClusterError, match=f"no Dask scheduler answers at tcp://127.0.0.1:{port}.*arena scheduler"):
         ClusterExecutor(f"tcp://127.0.0.1:{port}", connect_timeout_s=0.1)

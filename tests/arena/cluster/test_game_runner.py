@@ -1,4 +1,4 @@
-"""Where the results of games go: into the spool when each ends, or with what is told where there is none."""
+"""The way of results: into the spool at the end of each game, or with the event without a spool."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GAMES = [PlannedGame.of(GameSpec("loa", "standard", *BOTS, sequence=number)) for
 
 
 class Slot:
-    """Plays by dice; `voids` say which games come to nothing. `told` is what it tells."""
+    """A slot without bots; `voids` are its void games, `told` has its events."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         self.voids: dict[str, Termination] = {}
@@ -46,9 +46,7 @@ def slot(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Slot:
     return Slot(monkeypatch, tmp_path)
 
 
-def test_a_result_is_in_the_spool_before_the_slot_tells_of_it(
-    slot: Slot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_result_is_in_the_spool_before_its_event(slot: Slot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spool, told = Spool(tmp_path / "spool"), list[dict[str, Any]]()
 
     def hear(event: dict[str, Any]) -> None:
@@ -61,16 +59,14 @@ def test_a_result_is_in_the_spool_before_the_slot_tells_of_it(
 
 
 @pytest.mark.parametrize("has_spool", [True, False])
-def test_where_it_cannot_be_left_there_the_record_is_told_as_plain_json(
-    slot: Slot, tmp_path: Path, has_spool: bool
-) -> None:
+def test_without_a_spool_the_event_carries_the_record(slot: Slot, tmp_path: Path, has_spool: bool) -> None:
     folder = tmp_path / "spool"
     folder.write_text("in the way")  # stands for a full disk
     assert play_bundled(GAMES, slot.place, True, folder if has_spool else None) == []
     assert [read_record(event["record"]) for event in slot.told] == [record_of(game) for game in GAMES]
 
 
-def test_the_answer_is_what_came_to_nothing_and_one_that_is_called_off_is_the_last(slot: Slot, tmp_path: Path) -> None:
+def test_the_result_has_void_attempts_and_ends_with_a_cancelled_game(slot: Slot, tmp_path: Path) -> None:
     slot.voids = {GAMES[0].id: Termination.SANDBOX_FAILED, GAMES[2].id: Termination.STOPPED}
     lines = play_bundled(GAMES, slot.place, True, tmp_path / "spool")
     assert [read_record(line).id for line in lines] == [GAMES[0].id, GAMES[2].id]
@@ -89,10 +85,10 @@ def test_the_answer_is_what_came_to_nothing_and_one_that_is_called_off_is_the_la
     ],
     ids=["no record", "another game", "another folder", "void"],
 )
-def test_what_is_no_result_of_the_game_is_not_taken(line: str, tmp_path: Path) -> None:
+def test_invalid_results_are_rejected(line: str, tmp_path: Path) -> None:
     spool = Spool(tmp_path / "spool")
     with pytest.raises(RecordError):
         spool.take(line, GAMES[0].id, "far-1")
     assert not spool.folder.exists()
-    spool.take(replace(record_of(GAMES[0]), worker="somebody else").line(), GAMES[0].id, "far-1")
+    spool.take(replace(record_of(GAMES[0]), worker="another worker").line(), GAMES[0].id, "far-1")
     assert spool.read(GAMES[0].id) == replace(record_of(GAMES[0]), worker="far-1")

@@ -1,4 +1,4 @@
-"""A tournament played by a referee process, a scheduler and workers, each of them killed on the way."""
+"""A tournament over a coordinator process, a scheduler and workers, each of which is killed on the way."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from tests.conftest import INTERPRETED
 
 @pytest.fixture
 def stage(sqlite_store: Store, tmp_path: Path) -> Stage:
-    """Scripted bots in SQLite: three resign at once, `mute` never moves."""
+    """Yield an arena of scripted bots in SQLite: three resign at once, `mute` never moves."""
     return cast(sqlite_store, tmp_path)
 
 
 @contextmanager
 def referee(stage: Stage, address: str, **environment: str) -> Iterator[Command]:
-    """`arena referee` with the cluster at that address as its executor."""
+    """Start `arena referee` with the cluster at this address as its executor."""
     database = stage.store.engine.url.render_as_string(hide_password=False)
     where = ["--data", str(stage.settings.data), "--database", database]
     command = Command("referee", *where, "--executor", address, ARENA_LEASE_TTL_SECONDS="2", **environment)
@@ -40,18 +40,18 @@ def referee(stage: Stage, address: str, **environment: str) -> Iterator[Command]
 
 
 def finished(stage: Stage, number: int) -> int:
-    """How many games of a tournament have a result."""
+    """Return how many games of a tournament have a result."""
     return stage.store.games.counts(number).get("finished", 0)
 
 
 @pytest.mark.long
-def test_every_game_exactly_once_whatever_dies(cluster: Cluster, stage: Stage) -> None:
+def test_every_game_is_recorded_once_whichever_process_dies(cluster: Cluster, stage: Stage) -> None:
     worker = cluster.worker()
     number = cup(stage, games=30)
     with referee(stage, cluster.address) as first:
         wait(lambda: finished(stage, number) >= 5, "first results")
         family = worker.kill()
-        before = finished(stage, number)  # and a pair may be on its way
+        before = finished(stage, number)  # another pair may be arriving
         cluster.worker()
         wait(lambda: finished(stage, number) >= before + 6, "results after the worker was replaced")
         cluster.scheduler().kill()
@@ -70,8 +70,8 @@ def test_every_game_exactly_once_whatever_dies(cluster: Cluster, stage: Stage) -
 
 
 @pytest.mark.long
-def test_a_worker_that_judges_games_otherwise_is_found_out(cluster: Cluster, stage: Stage, tmp_path: Path) -> None:
-    """It says that its sources are those of the arena, and they are not: whoever resigns wins."""
+def test_a_worker_with_false_rules_is_quarantined(cluster: Cluster, stage: Stage, tmp_path: Path) -> None:
+    """The worker claims the sources of the arena, but with its rules the resigning side wins."""
     resigned = "Ending(SIDES[{}], Termination.RESIGNED"
     elsewhere = {**INTERPRETED, **liar.changed(tmp_path, resigned.format("1 - side"), resigned.format("side"))}
     number = cup(stage, games=4)
@@ -93,7 +93,7 @@ def test_a_worker_that_judges_games_otherwise_is_found_out(cluster: Cluster, sta
     assert "worker-wrong" in {void.termination for void in stage.store.voids.page().items}
 
 
-def test_pausing_stops_a_game_that_would_never_end(cluster: Cluster, stage: Stage) -> None:
+def test_pausing_stops_an_endless_game(cluster: Cluster, stage: Stage) -> None:
     worker = cluster.worker()
     number = cup(stage, games=2, entries={"bots": ["mute", "one"]}, time_control="1000+0")
     with referee(stage, cluster.address) as process:
@@ -101,7 +101,7 @@ def test_pausing_stops_a_game_that_would_never_end(cluster: Cluster, stage: Stag
         wait(lambda: len(worker.bots()) == 2, "its bots")
         bots = worker.bots()
         tournaments.pause(stage.store, number, stage.now)
-        wait(lambda: stage.store.games.counts(number) == {"planned": 2}, "the game to be taken back")
+        wait(lambda: stage.store.games.counts(number) == {"planned": 2}, "the game to be requeued")
         wait(lambda: are_gone(bots), "the end of its bots")
         process.signal(signal.SIGTERM)
         assert process.end() == 0, process.said

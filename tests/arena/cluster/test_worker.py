@@ -1,4 +1,4 @@
-"""A worker before and beside its games: what it says of itself, where it listens, how it warms up."""
+"""A worker apart from its games: its state, its address, its speed and its warm-up."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.arena.cluster import processes
 from tests.arena.cluster.conftest import Cluster
 
 
-def test_a_worker_listens_where_its_scheduler_is_and_says_what_it_does(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_worker_listens_in_the_schedulers_network_and_reports_its_state(cluster: Cluster, tmp_path: Path) -> None:
     cluster.scheduler()
     with processes.worker(cluster.address, tmp_path) as worker:
         listens = {one.laddr.ip for one in psutil.Process(worker.pid).net_connections() if one.status == "LISTEN"}
@@ -48,7 +48,7 @@ def test_the_address_in_the_network_of_the_scheduler() -> None:
 
 
 class Measured:
-    """The slots of a worker that measure themselves: what each finds, or why it does not."""
+    """Slots that return these speeds or exceptions."""
 
     def __init__(self, *found: float | Exception) -> None:
         self.found, self.slots = list(found), len(found)
@@ -74,10 +74,10 @@ def test_the_speed_of_a_worker_is_the_mean_of_its_slots() -> None:
         slots.found = [JobError("no kernel")] * 3
         asyncio.run(found.measure())
     assert found.leaves == 150, "the last one that is known"
-    assert [line["event"] for line in logs] == ["speed not measured", "speed", "speed not measured"]
+    assert [line["event"] for line in logs] == ["speed measurement failed", "speed", "speed measurement failed"]
 
 
-def test_it_is_measured_again_and_again() -> None:
+def test_the_speed_is_measured_periodically() -> None:
     slots = Measured(100.0)
 
     async def main() -> SpeedMeter:
@@ -94,7 +94,7 @@ def test_it_is_measured_again_and_again() -> None:
 
 
 @pytest.mark.parametrize("warms_up", [False, True])
-def test_a_worker_is_measured_when_it_is_warm(warms_up: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_speed_is_measured_after_the_warm_up(warms_up: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arena.cluster.speed.MEASURE_INTERVAL_S", 0)
     done: list[str] = []
 
@@ -118,7 +118,7 @@ def test_a_worker_is_measured_when_it_is_warm(warms_up: bool, monkeypatch: pytes
     assert done == ([families()[0], "measured"] if warms_up else ["measured"])
 
 
-def test_the_arena_hears_how_fast_its_workers_are() -> None:
+def test_workers_report_their_speed_to_the_arena() -> None:
     told = {"name": "w", "id": "w-1", "version": version(), "sandbox": "none"}
     known = {"arena": told, "status": "running", "name": "w", "nthreads": 2, "resources": {"slot": 2}}
     metrics = {"arena": {"busy": 1, "speed": 150}}
@@ -126,7 +126,7 @@ def test_the_arena_hears_how_fast_its_workers_are() -> None:
     assert [(one.busy, one.speed) for one in found.workers] == [(1, 150), (0, 0)]
 
 
-def test_a_state_that_is_not_written_anew_grows_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_heartbeat_file_is_rewritten_and_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heartbeat, "HEARTBEAT_INTERVAL_S", 0.01)
     found = Heartbeat(tmp_path / "worker")
 
@@ -146,17 +146,17 @@ def test_a_state_that_is_not_written_anew_grows_old(tmp_path: Path, monkeypatch:
     assert not found.path.exists()
 
 
-def test_a_state_that_cannot_be_written_is_told_once(tmp_path: Path) -> None:
+def test_a_heartbeat_file_that_cannot_be_written_is_logged_once(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     found = Heartbeat(tmp_path / "file" / "worker")
     with capture_logs() as logs:
         found.become("ready")
         found.become("leaving")
-    assert [line["event"] for line in logs] == ["state not written"]
+    assert [line["event"] for line in logs] == ["heartbeat not written"]
 
 
 class Slots:
-    """The slots of a worker, in which a family is ready when the test says so."""
+    """Slots in which a family becomes ready when the test says so."""
 
     def __init__(self, slots: int = 2) -> None:
         self.name, self.jobs, self.slots = "w", self, slots
@@ -174,12 +174,12 @@ class Slots:
 
 
 async def settled() -> None:
-    """Everybody has had a turn."""
+    """Let every task of the loop run once."""
     for _ in range(20):
         await asyncio.sleep(0)
 
 
-def test_families_are_compiled_at_once_and_a_slot_is_left_for_games_when_one_is_ready() -> None:
+def test_families_compile_in_parallel_and_leave_a_slot_once_one_is_ready() -> None:
     slots, names = Slots(3), ["a", "b", "c", "d", "e", "f"]
 
     async def check() -> None:
@@ -209,7 +209,7 @@ def test_families_are_compiled_at_once_and_a_slot_is_left_for_games_when_one_is_
     assert {(one["compiled"], one["seconds"]) for one in steps} == {(3, 2.5)}
 
 
-def test_a_game_waits_for_its_own_family_which_is_next() -> None:
+def test_a_waiting_game_moves_its_family_to_the_front() -> None:
     slots = Slots(1)
 
     async def check() -> None:
@@ -233,7 +233,7 @@ def test_a_game_waits_for_its_own_family_which_is_next() -> None:
     assert slots.asked == ["a", "c", "b"]
 
 
-def test_a_family_that_cannot_be_compiled_holds_up_no_other() -> None:
+def test_a_family_that_fails_to_compile_blocks_no_other() -> None:
     slots = Slots(1)
 
     async def check() -> None:
@@ -248,11 +248,11 @@ def test_a_family_that_cannot_be_compiled_holds_up_no_other() -> None:
 
     with capture_logs() as logs:
         asyncio.run(check())
-    assert [line["event"] for line in logs] == ["worker", "not warm", "warm"]
+    assert [line["event"] for line in logs] == ["worker", "warm-up failed", "warm"]
     assert logs[1]["error"] == "no room"
 
 
-def test_a_worker_joins_as_soon_as_a_family_is_ready_or_it_is_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_joins_once_a_family_is_ready_or_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     slots = Slots(1)
     monkeypatch.setattr("referee.rules.families", lambda: ("a", "b"))
 

@@ -13,11 +13,11 @@ from tests.arena.coordinator.stage import Stage
 
 @pytest.fixture
 def stage(store: Store, tmp_path: Path) -> Stage:
-    """An arena with four bots."""
+    """Return an arena with four bots."""
     return Stage(store, tmp_path / "data")
 
 
 @pytest.fixture(autouse=True)
 def _fresh_log() -> None:
-    """A command run inside this process has set logs up for a standard error that is closed by now."""
+    """Reset logging, which a command of another test may have bound to a closed standard error."""
     structlog.reset_defaults()

@@ -1,4 +1,4 @@
-"""People at boards, and bots that answer at once: the games of people without processes and pages."""
+"""Humans at boards and bots that answer at once: human games without processes and pages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WAIT_S = 60.0
 
 
 class InstantBot(PersonSeat):
-    """The first legal move, at once."""
+    """A bot that plays the first legal move at once."""
 
     def __init__(self, spec: BotSpec, limits: BotLimits) -> None:
         super().__init__(spec, limits, Hand(), 1.0)
@@ -46,7 +46,7 @@ class InstantBot(PersonSeat):
 
 
 class LevelBot(InstantBot):
-    """The same, and it calls every position worth so many hundredths."""
+    """An instant bot with a constant evaluation, in centipawns."""
 
     score = 0
 
@@ -57,7 +57,7 @@ class LevelBot(InstantBot):
 
 
 class OfferingBot(InstantBot):
-    """The same, and it offers a draw with every move."""
+    """An instant bot that offers a draw with every move."""
 
     def think(self, question: bytes, allowance_ms: float | None, known: Any = None) -> Thought:
         found = super().think(question, allowance_ms, known)
@@ -66,7 +66,7 @@ class OfferingBot(InstantBot):
 
 
 class Told:
-    """A bus that hands decisions to the referee at hand, and lets tests wait for what they are about."""
+    """A bus that passes actions to the human games, and lets tests wait for events."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -75,7 +75,7 @@ class Told:
         self._listening: dict[str, threading.Event] = {}
 
     def heard(self, game: str, event: threading.Event) -> None:
-        """Set an event whenever a ply of a game is told."""
+        """Set this event on every ply of a game."""
         self._listening[game] = event
 
     def publish(self, event: Event) -> None:
@@ -92,13 +92,13 @@ class Told:
             self._changed.notify_all()
 
     def until(self, holds: Callable[[], bool]) -> None:
-        """Wait for something that is told of. Fails after a while."""
+        """Wait until a condition holds after some event; fail on a timeout."""
         with self._changed:
             assert self._changed.wait_for(holds, WAIT_S)
 
 
 class Hall:
-    """An arena with one bot whom people play, and a referee for their games."""
+    """An arena with one bot for humans, and the coordinator part for their games."""
 
     def __init__(self, store: Store, folder: Path, **settings: Any) -> None:
         self.store, self.told = store, Told()
@@ -111,7 +111,7 @@ class Hall:
 
     @contextmanager
     def open(self, bot: type[InstantBot] = InstantBot) -> Any:
-        """While the referee is there, and all bots are `bot`."""
+        """Run the human games with `bot` in place of all bots."""
         assert self.store.leases.take(LEASE, "hall", 3600)
         games = HumanGames(
             self.store,
@@ -141,7 +141,7 @@ class Hall:
         self.told.notify()
 
     def visitor(self, name: str = "") -> Visitor:
-        """Somebody with an account of that name, or with a cookie of their own."""
+        """Return a user with this name, or an anonymous visitor with a cookie."""
         if not name:
             return Visitor(None, "c" * 43, "198.51.100.7")
         user = self.store.users.add(name)
@@ -161,5 +161,5 @@ class Hall:
             self.told.until(lambda: len(self.line(game).plies) == before + 2)
 
     def over(self, game: str) -> None:
-        """Wait for its end."""
+        """Wait for the end of a game."""
         self.told.until(lambda: self.line(game).state in ("finished", "cancelled"))

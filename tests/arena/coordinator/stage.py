@@ -1,4 +1,4 @@
-"""A stage for the coordinator: an arena with bots, and an executor whose games are thrown by dice when told."""
+"""A stage for the coordinator: an arena with bots, and an executor with random results."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
 class Dice(Executor):
-    """Answers jobs at once, or keeps them until `release` when `is_held`. `reply` makes the record of a game.
+    """An executor that finishes jobs at once, or on `release` when `is_held`. `reply` makes the record of a game.
 
-    As slots do it, results go to the spool that comes with the job, and its answer is what came to nothing.
+    Like slots, it leaves results in the spool of the job and returns the void attempts.
     """
 
     def __init__(self, reply: Callable[[PlannedGame], GameRecord] = record_of, *, is_held: bool = False) -> None:
@@ -40,7 +40,7 @@ class Dice(Executor):
         self.called_off: list[Future[Any]] = []
         self.spool = Path()
         self.worker = ""
-        """Who plays, where that is a worker of a cluster."""
+        """The id of the cluster worker, if any."""
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
@@ -52,15 +52,15 @@ class Dice(Executor):
         return future
 
     def begin(self) -> None:
-        """A slot takes every job there is: from now on they can only be called off."""
+        """Mark every job as running: from now on it can only be cancelled as a whole."""
         for future, _ in self.held:
             if not future.done() and not future.running():
                 future.set_running_or_notify_cancel()
 
     def release(self, count: int = 10**9) -> None:
-        """Answer the jobs that wait."""
+        """Finish the waiting jobs."""
         for _ in range(count):
-            try:  # one by one: a coordinator may submit and release in a thread of its own meanwhile
+            try:  # one by one: a coordinator may submit and release concurrently in its own thread
                 future, games = self.held.pop(0)
             except IndexError:
                 return
@@ -74,14 +74,14 @@ class Dice(Executor):
                 future.set_result([line for record in records for line in self.left(record, future)])
 
     def left(self, record: GameRecord, future: Future[Any]) -> list[str]:
-        """Leave a result in the spool; what came to nothing is for the answer."""
+        """Leave a result in the spool; return a void attempt."""
         if record.kind is Kind.VOID:
             return [record.line()]
         Spool(self.spool).write(replace(record, worker=getattr(future, "worker", "")))
         return []
 
     def call_off(self, future: Future[Any]) -> None:
-        """As a slot does it: the game being played ends void, what follows it in the job is not begun."""
+        """Cancel a job like a slot: the running game ends void, later ones do not start."""
         self.called_off.append(future)
         for job in list(self.held):
             held, games = job
@@ -92,12 +92,12 @@ class Dice(Executor):
 
 
 def void_of(game: PlannedGame, termination: Termination = Termination.WORKER_LOST) -> GameRecord:
-    """An attempt that came to nothing."""
+    """Return a void attempt at a game."""
     return replace(record_of(game, termination=termination), moves=(), plies=())
 
 
 class Stage:
-    """A store with a user and bots; coordinators over it; the time, which stands still unless moved."""
+    """A store with a user and bots, coordinators over it, and a clock that tests move."""
 
     def __init__(self, store: Store, folder: Path, bots: Sequence[str] = ("ada", "bob", "cleo", "dan")) -> None:
         self.store = store
@@ -112,7 +112,7 @@ class Stage:
     def bot(
         self, name: str, families: Sequence[str] = ("loa",), capabilities: dict[str, Any] | None = None, **version: Any
     ) -> int:
-        """A new active version of a bot, made if need be; its number. With `capabilities` as if it were checked."""
+        """Create a new active version of a bot and return its number; `capabilities` are as if it had been checked."""
         if capabilities is not None:
             version["state"] = "checking"
         known = {line.name: line.id for line in self.store.bots.page(limit=500).items}
@@ -134,30 +134,30 @@ class Stage:
         return made.id
 
     def create(self, **document: Any) -> int:
-        """A tournament of all bots in Lines of Action, without openings unless said otherwise; its number."""
+        """Create a tournament of all bots in Lines of Action, by default without openings; return its number."""
         settings = {"name": "cup", "family": "loa", "openings": "none", "entries": {"all": True}, **document}
         found = tournaments.create(self.store, settings, self.user_id, self.now)
         assert found.id is not None
         return found.id
 
     def tournament(self, number: int) -> Tournament:
-        """As it is now."""
+        """Return the present state of a tournament."""
         return self.store.tournaments.get(number)
 
     def coordinator(self, executor: Executor, **options: Any) -> Coordinator:
-        """One that has taken the lease, from whomever, and the games over; to be driven by `turn`."""
+        """Return a coordinator that has acquired the lease and taken over the games; drive it with `turn`."""
         found = self.apart(executor, **options)
         assert self.store.leases.take(LEASE, found.leadership.name, 3600, seen=self.store.leases.get(LEASE))
         found.take_over()
         return found
 
     def apart(self, executor: Executor, **options: Any) -> Coordinator:
-        """One that has done nothing yet. Daily tasks are for tests that give it a `maintenance`."""
+        """Return a coordinator that has done nothing yet. Daily tasks run only if `maintenance` is given."""
         options.setdefault("maintenance", Maintenance(self.store, []))
         return Coordinator(self.settings, self.store, self.bus, executor, clock=lambda: self.now, **options)
 
     def play(self, number: int, executor: Dice | None = None, turns: int = 500, turn: timedelta = timedelta(0)) -> Dice:
-        """Drive a coordinator until a tournament is over. A turn takes no time unless said otherwise."""
+        """Drive a coordinator until a tournament is over. A turn takes no time by default."""
         dice = executor or Dice()
         coordinator = self.coordinator(dice)
         for _ in range(turns):
@@ -168,7 +168,7 @@ class Stage:
         raise AssertionError(f"still {self.tournament(number).state}: {self.store.games.counts(number)}")
 
     def check_exactly_once(self, number: int, games: int | None = None) -> None:
-        """Every game of a tournament has one result, commit numbers have no gap, ratings follow from the games."""
+        """Check that every game has one result, commit numbers have no gap, and ratings follow from the games."""
         outline = self.store.queue.outline(number)
         assert {game.state for game in outline} == {"finished"}
         committed = [game.commit_number for game in outline]

@@ -1,4 +1,4 @@
-"""Games are analysed while there is nothing else to do: what was asked for first, within a budget."""
+"""Analysis while the arena is idle: requested games first, others within a budget."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Ask = Callable[[GameRecord, Sequence[PositionRef], int], Evaluations]
 
 @pytest.fixture(autouse=True)
 def _one_day(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No day ends while a test counts what was analysed in it."""
+    """Keep the day from changing while a test counts analyses."""
     monkeypatch.setattr(module, "today", lambda: DAY)
 
 
@@ -43,12 +43,12 @@ def even(record: GameRecord, places: Sequence[PositionRef], nodes: int) -> Evalu
 
 
 class Stage:
-    """An analyst with a clock and an engine by hand."""
+    """An analyst with a manual clock and a scripted engine."""
 
     def __init__(self, store: Store, ask: Ask = even, budget: int = 10) -> None:
         self.clock = Clock()
         self.out: list[bool] = []
-        """Whether games are out, at the next looks; not any more when it is empty."""
+        """Whether games are in flight at the next checks; False when it is empty."""
         self.stop = threading.Event()
         self.analyst = Analyst(store, self.is_busy, budget=budget, nodes=50, clock=self.clock, ask=ask)
 
@@ -56,15 +56,15 @@ class Stage:
         return bool(self.out) and self.out.pop(0)
 
     def look(self) -> bool:
-        """Whether there was anything to do."""
+        """Run the analyst once; return whether there was anything to do."""
         return self.analyst.work(self.stop)
 
 
-def test_what_somebody_asks_for_goes_first_and_at_once(sqlite_store: Store) -> None:
+def test_requested_analyses_run_first_and_at_once(sqlite_store: Store) -> None:
     games = Field(sqlite_store).play(2)
     stage = Stage(sqlite_store)
     stage.look()
-    assert sqlite_store.analyses.figures([game.id for game in games]) == {}, "nobody asked, and it is not calm yet"
+    assert sqlite_store.analyses.figures([game.id for game in games]) == {}, "no request, and not idle long enough"
     sqlite_store.analyses.ask(None, 70, game_id=games[0].id)
     stage.look()
     assert sqlite_store.analyses.figures([games[0].id])[games[0].id].nodes == 70
@@ -73,7 +73,7 @@ def test_what_somebody_asks_for_goes_first_and_at_once(sqlite_store: Store) -> N
     assert sqlite_store.analyses.figures([games[1].id])[games[1].id].nodes == 50
 
 
-def test_nothing_is_begun_while_a_game_is_out(sqlite_store: Store) -> None:
+def test_no_analysis_starts_while_a_game_is_in_flight(sqlite_store: Store) -> None:
     game = Field(sqlite_store).play(1)[0]
     sqlite_store.analyses.ask(None, 70, game_id=game.id)
     asked: list[int] = []
@@ -86,13 +86,13 @@ def test_nothing_is_begun_while_a_game_is_out(sqlite_store: Store) -> None:
     stage.out = [True]
     stage.look()
     assert not asked
-    stage.out = [False, True, False]  # a game begins between the look and the first position
+    stage.out = [False, True, False]  # a game starts between the check and the first position
     stage.look()
     assert set(asked) == {0}
     assert sqlite_store.analyses.get(game.id) is not None
 
 
-def test_calm_begins_anew_with_every_game(sqlite_store: Store) -> None:
+def test_each_game_restarts_the_idle_time(sqlite_store: Store) -> None:
     Field(sqlite_store).play(1)
     stage = Stage(sqlite_store)
     stage.clock.now += MIN_IDLE_S
@@ -109,7 +109,7 @@ def _ids(store: Store) -> list[str]:
     return [line.id for line in store.games.latest().items]
 
 
-def test_the_budget_of_a_day_is_kept(sqlite_store: Store) -> None:
+def test_the_daily_budget_is_kept(sqlite_store: Store) -> None:
     Field(sqlite_store).play(3)
     stage = Stage(sqlite_store, budget=2)
     stage.clock.now += MIN_IDLE_S
@@ -122,7 +122,7 @@ def test_the_budget_of_a_day_is_kept(sqlite_store: Store) -> None:
 
 
 @pytest.mark.parametrize("error", [JobError("NotAGameError: ply 2"), WorkerLostError("it died")])
-def test_what_cannot_be_analysed_is_not_tried_for_ever(sqlite_store: Store, error: Exception) -> None:
+def test_a_failed_analysis_is_not_retried(sqlite_store: Store, error: Exception) -> None:
     game = Field(sqlite_store).play(1)[0]
     sqlite_store.analyses.ask(None, 70, game_id=game.id)
 
@@ -138,7 +138,7 @@ def test_what_cannot_be_analysed_is_not_tried_for_ever(sqlite_store: Store, erro
 
 
 @pytest.mark.parametrize("error", [JobError("Stopped: called off"), WorkerLostError("its process was ended")])
-def test_a_stop_between_positions_leaves_all_to_the_next_one(sqlite_store: Store, error: Exception) -> None:
+def test_a_stopped_analysis_is_repeated_by_the_next_process(sqlite_store: Store, error: Exception) -> None:
     game = Field(sqlite_store).play(1)[0]
     sqlite_store.analyses.ask(None, 70, game_id=game.id)
 
@@ -152,7 +152,7 @@ def test_a_stop_between_positions_leaves_all_to_the_next_one(sqlite_store: Store
     assert sqlite_store.analyses.next() is not None
 
 
-def test_a_position_is_answered(sqlite_store: Store) -> None:
+def test_a_requested_position_is_evaluated(sqlite_store: Store) -> None:
     record = Field(sqlite_store).play(1)[0]
     number = sqlite_store.analyses.ask(None, 70, question={"record": record.line()})
     Stage(sqlite_store).look()
@@ -164,7 +164,7 @@ def test_a_position_is_answered(sqlite_store: Store) -> None:
     assert "not a game record" in sqlite_store.analyses.request(broken).problem
 
 
-def test_the_judge_is_asked_in_a_process(sqlite_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_engine_runs_in_a_helper_process(sqlite_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in INTERPRETED.items():
         monkeypatch.setenv(name, value)
     record = Field(sqlite_store).play(1)[0]

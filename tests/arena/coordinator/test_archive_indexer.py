@@ -1,4 +1,4 @@
-"""The archive follows what is played, behind the commits."""
+"""New games are indexed after their commits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def field(sqlite_store: Store) -> Field:
     return Field(sqlite_store)
 
 
-def test_games_are_in_the_archive_soon_after_their_commits(sqlite_store: Store, field: Field) -> None:
+def test_games_are_indexed_soon_after_their_commits(sqlite_store: Store, field: Field) -> None:
     follower, stop = ArchiveIndexer(sqlite_store, prepare=following.prepared), threading.Event()
     field.play(3)
     assert follower.work(stop) == 3
@@ -31,7 +31,7 @@ def test_games_are_in_the_archive_soon_after_their_commits(sqlite_store: Store, 
     assert sqlite_store.archive.count(ArchiveSearch()) == 5
 
 
-def test_the_rules_are_asked_in_a_process(sqlite_store: Store, field: Field) -> None:
+def test_the_rules_run_in_a_helper_process(sqlite_store: Store, field: Field) -> None:
     follower, stop = ArchiveIndexer(sqlite_store), threading.Event()
     field.play(2)
     assert follower.work(stop) == 2

@@ -1,4 +1,4 @@
-"""Workers that bring wrong records: found out by a share of their games, shut out, what they brought put right."""
+"""Cluster workers with wrong records: detected by a sample, quarantined, and their results corrected."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LIE = "this is a lie"
 
 
 class Reader(RecordVerifier):
-    """Finds the records wrong that say so themselves; `read` are the games it was asked about."""
+    """A verifier for records that declare themselves wrong; `read` are the verified games."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class Reader(RecordVerifier):
 
 
 class Cluster(Dice):
-    """Two workers take the jobs in turn; `bad` lies from its second job on, until it is shut out."""
+    """Two workers that take the jobs in turn; `bad` lies from its second job on, until it is quarantined."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -68,14 +68,14 @@ def coordinator(stage: Stage, cluster: Cluster, share: float, reader: RecordVeri
 def play(stage: Stage, one: Coordinator, number: int, turns: int = 100) -> None:
     for _ in range(turns):
         one.turn()
-        stage.now = stage.now.replace(year=stage.now.year + 1)  # whatever rests has rested
+        stage.now = stage.now.replace(year=stage.now.year + 1)  # every backoff has ended
         if stage.tournament(number).state == "finished":
             return
     raise AssertionError(stage.store.games.counts(number))
 
 
 def check_truth(stage: Stage, number: int, games: int) -> None:
-    """Every game has one result, none of them a lie, and the ratings follow from them."""
+    """Check that every game has one true result, and that the ratings follow from them."""
     records = [json.loads(line) for _, line in stage.store.results.records(tournament_id=number)]
     assert len({record["id"] for record in records}) == len(records) == games
     assert not [record for record in records if record["detail"] == LIE or "worker" in record]
@@ -86,7 +86,7 @@ def check_truth(stage: Stage, number: int, games: int) -> None:
     assert sum(stage.store.results.sides("loa").values()) == games
 
 
-def test_every_record_of_a_worker_may_be_verified(stage: Stage) -> None:
+def test_a_share_of_one_verifies_every_record(stage: Stage) -> None:
     number = stage.create(games=2)
     cluster, reader = Cluster(), Reader()
     play(stage, coordinator(stage, cluster, 1.0, reader), number)
@@ -96,10 +96,10 @@ def test_every_record_of_a_worker_may_be_verified(stage: Stage) -> None:
     voids = stage.store.voids.page().items
     assert {void.termination for void in voids} == {"worker-wrong"}
     assert all(LIE in void.detail for void in voids)
-    assert not [void for void in voids if "bad" in void.detail], "names of machines are nobody's business"
+    assert not [void for void in voids if "bad" in void.detail], "names of machines are private"
 
 
-def test_what_a_worker_brought_before_it_was_found_out_is_put_right(
+def test_earlier_wrong_results_of_a_quarantined_worker_are_voided(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     number = stage.create(games=4)
@@ -126,14 +126,12 @@ def test_what_a_worker_brought_before_it_was_found_out_is_put_right(
         assert (found.planned_games, found.finished_games) == (games, games)
     assert stage.store.ratings.check() == []
     assert sum(stage.store.results.sides("loa").values()) == 36
-    assert dumps.update(stage.store) == 36, "the archive is written anew"
+    assert dumps.update(stage.store) == 36, "the dump is rewritten"
     assert dumps.update(stage.store) == 0
 
 
-def test_the_next_coordinator_goes_on_with_what_a_worker_had_brought(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The one that shut the worker out dies before it has looked its games over, or in the middle of it."""
+def test_the_next_coordinator_continues_the_audit_of_a_worker(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first coordinator dies before or during the verification of earlier results."""
     number = stage.create(games=4)
     cluster = Cluster()
     play(stage, coordinator(stage, cluster, 1e-12), number)
@@ -157,7 +155,7 @@ def test_the_next_coordinator_goes_on_with_what_a_worker_had_brought(
     assert third.refused == {}, "all of it is done"
 
 
-def test_a_share_of_nothing_verifies_nothing(stage: Stage) -> None:
+def test_a_share_of_zero_verifies_nothing(stage: Stage) -> None:
     number = stage.create(games=2)
     reader = Reader()
     play(stage, coordinator(stage, Cluster(), 0.0, reader), number)
@@ -166,7 +164,7 @@ def test_a_share_of_nothing_verifies_nothing(stage: Stage) -> None:
     assert workers == {"good", "bad"}
 
 
-def test_a_game_that_was_not_asked_for_is_refused(stage: Stage) -> None:
+def test_a_record_of_another_game_is_rejected(stage: Stage) -> None:
     number = stage.create(games=2)
     cluster = Cluster()
     cluster.is_honest = True
@@ -178,7 +176,7 @@ def test_a_game_that_was_not_asked_for_is_refused(stage: Stage) -> None:
 
 
 class Crowd(Cluster):
-    """Both workers are honest; on `bad` bots search at three fifths of their speed."""
+    """Two honest workers; on `bad` bots search at three fifths of their speed."""
 
     def __init__(self, *present: str) -> None:
         super().__init__()
@@ -194,9 +192,7 @@ class Crowd(Cluster):
         return super().left(replace(record, plies=tuple(Ply(ms=30.0, nodes=nodes) for _ in record.moves)), future)
 
 
-def test_a_worker_on_which_bots_are_slower_is_shut_out_and_its_results_stay(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_worker_is_quarantined_and_its_results_stay(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slow_workers, "EVIDENCE_THRESHOLD", 10)
     number = stage.create(games=30, time="10+0.1", entries={"bots": ["ada", "bob"]})
     crowd = Crowd()
@@ -215,7 +211,7 @@ def test_a_worker_on_which_bots_are_slower_is_shut_out_and_its_results_stay(
 
 
 @pytest.mark.parametrize(("tolerance", "present"), [(0.0, ("bad", "good")), (0.25, ("good",))])
-def test_slow_workers_go_on_where_speed_does_not_matter_or_nobody_knows_them(
+def test_slow_workers_continue_without_tolerance_or_identity(
     stage: Stage, tolerance: float, present: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slow_workers, "EVIDENCE_THRESHOLD", 10)
@@ -226,7 +222,7 @@ def test_slow_workers_go_on_where_speed_does_not_matter_or_nobody_knows_them(
     assert crowd.refused == {}
 
 
-def test_the_rules_are_asked_in_a_process_of_its_own(stage: Stage) -> None:
+def test_records_are_verified_in_a_helper_process(stage: Stage) -> None:
     verifier = RecordVerifier()
     game = stage_game(stage)
     try:
@@ -237,12 +233,12 @@ def test_the_rules_are_asked_in_a_process_of_its_own(stage: Stage) -> None:
 
 
 def records_of(stage: Stage, number: int) -> Sequence[dict[str, Any]]:
-    """The records of a tournament."""
+    """Return the records of a tournament."""
     return [json.loads(line) for _, line in stage.store.results.records(tournament_id=number)]
 
 
 def stage_game(stage: Stage) -> PlannedGame:
-    """A game that nobody planned."""
+    """Return a game that is not planned."""
     from tests.referee.conftest import scripted
 
     return PlannedGame.of(GameSpec("loa", "standard", scripted("ada v1"), scripted("bob v1")))

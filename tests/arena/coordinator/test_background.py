@@ -1,4 +1,4 @@
-"""Background work: done when it begins, now and then and when it is woken; ended in time; failures end one attempt."""
+"""Background work: runs at the start, periodically and when woken; ends in time; failures end one attempt."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ WAIT_S = 60.0
 
 
 class Told:
-    """Conditions that note what they are told, and work that waits to be told how it ends."""
+    """Conditions that record their calls, and work whose end the test decides."""
 
     def __init__(self) -> None:
         self.failures: list[str] = []
         self.fenced = 0
         self.closed = 0
         self.ends: list[Exception | bool] = []
-        """How the next attempts end."""
+        """Outcomes of the next attempts."""
         self.attempts = threading.Semaphore(0)
         self.conditions = Conditions(self._fenced, OutageLog(lambda: 3), self.failures.append)
 
@@ -57,12 +57,12 @@ class Told:
         return Background("dusting", interval_s, work or self.work, self.conditions, close=self.close)
 
     def attempted(self, times: int = 1) -> None:
-        """Wait for so many attempts."""
+        """Wait for this number of attempts."""
         for _ in range(times):
             assert self.attempts.acquire(timeout=WAIT_S)
 
 
-def test_work_is_done_at_once_now_and_then_and_when_woken() -> None:
+def test_work_runs_at_once_periodically_and_when_woken() -> None:
     told = Told()
     often, seldom = told.background(0.001), told.background()
     often.begin()
@@ -80,7 +80,7 @@ def test_work_is_done_at_once_now_and_then_and_when_woken() -> None:
     assert not told.attempts.acquire(blocking=False)
 
 
-def test_work_without_an_interval_is_done_once_even_if_it_fails() -> None:
+def test_work_without_an_interval_runs_once_even_if_it_fails() -> None:
     told = Told()
     told.ends = [OSError("no room")]
     once = told.background(None)
@@ -92,7 +92,7 @@ def test_work_without_an_interval_is_done_once_even_if_it_fails() -> None:
     assert told.closed
 
 
-def test_what_it_holds_is_closed_where_there_was_nothing_to_do_and_at_the_end() -> None:
+def test_close_is_called_after_idle_attempts_and_at_the_end() -> None:
     told = Told()
     told.ends = [True, False, True]
     once = told.background(3600)
@@ -112,7 +112,7 @@ def test_what_it_holds_is_closed_where_there_was_nothing_to_do_and_at_the_end() 
     [
         (OSError("no room"), ["dusting"], ["background work failed"]),
         (LeaseLostError("another's"), [], []),
-        (StoreUnavailableError("away"), [], ["database unavailable", "database back"]),
+        (StoreUnavailableError("away"), [], ["database unavailable", "database available"]),
     ],
 )
 def test_an_exception_ends_one_attempt_and_is_reported_in_one_place(
@@ -131,7 +131,7 @@ def test_an_exception_ends_one_attempt_and_is_reported_in_one_place(
     assert told.fenced >= 3
 
 
-def test_the_order_to_stop_interrupts_what_is_being_done() -> None:
+def test_stop_interrupts_running_work() -> None:
     told, begun, freed = Told(), threading.Event(), threading.Event()
 
     def long(stop: threading.Event) -> bool:
@@ -146,7 +146,7 @@ def test_the_order_to_stop_interrupts_what_is_being_done() -> None:
     assert (freed.is_set(), told.closed) == (True, 1)
 
 
-def test_what_does_not_end_in_time_is_left_alone_and_never_done_twice_at_once() -> None:
+def test_work_that_overruns_the_stop_timeout_never_runs_twice_at_once() -> None:
     told, at_work, freed = Told(), threading.Semaphore(0), threading.Event()
     together: list[int] = []
     alone = threading.Lock()
@@ -170,8 +170,8 @@ def test_what_does_not_end_in_time_is_left_alone_and_never_done_twice_at_once() 
     assert together == [1, 1]
 
 
-@pytest.mark.parametrize(("owner", "games"), [("me", 2), ("somebody else", 0)])
-def test_work_of_who_has_lost_the_lease_writes_nothing(sqlite_store: Store, owner: str, games: int) -> None:
+@pytest.mark.parametrize(("owner", "games"), [("me", 2), ("another", 0)])
+def test_work_without_the_lease_writes_nothing(sqlite_store: Store, owner: str, games: int) -> None:
     Field(sqlite_store).play(2)
     assert sqlite_store.leases.take(LEASE, owner, 3600)
     follower = ArchiveIndexer(sqlite_store, prepare=following.prepared)

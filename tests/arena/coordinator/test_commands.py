@@ -1,4 +1,4 @@
-"""`arena ratings rebuild`, `arena games verify` and `arena referee`, as people run them."""
+"""`arena ratings rebuild`, `arena games verify` and `arena referee` as commands."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.referee.conftest import BLACK, HERE, WHITE
 
 @pytest.fixture
 def folder(sqlite_store: Store, tmp_path: Path) -> Path:
-    """A data folder with a tournament of real games."""
+    """Return a data folder with a tournament of real games."""
     stage = Stage(sqlite_store, tmp_path, ())
     for name, moves in {"black": BLACK, "white": WHITE}.items():
         command = [sys.executable, "-S", "-E", str(HERE / "scripted.py"), *moves, "resign"]
@@ -47,13 +47,13 @@ def folder(sqlite_store: Store, tmp_path: Path) -> Path:
 
 
 def said(capsys: pytest.CaptureFixture[str], code: int, *words: str) -> Any:
-    """The JSON that a command printed, after its exit code."""
+    """Check the exit code of a command, and return its JSON."""
     capsys.readouterr()
     assert run([*words, "--json"]) == code
     return json.loads(capsys.readouterr().out)
 
 
-def test_ratings_and_games_are_checked_and_put_right(
+def test_ratings_and_games_are_checked_and_repaired(
     folder: Path, sqlite_store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     where = ("--data", str(folder))
@@ -72,9 +72,7 @@ def test_ratings_and_games_are_checked_and_put_right(
     assert said(capsys, 0, "ratings", "rebuild", "--check", *where)["problems"] == []
 
 
-def test_games_are_verified_one_by_one_and_a_wrong_one_is_named(
-    folder: Path, sqlite_store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_verify_names_each_wrong_game(folder: Path, sqlite_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     from arena.store.games.commit import pack
 
     where = ("--data", str(folder))
@@ -100,14 +98,14 @@ def test_games_are_verified_one_by_one_and_a_wrong_one_is_named(
     assert run(["games", "verify", one, "--all", *where]) == 2
 
 
-def test_without_an_arena_the_command_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_data_folder_is_reported_with_a_hint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["ratings", "rebuild"], ["games", "verify"]):
         assert run([*words, "--data", str(tmp_path / "none")]) == 3
         assert "arena init" in capsys.readouterr().err
     assert not (tmp_path / "none").exists()
 
 
-def test_the_referee_plays_what_is_due_and_leaves_when_told(sqlite_store: Store, tmp_path: Path) -> None:
+def test_the_coordinator_plays_due_games_and_stops_on_sigterm(sqlite_store: Store, tmp_path: Path) -> None:
     stage = Stage(sqlite_store, tmp_path, ())
     for name in ("one", "two"):
         stage.bot(name, command=[sys.executable, "-S", "-E", str(HERE / "scripted.py"), "resign"])

@@ -1,4 +1,4 @@
-"""The coordinator turn by turn, over games thrown by dice, in SQLite and PostgreSQL."""
+"""The coordinator turn by turn, with random results, in SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
 
 
 def totals(stage: Stage, number: int) -> tuple[int, int]:
-    """How many games of how many are over, as pages have it."""
+    """Return the numbers of finished and of all games, as pages show them."""
     found = stage.tournament(number)
     return found.finished_games, found.planned_games
 
@@ -60,7 +60,7 @@ def test_every_format_is_played_to_its_end(stage: Stage, format: str) -> None:
         assert all("cleo v1" in (game.first, game.second) for game in stage.store.results.of(tournament_id=number))
 
 
-def test_a_sequential_test_calls_off_what_is_played_when_it_is_decided(stage: Stage) -> None:
+def test_a_decided_sequential_test_cancels_running_games(stage: Stage) -> None:
     settings = {"games": 400, "elo0": 0, "elo1": 200}
     number = stage.create(format="sprt", entries={"bots": ["ada", "bob"]}, sprt=settings)
     dice = Dice(is_held=True)
@@ -102,7 +102,7 @@ def test_several_tournaments_share_the_slots(stage: Stage) -> None:
         stage.check_exactly_once(number, 24)
 
 
-def test_games_of_a_higher_priority_are_handed_out_first_and_equals_share(stage: Stage) -> None:
+def test_higher_priorities_are_dispatched_first_and_equal_ones_share(stage: Stage) -> None:
     low = stage.create(games=2, entries={"bots": ["ada", "bob"]}, priority=-1)
     equals = [stage.create(games=8, entries={"bots": ["cleo", "dan"]}) for _ in range(2)]
     dice = Dice(is_held=True)
@@ -116,7 +116,7 @@ def test_games_of_a_higher_priority_are_handed_out_first_and_equals_share(stage:
     assert set(order[:8]) == set(equals)
 
 
-def test_a_priority_may_be_changed_while_it_runs(stage: Stage) -> None:
+def test_the_priority_of_a_running_tournament_can_be_changed(stage: Stage) -> None:
     one, two = (stage.create(games=40, entries={"bots": ["ada", "bob"]}) for _ in range(2))
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice)
@@ -132,7 +132,7 @@ def test_a_priority_may_be_changed_while_it_runs(stage: Stage) -> None:
         stage.store.tournaments.prioritise(one, 1)
 
 
-def test_a_tournament_of_before_has_the_usual_priority(stage: Stage) -> None:
+def test_a_tournament_without_priority_has_the_default(stage: Stage) -> None:
     number = stage.create()
     settings = stage.tournament(number).settings
     stage.store.tournaments.extend(number, {name: settings[name] for name in settings if name != "priority"})
@@ -140,7 +140,7 @@ def test_a_tournament_of_before_has_the_usual_priority(stage: Stage) -> None:
     assert [found.priority for found in stage.store.tournaments.live()] == [0]
 
 
-def test_a_tournament_begins_when_it_is_due(stage: Stage) -> None:
+def test_a_tournament_starts_when_it_is_due(stage: Stage) -> None:
     number = stage.create(start_time=(stage.now + timedelta(hours=1)).isoformat())
     coordinator = stage.coordinator(Dice())
     coordinator.turn()
@@ -167,7 +167,7 @@ def test_the_games_of_a_pair_go_to_one_slot_with_sides_swapped(stage: Stage) -> 
 
 
 @pytest.mark.parametrize("format", ["race", "sprt"])
-def test_no_game_is_played_for_nothing_where_it_may_be_enough_after_any(stage: Stage, format: str) -> None:
+def test_formats_that_may_end_after_any_result_dispatch_one_pair_at_a_time(stage: Stage, format: str) -> None:
     number = stage.create(format=format, entries={"bots": ["ada", "bob"]}, **{format: {"games": 40}})
     dice = Dice(record_of, is_held=True)
     coordinator = stage.coordinator(dice)
@@ -177,7 +177,7 @@ def test_no_game_is_played_for_nothing_where_it_may_be_enough_after_any(stage: S
         dice.release()
 
 
-def test_of_games_that_lost_their_worker_together_one_is_charged_and_all_are_played(stage: Stage) -> None:
+def test_a_lost_worker_charges_one_game_and_all_are_replayed(stage: Stage) -> None:
     number = stage.create(games=24, entries={"bots": ["ada", "bob"]})
     lost: list[str] = []
 
@@ -196,9 +196,7 @@ def test_of_games_that_lost_their_worker_together_one_is_charged_and_all_are_pla
 
 
 @pytest.mark.parametrize("termination", MAX_ATTEMPTS)
-def test_a_void_game_is_played_again_and_given_up_in_the_end_charged_to_nobody(
-    stage: Stage, termination: Termination
-) -> None:
+def test_a_void_game_is_retried_a_bounded_number_of_times(stage: Stage, termination: Termination) -> None:
     most = MAX_ATTEMPTS[termination]
     number = stage.create(games=2)
     tries: Counter[int] = Counter()
@@ -224,7 +222,7 @@ def test_a_void_game_is_played_again_and_given_up_in_the_end_charged_to_nobody(
     assert (found.state, found.planned_games, found.finished_games) == ("finished", 12, 12)
 
 
-def test_a_game_that_comes_to_nothing_again_and_again_rests_longer_and_longer_and_others_go_on(stage: Stage) -> None:
+def test_repeated_void_attempts_back_off_without_blocking_others(stage: Stage) -> None:
     number = stage.create(games=4)
     tried: list[datetime] = []
 
@@ -241,7 +239,7 @@ def test_a_game_that_comes_to_nothing_again_and_again_rests_longer_and_longer_an
     stage.check_exactly_once(number, 24)
 
 
-def test_what_somebody_else_has_by_now_is_not_given_back(stage: Stage) -> None:
+def test_games_of_another_owner_are_not_requeued(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
     first = stage.coordinator(dice)
@@ -255,7 +253,7 @@ def test_what_somebody_else_has_by_now_is_not_given_back(stage: Stage) -> None:
     assert {game.lease_owner for game in before if game.state == "queued"} != {first.leadership.name}
 
 
-def test_the_game_that_killed_its_worker_is_charged_and_its_partner_is_not(stage: Stage) -> None:
+def test_only_the_running_game_is_charged_for_a_lost_worker(stage: Stage) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
 
     def reply(game: PlannedGame) -> GameRecord:
@@ -267,7 +265,7 @@ def test_the_game_that_killed_its_worker_is_charged_and_its_partner_is_not(stage
     dice = Dice(reply)
     coordinator = stage.coordinator(dice)
     coordinator.turn()
-    for _ in range(40):  # nobody listens to the bus here: say who is being played as the listener would
+    for _ in range(40):  # there is no listener: report started games as it would
         for game in coordinator.in_flight.by_game:
             if stage.store.games.get(game).sequence == 2:
                 coordinator.recorder.game_began(game)
@@ -280,7 +278,7 @@ def test_the_game_that_killed_its_worker_is_charged_and_its_partner_is_not(stage
     assert (games[1].state, len(stage.store.voids.of(games[1].id))) == ("finished", 0)
 
 
-def test_a_database_that_is_away_loses_no_result(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unavailable_database_loses_no_result(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice)
@@ -310,20 +308,20 @@ def test_a_database_that_is_away_loses_no_result(stage: Stage, monkeypatch: pyte
     stage.check_exactly_once(number, 12)
 
 
-def test_a_crash_at_any_moment_loses_and_doubles_nothing(stage: Stage) -> None:
+def test_a_crash_at_any_moment_records_every_result_once(stage: Stage) -> None:
     number = stage.create(games=6)
-    for kept in (0, 1, 2, 3, 1, 0, 2):  # each coordinator is lost after some results, with others on their way
+    for kept in (0, 1, 2, 3, 1, 0, 2):  # each coordinator is lost after some results, with others arriving
         dice = Dice(is_held=True)
         coordinator = stage.coordinator(dice)
         coordinator.turn()
         dice.release(kept)
         coordinator.turn()
-        dice.release(1)  # a result that nobody hears of
+        dice.release(1)  # a result without an event
     stage.play(number)
     stage.check_exactly_once(number, 36)
 
 
-def test_a_coordinator_of_yesterday_records_nothing_and_what_it_knows_is_recorded_by_todays(stage: Stage) -> None:
+def test_a_fenced_coordinator_records_nothing_and_its_results_reach_the_next(stage: Stage) -> None:
     number = stage.create(games=2)
     old_dice, new_dice = Dice(is_held=True), Dice(is_held=True)
     old = stage.coordinator(old_dice)
@@ -334,8 +332,8 @@ def test_a_coordinator_of_yesterday_records_nothing_and_what_it_knows_is_recorde
     with pytest.raises(LeaseLostError):
         old.turn()
     assert stage.store.games.counts(number).get("finished", 0) == 0
-    assert len(old.spool) == len(new.spool) == 8  # one data folder: both are on this machine
-    new.recorder.restore()  # as it does from time to time; all of these are out, and brought by slots of its own
+    assert len(old.spool) == len(new.spool) == 8  # one data folder, as both are on this machine
+    new.recorder.restore()  # as it does periodically; all these games are in flight in its own slots
     new_dice.release()
     for _ in range(20):
         new.turn()
@@ -347,7 +345,7 @@ def test_a_coordinator_of_yesterday_records_nothing_and_what_it_knows_is_recorde
 # -- steering --------------------------------------------------------------------------------------------------------
 
 
-def test_pause_calls_games_off_and_resume_plays_them_anew_even_after_a_restart(stage: Stage) -> None:
+def test_pause_cancels_games_and_resume_replays_them_even_after_a_restart(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice)
@@ -400,7 +398,7 @@ def test_a_draining_tournament_survives_a_restart(stage: Stage) -> None:
     assert stage.store.games.counts(number) == {"planned": 12}
 
 
-def test_a_last_game_that_drains_finishes_the_tournament(stage: Stage) -> None:
+def test_draining_the_last_game_finishes_the_tournament(stage: Stage) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice)
@@ -413,7 +411,7 @@ def test_a_last_game_that_drains_finishes_the_tournament(stage: Stage) -> None:
     assert stage.tournament(number).state == "finished"
 
 
-def test_cancelled_is_for_good_and_what_was_played_stands(stage: Stage) -> None:
+def test_cancelling_is_final_and_keeps_results(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice)
@@ -435,7 +433,7 @@ def test_cancelled_is_for_good_and_what_was_played_stands(stage: Stage) -> None:
         assert caught.value.state == "cancelled"
 
 
-def test_one_that_has_not_begun_can_be_paused_and_waits_for_its_time_again(stage: Stage) -> None:
+def test_a_scheduled_tournament_can_be_paused_and_resumed(stage: Stage) -> None:
     number = stage.create(start_time=(stage.now + timedelta(hours=1)).isoformat())
     tournaments.pause(stage.store, number, stage.now)
     stage.now += timedelta(hours=2)
@@ -449,7 +447,7 @@ def test_one_that_has_not_begun_can_be_paused_and_waits_for_its_time_again(stage
     ("format", "amount", "more"),
     [("round-robin", 2, 12), ("swiss", 1, 4), ("ladder", 6, 6), ("race", 6, 6), ("gauntlet", 2, 6)],
 )
-def test_extending_goes_on_after_the_end(stage: Stage, format: str, amount: int, more: int) -> None:
+def test_extending_continues_a_finished_tournament(stage: Stage, format: str, amount: int, more: int) -> None:
     number = stage.create(format=format, **{**DOCUMENTS[format], **({"rounds": 2} if format == "swiss" else {})})
     stage.play(number)
     before = stage.tournament(number).planned_games
@@ -463,7 +461,7 @@ def test_extending_goes_on_after_the_end(stage: Stage, format: str, amount: int,
             tournaments.extend(stage.store, number, amount=bad)
 
 
-def test_a_withdrawn_bot_plays_no_more(stage: Stage) -> None:
+def test_a_withdrawn_bot_plays_no_further_games(stage: Stage) -> None:
     number = stage.create(games=4)
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice)
@@ -512,7 +510,7 @@ def test_a_new_version_joins_a_ladder_and_a_retired_one_leaves_it(stage: Stage) 
 
 
 def recurring(stage: Stage, missed: str = "once", **more: Any) -> int:
-    """An hourly round robin."""
+    """Create an hourly round robin."""
     document = {
         "name": "hourly {date} {time}",
         "family": "loa",
@@ -527,11 +525,11 @@ def recurring(stage: Stage, missed: str = "once", **more: Any) -> int:
 
 
 def names(stage: Stage) -> list[str]:
-    """All tournaments, oldest first."""
+    """Return the names of all tournaments, oldest first."""
     return [found.name for found in stage.store.tournaments.page().items][::-1]
 
 
-def test_a_schedule_makes_tournaments_that_are_played(stage: Stage) -> None:
+def test_a_schedule_creates_tournaments_that_are_played(stage: Stage) -> None:
     recurring(stage)
     coordinator = stage.coordinator(Dice())
     coordinator.turn()
@@ -544,13 +542,13 @@ def test_a_schedule_makes_tournaments_that_are_played(stage: Stage) -> None:
     assert {found.state for found in stage.store.tournaments.page().items} == {"finished"}
 
 
-def test_firing_twice_changes_nothing(stage: Stage) -> None:
+def test_firing_twice_has_no_effect(stage: Stage) -> None:
     number = recurring(stage)
     schedule = stage.store.schedules.get(number)
     stage.now += timedelta(hours=1)
     first = cron.tick(stage.store, stage.now)
     assert len(first) == 1
-    # As if the process had been killed before it noted the next time, or another one fired at this very moment.
+    # As if the process had been killed before it stored the next time, or another one had just fired.
     stage.store.schedules.fired(number, stage.store.schedules.get(number).next_fire, schedule.next_fire)
     assert cron.tick(stage.store, stage.now) == []
     assert len(names(stage)) == 1
@@ -558,13 +556,13 @@ def test_firing_twice_changes_nothing(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(("missed", "count"), [("skip", 0), ("once", 1), ("all", 5)])
-def test_what_was_missed_follows_the_policy(stage: Stage, missed: str, count: int) -> None:
+def test_missed_fires_follow_the_policy(stage: Stage, missed: str, count: int) -> None:
     recurring(stage, missed)
     stage.now += timedelta(hours=5, minutes=30)
     assert len(cron.tick(stage.store, stage.now)) == count
 
 
-def test_a_disabled_schedule_is_silent_and_goes_on_from_now(stage: Stage) -> None:
+def test_a_disabled_schedule_does_not_fire_and_continues_from_now(stage: Stage) -> None:
     number = recurring(stage, "all")
     cron.enable(stage.store, number, False, stage.user_id, stage.now)
     stage.now += timedelta(hours=3)
@@ -575,23 +573,23 @@ def test_a_disabled_schedule_is_silent_and_goes_on_from_now(stage: Stage) -> Non
     assert len(cron.tick(stage.store, stage.now)) == 1
 
 
-def test_a_scheduled_tournament_nobody_can_play_is_cancelled_with_the_reason(stage: Stage) -> None:
-    recurring(stage, entries={"bots": ["ada", "nobody"]})
+def test_a_scheduled_tournament_without_entries_is_cancelled_with_the_reason(stage: Stage) -> None:
+    recurring(stage, entries={"bots": ["ada", "ghost"]})
     stage.now += timedelta(hours=1)
     stage.coordinator(Dice()).turn()
     found = stage.store.tournaments.page().items[0]
     assert found.state == "cancelled"
-    assert "1 may play, at least 2 are needed" in found.problem
-    assert "nobody: no such bot" in found.problem
+    assert "too few bots: 1 may play" in found.problem
+    assert "ghost: no such bot" in found.problem
 
 
-def test_a_name_may_be_taken_once(stage: Stage) -> None:
+def test_a_tournament_name_is_unique(stage: Stage) -> None:
     recurring(stage)
     with pytest.raises(ConflictError):
         recurring(stage)
 
 
-def test_news_of_a_tournament(stage: Stage) -> None:
+def test_events_of_a_tournament(stage: Stage) -> None:
     heard: list[Event] = []
     stage.bus.publish = heard.append  # type: ignore[method-assign]
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})

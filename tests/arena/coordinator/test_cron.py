@@ -1,4 +1,4 @@
-"""Cron expressions in time zones, changes of clocks, and what follows downtime."""
+"""Cron expressions in time zones, changes of clocks, and catching up after downtime."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from arena.tournaments import SettingsError
 
 
 def at(text: str) -> datetime:
-    """A time in UTC."""
+    """Parse a time in UTC."""
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
 def first(cron: str, zone: str, after: str, count: int) -> list[str]:
-    """The first fires, short."""
+    """Return the first fires as short texts."""
     return [f"{fire:%m-%d %H:%M}" for fire in islice(fires(cron, zone, at(after)), count)]
 
 
@@ -29,28 +29,28 @@ def test_a_time_zone_is_kept_through_the_year() -> None:
     assert first("0 20 * * *", "Europe/Paris", "2027-07-10", 1) == ["07-10 18:00"]
 
 
-def test_an_hour_left_out_fires_when_the_clocks_have_changed() -> None:
+def test_a_skipped_hour_fires_when_the_clocks_have_changed() -> None:
     assert first("30 2 * * *", "Europe/Paris", "2027-03-27T12:00", 2) == ["03-28 01:00", "03-29 00:30"]
 
 
-def test_an_hour_that_comes_twice_fires_once_and_what_is_hourly_goes_on() -> None:
+def test_a_repeated_hour_fires_once_unless_the_schedule_is_hourly() -> None:
     assert first("30 2 * * *", "Europe/Paris", "2027-10-30T12:00", 2) == ["10-31 00:30", "11-01 01:30"]
     assert first("0 * * * *", "Europe/Paris", "2027-10-30T23:30", 3) == ["10-31 00:00", "10-31 01:00", "10-31 02:00"]
 
 
 @pytest.mark.parametrize("cron", ["", "x", "* * * *", "* * * * * *", "@daily", "61 * * * *", "R * * * *", "H H * * *"])
-def test_what_is_no_cron_expression_is_refused(cron: str) -> None:
+def test_an_invalid_cron_expression_is_rejected(cron: str) -> None:
     with pytest.raises(SettingsError, match="cron"):
         next_fire(cron, "UTC", at("2027-01-01"))
 
 
 @pytest.mark.parametrize("zone", ["", "Nowhere", "../../etc/passwd", "/etc/passwd", "Europe", "\0", "é" * 300])
-def test_what_is_no_time_zone_is_refused(zone: str) -> None:
+def test_an_invalid_time_zone_is_rejected(zone: str) -> None:
     with pytest.raises(SettingsError, match="time zone"):
         next_fire("0 0 * * *", zone, at("2027-01-01"))
 
 
-def test_a_day_that_never_comes() -> None:
+def test_a_schedule_that_never_fires_is_rejected() -> None:
     assert next_fire("0 0 30 2 *", "UTC", at("2027-01-01")) is None
 
 
@@ -59,7 +59,7 @@ def test_a_day_that_never_comes() -> None:
     st.sampled_from(["UTC", "Europe/Paris", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"]),
     st.datetimes(datetime(2026, 1, 1), datetime(2030, 1, 1)),
 )
-def test_fires_follow_one_another_and_do_not_depend_on_where_one_starts(cron: str, zone: str, start: datetime) -> None:
+def test_fires_are_ordered_and_independent_of_the_start(cron: str, zone: str, start: datetime) -> None:
     after = start.replace(tzinfo=UTC)
     found = list(islice(fires(cron, zone, after), 4))
     assert all(one < two for one, two in zip([after, *found], found, strict=False))
@@ -68,7 +68,7 @@ def test_fires_follow_one_another_and_do_not_depend_on_where_one_starts(cron: st
 
 
 def schedule(missed: str, cron: str = "0 * * * *", coming: str = "2027-05-01T10:00") -> Schedule:
-    """An hourly schedule."""
+    """Return an hourly schedule."""
     return Schedule(name="s", cron=cron, timezone="UTC", catch_up=missed, next_fire=at(coming), created_by=1)
 
 

@@ -1,4 +1,4 @@
-"""A bot that never gets ready is suspended in its tournament: its games are forfeited at once, its owner is told."""
+"""Suspension of a bot that never gets ready: its games are forfeited, and its owner is notified."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REASON = "it did not get ready 5 times in a row; its other games are forfeited"
 
 
 def stalling(*names: str) -> Callable[[PlannedGame], GameRecord]:
-    """Replies in which these bots never get ready."""
+    """Return a reply in which these bots never get ready."""
 
     def reply(game: PlannedGame) -> GameRecord:
         spec = game.spec
@@ -34,13 +34,13 @@ def stalling(*names: str) -> Callable[[PlannedGame], GameRecord]:
 
 
 def asked(dice: Dice, stage: Stage, name: str = MUTE) -> int:
-    """How many of its games were given to a slot."""
+    """Return how many games of a bot were given to a slot."""
     lines = [stage.store.games.get(game) for game in dice.played]
     return sum(name in (line.first, line.second) for line in lines)
 
 
 def check_forfeits(stage: Stage, number: int, games: int) -> None:
-    """Every game counts once, and every one of that bot is lost."""
+    """Check that every game counts once, and that the bot has lost all of its own."""
     stage.check_exactly_once(number, games)
     results = stage.store.results.of(tournament_id=number)
     mine = [one for one in results if MUTE in (one.first, one.second)]
@@ -49,7 +49,7 @@ def check_forfeits(stage: Stage, number: int, games: int) -> None:
     assert not [one for one in results if MUTE not in (one.first, one.second) and one.termination == "suspended"]
 
 
-def test_after_five_failures_in_a_row_the_rest_is_forfeited_and_all_are_told(stage: Stage) -> None:
+def test_five_consecutive_failures_forfeit_the_rest_and_publish_an_event(stage: Stage) -> None:
     heard: list[Event] = []
     stage.bus.publish = heard.append  # type: ignore[method-assign]
     number = stage.create(games=20)
@@ -70,14 +70,14 @@ def test_after_five_failures_in_a_row_the_rest_is_forfeited_and_all_are_told(sta
 
 
 @pytest.mark.parametrize(("limit", "most"), [(2, 8), (0, 10**6)])
-def test_the_limit_is_the_tournaments(stage: Stage, limit: int, most: int) -> None:
+def test_the_tournament_sets_the_limit(stage: Stage, limit: int, most: int) -> None:
     number = stage.create(games=10, adjudication={"suspend_after": limit})
     dice = stage.play(number, Dice(stalling(MUTE)))
     assert asked(dice, stage) == 30 if not limit else asked(dice, stage) <= most
     stage.check_exactly_once(number, 60)
 
 
-def test_a_bot_that_gets_ready_now_and_then_plays_on(stage: Stage) -> None:
+def test_a_bot_that_sometimes_gets_ready_is_not_suspended(stage: Stage) -> None:
     number = stage.create(games=10)
     count = 0
 
@@ -92,7 +92,7 @@ def test_a_bot_that_gets_ready_now_and_then_plays_on(stage: Stage) -> None:
     assert not [one for one in stage.store.tournaments.entries(number) if one.suspended]
 
 
-def test_two_of_them_do_not_save_each_other(stage: Stage) -> None:
+def test_two_failing_bots_are_both_suspended(stage: Stage) -> None:
     number = stage.create(games=20)
     dice = stage.play(number, Dice(stalling(MUTE, "bob v1")))
     stage.check_exactly_once(number, 120)
@@ -101,7 +101,7 @@ def test_two_of_them_do_not_save_each_other(stage: Stage) -> None:
     assert len(dice.played) < 60
 
 
-def test_what_is_out_is_called_off_and_its_late_results_change_nothing(stage: Stage) -> None:
+def test_games_in_flight_are_cancelled_and_late_results_ignored(stage: Stage) -> None:
     number = stage.create(games=20, adjudication={"suspend_after": 1})
     dice = Dice(stalling(MUTE), is_held=True)
     dice.size = 8
@@ -123,7 +123,7 @@ def test_what_is_out_is_called_off_and_its_late_results_change_nothing(stage: St
 
 
 @pytest.mark.parametrize("format", ["swiss", "knockout", "ladder", "sprt", "gauntlet"])
-def test_every_format_goes_on_without_it(stage: Stage, format: str) -> None:
+def test_every_format_continues_without_a_suspended_bot(stage: Stage, format: str) -> None:
     document: dict[str, Any] = {
         "swiss": {"rounds": 3, "games": 6},
         "knockout": {"games": 6},
@@ -138,7 +138,7 @@ def test_every_format_goes_on_without_it(stage: Stage, format: str) -> None:
     assert asked(dice, stage) <= 12
 
 
-def test_a_database_that_goes_away_meanwhile_delays_it_only(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_outage_only_delays_the_suspension(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     number = stage.create(games=20)
     coordinator = stage.coordinator(Dice(stalling(MUTE)))
     commit, count = stage.store.results.commit, 0

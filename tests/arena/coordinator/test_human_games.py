@@ -1,4 +1,4 @@
-"""The games of people: durable, resumed, taken back, resigned, abandoned, bounded, and many at once."""
+"""Human games: durable, resumed, taken back, resigned, abandoned, bounded, and concurrent."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _moves(hall: Hall, game: str) -> list[str]:
     return [str(kept[0]) for kept in hall.line(game).plies]
 
 
-def test_a_game_outlives_its_referee_and_is_rated_for_who_has_an_account(hall: Hall) -> None:
+def test_a_game_survives_its_coordinator_and_is_rated_for_users_with_an_account(hall: Hall) -> None:
     ann = hall.visitor("ann")
     with hall.open():
         game = hall.begin(ann)
@@ -38,7 +38,7 @@ def test_a_game_outlives_its_referee_and_is_rated_for_who_has_an_account(hall: H
     before = _moves(hall, game)
     assert before[0] == "b1b3"
     assert len(before) == 2
-    # Decided while nobody referees: kept for whoever does next.
+    # An action without an active coordinator: stored for the next one.
     hall.store.queue.give_back()
     hall.play(game, ann, Position.start(LOA).play_all(before).texts[0], answered=False)
     with hall.open():
@@ -57,7 +57,7 @@ def test_a_game_outlives_its_referee_and_is_rated_for_who_has_an_account(hall: H
     assert [bot.name for bot in hall.store.bots.page().items] == ["first"]
 
 
-def test_a_move_is_taken_back_and_the_game_rated_no_more(hall: Hall) -> None:
+def test_a_game_with_a_move_taken_back_is_unrated(hall: Hall) -> None:
     ann = hall.visitor("ann")
     with hall.open():
         game = hall.begin(ann)
@@ -77,7 +77,7 @@ def test_a_move_is_taken_back_and_the_game_rated_no_more(hall: Hall) -> None:
     assert hall.store.ratings.leaderboard("loa/people").items == []
 
 
-def test_a_draw_is_declined_with_the_reason_or_taken(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bot_declines_a_draw_with_a_reason_or_accepts_it(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     ann = hall.visitor("ann")
 
     def why(game: str) -> str:
@@ -115,7 +115,7 @@ def test_a_draw_is_declined_with_the_reason_or_taken(hall: Hall, monkeypatch: py
     assert (record.winner, record.termination.value) == ("draw", "draw-agreed")
 
 
-def test_a_draw_that_the_bot_offers_is_taken_without_a_move_even_after_a_restart(hall: Hall) -> None:
+def test_a_draw_offer_of_the_bot_can_be_accepted_even_after_a_restart(hall: Hall) -> None:
     ann = hall.visitor("ann")
 
     def offered(game: str) -> bool:
@@ -131,7 +131,7 @@ def test_a_draw_that_the_bot_offers_is_taken_without_a_move_even_after_a_restart
         hall.play(game, ann, Position.start(LOA).play_all(_moves(hall, game)).texts[0])
         assert offered(game)
         hall.play(game, ann, Position.start(LOA).play_all(_moves(hall, game)).texts[0])
-        assert offered(game), "it goes on, and offers again"
+        assert offered(game), "it continues, and offers again"
         with pytest.raises(ConflictError, match="does not offer a draw"):
             people.decide(hall.arena, game, HumanAction("draw", 4), ann)
     hall.store.queue.give_back()
@@ -143,7 +143,7 @@ def test_a_draw_that_the_bot_offers_is_taken_without_a_move_even_after_a_restart
     verify(record)
 
 
-def test_a_draw_offered_before_the_person_has_moved_is_no_offer(hall: Hall) -> None:
+def test_a_draw_offer_before_the_humans_first_move_is_ignored(hall: Hall) -> None:
     ann = hall.visitor("ann")
     with hall.open(OfferingBot):
         game = hall.begin(ann, side="second")
@@ -153,7 +153,7 @@ def test_a_draw_offered_before_the_person_has_moved_is_no_offer(hall: Hall) -> N
         hall.over(game)
 
 
-def test_looking_at_all_games_reads_no_plies(hall: Hall) -> None:
+def test_polling_all_games_reads_no_plies(hall: Hall) -> None:
     ann, guest = hall.visitor("ann"), hall.visitor()
     game, other = hall.begin(ann), hall.begin(guest)
     people.decide(hall.arena, game, HumanAction("resign", 0), ann)
@@ -167,7 +167,7 @@ def test_looking_at_all_games_reads_no_plies(hall: Hall) -> None:
     assert (list(hall.store.people.asked()), counts()) == ([other], 1)
 
 
-def test_only_its_person_moves_and_only_when_it_is_their_turn(hall: Hall) -> None:
+def test_only_the_player_may_move_and_only_on_their_turn(hall: Hall) -> None:
     guest, ann = hall.visitor(), hall.visitor("ann")
     game = hall.begin(guest)
     assert not hall.line(game).is_rated
@@ -191,7 +191,7 @@ def test_only_its_person_moves_and_only_when_it_is_their_turn(hall: Hall) -> Non
         people.begin(hall.arena, people.HumanGameRequest("loa", 999), guest)
 
 
-def test_a_game_that_its_person_leaves_is_lost_or_was_none(sqlite_store: Store, tmp_path: Path) -> None:
+def test_an_abandoned_game_is_lost_or_cancelled(sqlite_store: Store, tmp_path: Path) -> None:
     hall = Hall(sqlite_store, tmp_path, human_idle_timeout_minutes=0.005)
     guest = hall.visitor()
     game = hall.begin(guest)
@@ -204,7 +204,7 @@ def test_a_game_that_its_person_leaves_is_lost_or_was_none(sqlite_store: Store, 
     assert hall.line(other).state == "cancelled"
 
 
-def test_games_beyond_the_slots_wait_their_turn(sqlite_store: Store, tmp_path: Path) -> None:
+def test_games_beyond_the_slots_wait(sqlite_store: Store, tmp_path: Path) -> None:
     hall = Hall(sqlite_store, tmp_path, human_slots=1)
     guest = hall.visitor()
     with hall.open():
@@ -214,12 +214,12 @@ def test_games_beyond_the_slots_wait_their_turn(sqlite_store: Store, tmp_path: P
         assert people.waiting(hall.arena, two) == 1
         people.decide(hall.arena, one, HumanAction("resign", 0), guest)
         hall.told.until(lambda: hall.line(two).state == "running")
-    assert hall.line(one).state == "cancelled"  # nobody had moved
+    assert hall.line(one).state == "cancelled"  # neither side had moved
     (found,) = hall.store.tournaments.in_states("open")
     assert (found.planned_games, found.finished_games) == (1, 0)
 
 
-def test_twenty_people_play_at_once(sqlite_store: Store, tmp_path: Path) -> None:
+def test_twenty_humans_play_at_once(sqlite_store: Store, tmp_path: Path) -> None:
     hall = Hall(sqlite_store, tmp_path, human_slots=20, human_games_per_address=20)
     begin = time.process_time()
     guests = [replace(hall.visitor(), cookie=f"{number:043}") for number in range(20)]

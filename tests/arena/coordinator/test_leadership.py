@@ -1,4 +1,4 @@
-"""Who stands by: when he takes the lease, and when not."""
+"""When a standby acquires the lease, and when not."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tests.arena.coordinator.stage import Stage
 
 
 class Watch:
-    """Somebody who wants the lease, and the clock he watches it by; looks once a second."""
+    """A candidate for the lease with a manual clock; it checks once a second."""
 
     def __init__(self, store: Store, seconds: float = 10) -> None:
         self.now = 1000.0
         self.owner = Leadership(store, seconds, OutageLog(lambda: 0), clock=lambda: self.now)
 
     def looks(self, count: int, every_s: float = 1.0) -> int:
-        """How many looks until the lease was taken; 0 when it was not."""
+        """Return the number of checks until the lease was acquired; 0 if it was not."""
         for number in range(1, count + 1):
             if self.owner.take():
                 return number
@@ -27,7 +27,7 @@ class Watch:
         return 0
 
 
-def test_a_lease_that_nobody_renews_is_taken_after_its_length_and_no_earlier(stage: Stage) -> None:
+def test_an_expired_lease_is_acquired_after_its_length_and_no_earlier(stage: Stage) -> None:
     leases, watch = stage.store.leases, Watch(stage.store)
     assert leases.take(LEASE, "elsewhere", 10)
     assert not watch.looks(9)
@@ -36,9 +36,7 @@ def test_a_lease_that_nobody_renews_is_taken_after_its_length_and_no_earlier(sta
     assert leases.get(LEASE).owner == watch.owner.name  # type: ignore[union-attr]
 
 
-def test_time_in_which_the_database_did_not_answer_does_not_count(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_outages_of_the_database_do_not_count_towards_expiry(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     leases, watch = stage.store.leases, Watch(stage.store)
     assert leases.take(LEASE, "elsewhere", 10)
     assert not watch.looks(9)

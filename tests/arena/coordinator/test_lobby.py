@@ -1,4 +1,4 @@
-"""Games of bots that are only a connection: through the lobby, over a socket of this machine, to their seats."""
+"""Games of remote bots: through the lobby, over a local socket, to their seats."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ PATIENCE_S = 60
 
 
 class Author:
-    """Stands for `arena connect`: a program for each game that plays the first legal move.
+    """A stand-in for `arena connect`: a program for each game that plays the first legal move.
 
-    The connection is cut when it has been asked for so many moves (`cuts_at`).
+    The connection is cut after `cuts_at` requests for a move.
     """
 
     def __init__(self, lobby: Lobby, name: str, *, cuts_at: int = 0) -> None:
@@ -44,12 +44,12 @@ class Author:
         self._cut = asyncio.Event()
 
     async def attend(self) -> None:
-        """Be connected until the cut."""
+        """Stay connected until the cut."""
         self._cut.clear()
         await self._lobby.attend(1, self._name, 2, self, self._cut.wait())
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
     async def ping(self, mark: bytes) -> None:
         asyncio.get_running_loop().call_soon(self._lobby.pong, self._name, self, mark)
@@ -107,7 +107,7 @@ async def ended(*jobs: Awaitable[Any]) -> None:
             await task
 
 
-def test_a_game_goes_on_after_a_lost_connection() -> None:
+def test_a_game_continues_after_a_reconnect() -> None:
     async def scene() -> tuple[GameRecord, Author]:
         async with Lobby(TERMS) as lobby:
             author, other = Author(lobby, "ada", cuts_at=3), Author(lobby, "bob")
@@ -118,7 +118,7 @@ def test_a_game_goes_on_after_a_lost_connection() -> None:
 
             jobs = [asyncio.ensure_future(come_back()), asyncio.ensure_future(other.attend())]
             record = await played(lobby, "ada", "bob")
-            async with asyncio.timeout(PATIENCE_S):  # the seat's end is heard after its game has come to one
+            async with asyncio.timeout(PATIENCE_S):  # the seat ends after its game
                 while lobby.present["ada"].games:
                     await asyncio.sleep(0)
             await ended(*jobs)
@@ -132,7 +132,7 @@ def test_a_game_goes_on_after_a_lost_connection() -> None:
     assert record.network["first"]["grace_ms"] == 60_000
 
 
-def test_who_does_not_come_back_has_lost() -> None:
+def test_a_bot_that_does_not_reconnect_loses() -> None:
     async def scene() -> GameRecord:
         async with Lobby(LinkAllowance(grace_ms=50)) as lobby:
             jobs = [
@@ -146,7 +146,7 @@ def test_who_does_not_come_back_has_lost() -> None:
     assert (record.winner, record.termination, record.kind) == ("first", Termination.DISCONNECTED, Kind.FORFEIT)
 
 
-def test_a_seat_must_know_the_key() -> None:
+def test_a_seat_needs_the_key() -> None:
     async def scene() -> bytes:
         async with Lobby(TERMS) as lobby:
             reader, writer = await asyncio.open_unix_connection(lobby.place)
@@ -158,7 +158,7 @@ def test_a_seat_must_know_the_key() -> None:
     assert asyncio.run(scene()) == b""
 
 
-def test_a_second_connection_takes_the_place_of_the_first() -> None:
+def test_a_second_connection_replaces_the_first() -> None:
     async def scene() -> bool:
         async with Lobby(TERMS) as lobby:
             earlier, later = Author(lobby, "ada"), Author(lobby, "ada")
@@ -177,13 +177,13 @@ def test_a_second_connection_takes_the_place_of_the_first() -> None:
 
 @pytest.fixture
 def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where lobbies make their folders, of this test alone; a path short enough for sockets."""
+    """Return a private folder for lobbies, with a path short enough for sockets."""
     with tempfile.TemporaryDirectory() as found:
         monkeypatch.setattr(tempfile, "tempdir", found)
         yield Path(found)
 
 
-def test_what_a_killed_lobby_left_is_removed(place: Path) -> None:
+def test_folders_of_killed_lobbies_are_removed(place: Path) -> None:
     left, begun = place / "arena-lobby-left", place / "arena-lobby-begun"
     left.mkdir()
     begun.mkdir()
@@ -201,7 +201,7 @@ def test_what_a_killed_lobby_left_is_removed(place: Path) -> None:
 
 
 @pytest.mark.usefixtures("place")
-def test_lobbies_that_begin_at_the_same_moment_leave_each_other_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lobbies_that_start_at_the_same_moment_do_not_interfere(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scene() -> None:
         async with Lobby(TERMS) as lobby:
             assert Path(lobby.place).is_socket()
@@ -213,14 +213,14 @@ def test_lobbies_that_begin_at_the_same_moment_leave_each_other_alone(monkeypatc
     listen = socket.socket.listen
 
     def late(self: socket.socket, backlog: int) -> None:
-        module._sweep()  # another one begins when this one has its socket, and nobody listens yet
+        module._sweep()  # another lobby starts when this one has its socket but does not listen yet
         listen(self, backlog)
 
     monkeypatch.setattr(socket.socket, "listen", late)
     asyncio.run(scene())
 
 
-def test_what_makes_no_sense_is_refused() -> None:
+def test_invalid_messages_are_rejected() -> None:
     async def scene() -> None:
         async with Lobby(TERMS) as lobby:
             author = Author(lobby, "ada")

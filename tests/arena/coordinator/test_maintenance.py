@@ -1,4 +1,4 @@
-"""Daily tasks: once a day by whoever acts, tried again when they fail, never in the way of games."""
+"""Daily tasks: once a day by the active coordinator, retried after failures, never blocking games."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tests.arena.coordinator.stage import NOW, Dice, Stage
 
 
 def never() -> bool:
-    """Nobody has to stop."""
+    """Return False: do not stop."""
     return False
 
 
 def counting(store: Store, hour: int = 3) -> tuple[Maintenance, list[str]]:
-    """One task that notes each time it is done."""
+    """Return a task that counts its runs."""
     done: list[str] = []
 
     def work(_: Callable[[], bool]) -> int:
@@ -35,7 +35,7 @@ def counting(store: Store, hour: int = 3) -> tuple[Maintenance, list[str]]:
     return Maintenance(store, [Task("counted", hour, work)]), done
 
 
-def test_once_a_day_from_its_hour_on_whoever_asks(store: Store) -> None:
+def test_a_task_runs_once_a_day_from_its_hour_on(store: Store) -> None:
     maintenance, done = counting(store)
     other, more = counting(store)
     for at, count in (
@@ -53,7 +53,7 @@ def test_once_a_day_from_its_hour_on_whoever_asks(store: Store) -> None:
     assert store.daily_tasks.last_done("counted") == datetime(2026, 5, 9, tzinfo=UTC).toordinal()
 
 
-def test_what_fails_is_tried_again_later_and_stops_no_other_chore(
+def test_a_failed_task_is_retried_later_and_blocks_no_other(
     sqlite_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     attempts: list[int] = []
@@ -78,7 +78,7 @@ def test_what_fails_is_tried_again_later_and_stops_no_other_chore(
         assert done == expected
 
 
-def test_the_order_to_stop_ends_a_long_one(sqlite_store: Store) -> None:
+def test_stop_interrupts_a_long_task(sqlite_store: Store) -> None:
     stop, other = threading.Event(), list[str]()
 
     def endless(must_stop: Callable[[], bool]) -> int:
@@ -94,11 +94,11 @@ def test_the_order_to_stop_ends_a_long_one(sqlite_store: Store) -> None:
     maintenance = Maintenance(sqlite_store, [Task("endless", 0, endless), Task("other", 0, work)])
     maintenance.run_due(NOW, stop.is_set)
     assert sqlite_store.daily_tasks.last_done("endless") == 0
-    maintenance.run_due(NOW, stop.is_set)  # too late: nothing is begun any more
+    maintenance.run_due(NOW, stop.is_set)  # after the stop: no task starts
     assert other == []
 
 
-def test_a_coordinator_archives_sweeps_and_forgets(stage: Stage, tmp_path: Path) -> None:
+def test_a_coordinator_dumps_sweeps_and_expires(stage: Stage, tmp_path: Path) -> None:
     store = stage.store
     bundles = BundleStore(str(tmp_path / "bundles"), tmp_path / "unpacked")
     settings = stage.settings.model_copy(update={"data": tmp_path})
@@ -125,7 +125,7 @@ def test_a_coordinator_archives_sweeps_and_forgets(stage: Stage, tmp_path: Path)
         assert samples[name, "archive"] == stage.now.timestamp()
 
 
-def test_what_is_over_is_forgotten(store: Store) -> None:
+def test_expired_rows_are_deleted(store: Store) -> None:
     user = store.users.add("zoe").id or 0
     today = datetime.now(UTC)
     store.users.add_login(user, "1" * 64, "x", today + timedelta(hours=1))

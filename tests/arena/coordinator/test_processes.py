@@ -1,4 +1,4 @@
-"""Referee processes with real slots and bots, killed, stopped and doubled: every game exactly once all the same."""
+"""Coordinator processes with real slots and bots: killed, stopped and doubled, they record every game exactly once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PATIENCE_S = 300
 
 
 class Victim:
-    """A referee process; its lines as they come. `dies_after` that many results, if not 0."""
+    """A coordinator process and its output. It kills itself after `dies_after` results, unless that is 0."""
 
     def __init__(self, stage: Stage, dies_after: int = 0) -> None:
         url = stage.store.engine.url.render_as_string(hide_password=False)
@@ -49,7 +49,7 @@ class Victim:
         self._lines.put("")
 
     def until(self, beginning: str, count: int = 1) -> list[str]:
-        """Read on until so many lines have begun so; all lines read. Fails when the process ends before."""
+        """Read until `count` lines start with `beginning`; return all lines read. Fail when the process ends before."""
         found: list[str] = []
         while sum(line.startswith(beginning) for line in found) < count:
             try:
@@ -65,7 +65,7 @@ class Victim:
         assert self.process.wait(PATIENCE_S) == -signal.SIGKILL
 
     def stop(self) -> list[str]:
-        """SIGTERM; the lines until its end."""
+        """Send SIGTERM; return the lines until the end."""
         self.process.terminate()
         found = []
         while line := self._lines.get(timeout=PATIENCE_S):
@@ -85,7 +85,7 @@ class Victim:
 
 @contextmanager
 def victim(stage: Stage, dies_after: int = 0) -> Iterator[Victim]:
-    """A referee process that is gone afterwards."""
+    """Yield a coordinator process and end it afterwards."""
     found = Victim(stage, dies_after)
     try:
         yield found
@@ -94,7 +94,7 @@ def victim(stage: Stage, dies_after: int = 0) -> Iterator[Victim]:
 
 
 def cast(store: Store, folder: Path) -> Stage:
-    """An arena of scripted bots: three resign at once, `mute` never moves, `black` and `white` play some moves."""
+    """Create an arena of bots: three resign at once, `mute` never moves, `black` and `white` play some moves."""
     stage = Stage(store, folder / "data", ())
     stage.now = now()
     scripts = {"one": ["resign"], "two": ["resign"], "three": ["resign"], "mute": []}
@@ -107,23 +107,23 @@ def cast(store: Store, folder: Path) -> Stage:
 
 @pytest.fixture
 def live(sqlite_store: Store, tmp_path: Path) -> Stage:
-    """The cast in SQLite."""
+    """Yield these bots in SQLite."""
     return cast(sqlite_store, tmp_path)
 
 
 def cup(stage: Stage, **document: Any) -> int:
-    """A round robin of those that resign."""
+    """Create a round robin of the resigning bots."""
     entries = {"bots": ["one", "two", "three"]}
     return stage.create(**{"games": 10, "entries": entries, "limits": LIMITS, "time_control": "100+0", **document})
 
 
 def ended(lines: list[str]) -> list[str]:
-    """The games whose results these lines report."""
+    """Return the games whose results these lines report."""
     return [line.split()[1] for line in lines if line.startswith("end")]
 
 
 @pytest.mark.long
-def test_killed_again_and_again_with_another_standing_by_every_game_is_there_once(live: Stage) -> None:
+def test_repeated_kills_with_a_standby_record_every_game_once(live: Stage) -> None:
     with victim(live, dies_after=4) as first:
         first.until("state acting")
         with victim(live, dies_after=5) as second:
@@ -147,7 +147,7 @@ def test_killed_again_and_again_with_another_standing_by_every_game_is_there_onc
     assert {line.version_id: line for line in live.store.ratings.leaderboard("loa").items} == before
 
 
-def test_stopping_lets_running_games_finish_and_hands_the_others_back(live: Stage) -> None:
+def test_a_stop_lets_running_games_finish_and_requeues_the_others(live: Stage) -> None:
     number = cup(live)
     with victim(live) as process:
         process.until("end", 3)
@@ -158,7 +158,7 @@ def test_stopping_lets_running_games_finish_and_hands_the_others_back(live: Stag
     assert live.store.ratings.check() == []
 
 
-def test_a_game_is_recorded_while_the_other_one_of_its_pair_is_being_played(live: Stage) -> None:
+def test_a_result_is_recorded_while_the_other_game_of_the_pair_runs(live: Stage) -> None:
     number = cup(live, games=2, entries={"bots": ["one", "mute"]}, time_control="1000+0")
     with victim(live) as process:
         process.until("end")
@@ -167,19 +167,19 @@ def test_a_game_is_recorded_while_the_other_one_of_its_pair_is_being_played(live
     assert live.store.voids.page().items == []
 
 
-def test_pausing_calls_off_a_game_that_would_never_end(live: Stage) -> None:
+def test_pausing_cancels_an_endless_game(live: Stage) -> None:
     number = cup(live, games=2, entries={"bots": ["mute", "one"]}, time_control="1000+0")
     with victim(live) as process:
         process.until("start")
         tournaments.pause(live.store, number, live.now)
-        wait(lambda: live.store.games.counts(number) == {"planned": 2}, "the game to be taken back")
+        wait(lambda: live.store.games.counts(number) == {"planned": 2}, "the game to be requeued")
         process.stop()
     assert live.store.voids.page().items == []
     assert live.tournament(number).state == "paused"
 
 
 @pytest.mark.long
-def test_a_slot_that_is_killed_costs_no_game(live: Stage) -> None:
+def test_a_killed_slot_loses_no_game(live: Stage) -> None:
     number = cup(live, games=12, entries={"bots": ["black", "white"]})
     with victim(live) as process:
         process.until("end", 2)

@@ -1,4 +1,4 @@
-"""Which games of remote bots are handed out, over a lobby and a store that are values."""
+"""Which games of remote bots are dispatched, with a scripted lobby and store."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def made(present: dict[str, ConnectedBot], clock: Clock, open_pool: Any = None) 
     return RemoteGames(store, lobby, open_pool, clock)
 
 
-def test_games_wait_for_a_bot_that_is_away_and_not_for_ever() -> None:
+def test_games_wait_for_a_disconnected_bot_until_the_timeout() -> None:
     clock, present = Clock(), dict[str, ConnectedBot]()
     games = made(present, clock)
     games.look([])
@@ -51,10 +51,10 @@ def test_games_wait_for_a_bot_that_is_away_and_not_for_ever() -> None:
     assert games.waited_for(7) == frozenset()
     del present["far"]
     games.look([])
-    assert games.waited_for(7) == {"far"}, "it waits anew"
+    assert games.waited_for(7) == {"far"}, "it waits again"
 
 
-def test_a_bot_gets_as_many_games_as_it_takes() -> None:
+def test_a_bot_gets_at_most_the_games_it_accepts() -> None:
     games = made({"far": ConnectedBot(1, 0, 2, None, is_open=False)}, Clock())
     games.look([Job(7, [planned()])])
     assert games.waited_for(7) == frozenset()
@@ -65,7 +65,7 @@ def test_a_bot_gets_as_many_games_as_it_takes() -> None:
     assert games.admits([planned(NEAR, NEAR)])
 
 
-def test_a_slot_is_told_where_the_bot_is() -> None:
+def test_games_carry_the_address_of_the_lobby() -> None:
     games = made({}, Clock())
     waiting = planned()
     (ready,) = games.ready([waiting.game])
@@ -74,7 +74,7 @@ def test_a_slot_is_told_where_the_bot_is() -> None:
     assert ready.spec.second == NEAR
 
 
-def test_a_cluster_plays_no_game_of_a_remote_bot() -> None:
+def test_games_of_remote_bots_never_go_to_a_cluster() -> None:
     pool, cluster = SimpleNamespace(), SimpleNamespace()
     games = made({}, Clock(), lambda: pool)
     assert games.executor([planned().game], cluster) is pool  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.leadership import LEASE
 from arena.coordinator.lobby import ConnectedBot
 from arena.events.bus import Subscription
-from arena.events.messages import Event, GameEnded, RefereeChanged, VersionChanged
+from arena.events.messages import CoordinatorChanged, Event, GameEnded, VersionChanged
 from arena.store import ConflictError, SchemaError, Store
 from tests.arena.coordinator.stage import Dice, Stage
 
@@ -29,12 +29,12 @@ def acting(
     script: Callable[[Coordinator, Events, asyncio.Event], Awaitable[None]],
     **options: Any,
 ) -> None:
-    """Run a coordinator as a task, the script beside it, then stop it."""
+    """Run a coordinator as a task together with the script, then stop it."""
 
     async def main() -> None:
         stop = asyncio.Event()
         coordinator = stage.apart(dice, **options)
-        async with stage.bus.subscribe(RefereeChanged, GameEnded, VersionChanged) as events:
+        async with stage.bus.subscribe(CoordinatorChanged, GameEnded, VersionChanged) as events:
             task = asyncio.create_task(coordinator.run(stop))
             try:
                 await asyncio.wait_for(script(coordinator, events, stop), PATIENCE_S)
@@ -47,18 +47,18 @@ def acting(
 
 
 async def heard(events: Events, kind: type[Event], **fields: Any) -> None:
-    """Wait for an event with this in it."""
+    """Wait for an event that contains this text."""
     async for event in events:
         if isinstance(event, kind) and all(getattr(event, name) == value for name, value in fields.items()):
             return
     raise AssertionError(f"no {kind.__name__} {fields}")
 
 
-def test_it_acts_records_and_gives_the_lease_up(stage: Stage) -> None:
+def test_a_coordinator_acts_records_and_releases_the_lease(stage: Stage) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
-        await heard(events, RefereeChanged, state="acting")
+        await heard(events, CoordinatorChanged, state="acting")
         lease = stage.store.leases.get(LEASE)
         assert lease is not None
         assert lease.owner == coordinator.leadership.name
@@ -71,43 +71,43 @@ def test_it_acts_records_and_gives_the_lease_up(stage: Stage) -> None:
 
 
 def lease_gauges(coordinator: Coordinator) -> tuple[float | None, float | None]:
-    """Whether this process acts, and whether any does, as its endpoint for metrics says."""
+    """Return the gauges of the metrics endpoint: whether this process acts, and whether any does."""
     value = coordinator.metrics.registry.get_sample_value
     return value("arena_referee_acting"), value("arena_referee_up")
 
 
-def test_metrics_of_the_referee_that_acts_say_that_one_is_up(stage: Stage) -> None:
+def test_metrics_of_the_active_coordinator_report_it_as_up(stage: Stage) -> None:
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
         assert lease_gauges(coordinator) == (0, 0)
-        await heard(events, RefereeChanged, state="acting")
+        await heard(events, CoordinatorChanged, state="acting")
         assert lease_gauges(coordinator) == (1, 1)
         stop.set()
-        await heard(events, RefereeChanged, state="stopped")
+        await heard(events, CoordinatorChanged, state="stopped")
         assert lease_gauges(coordinator) == (0, 0)
 
     acting(stage, Dice(), script)
 
 
 @pytest.mark.parametrize(("seconds", "is_up"), [(3600, 1), (-1, 0)], ids=["alive", "run out"])
-def test_metrics_of_a_standby_say_whether_another_referee_is_up(stage: Stage, seconds: float, is_up: int) -> None:
-    assert stage.store.leases.take(LEASE, "somebody else", seconds)
+def test_metrics_of_a_standby_report_the_active_coordinator(stage: Stage, seconds: float, is_up: int) -> None:
+    assert stage.store.leases.take(LEASE, "another", seconds)
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
-        await heard(events, RefereeChanged, state="standing by")
+        await heard(events, CoordinatorChanged, state="standing by")
         assert lease_gauges(coordinator) == (0, is_up)
 
     acting(stage, Dice(), script)
 
 
 def upgrade(stage: Stage) -> None:
-    """What `arena db upgrade` of a newer program does, as far as this one can tell."""
+    """Upgrade the schema like `arena db upgrade` of a newer program, as far as this program can tell."""
     with stage.store.engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
         connection.execute(text("DELETE FROM leases"))
 
 
 @pytest.mark.parametrize("is_acting", [True, False])
-def test_an_upgrade_under_a_coordinator_ends_it_and_it_writes_nothing(
+def test_a_schema_upgrade_ends_the_coordinator_before_it_writes(
     own_store: Store, tmp_path: Path, is_acting: bool
 ) -> None:
     stage = Stage(own_store, tmp_path)
@@ -115,13 +115,13 @@ def test_an_upgrade_under_a_coordinator_ends_it_and_it_writes_nothing(
     number = stage.create(games=2)
     dice = Dice(is_held=True)
     if not is_acting:
-        assert own_store.leases.take(LEASE, "somebody else", 3600)
+        assert own_store.leases.take(LEASE, "another", 3600)
 
     async def main() -> None:
         coordinator = stage.apart(dice)
-        async with stage.bus.subscribe(RefereeChanged) as events:
+        async with stage.bus.subscribe(CoordinatorChanged) as events:
             task = asyncio.create_task(coordinator.run(asyncio.Event()))
-            await heard(events, RefereeChanged, state="acting" if is_acting else "standing by")
+            await heard(events, CoordinatorChanged, state="acting" if is_acting else "standing by")
             while is_acting and not dice.held:
                 await asyncio.sleep(0)
             upgrade(stage)
@@ -133,7 +133,7 @@ def test_an_upgrade_under_a_coordinator_ends_it_and_it_writes_nothing(
     assert stage.store.leases.get(LEASE) is None
 
 
-def test_a_lease_taken_while_the_database_was_upgraded_is_given_back(own_store: Store, tmp_path: Path) -> None:
+def test_a_lease_acquired_during_an_upgrade_is_released(own_store: Store, tmp_path: Path) -> None:
     stage = Stage(own_store, tmp_path)
     coordinator = stage.apart(Dice())
     take = coordinator.leadership.take
@@ -148,19 +148,19 @@ def test_a_lease_taken_while_the_database_was_upgraded_is_given_back(own_store: 
     assert stage.store.leases.get(LEASE) is None
 
 
-def test_whoever_loses_the_lease_stands_by_and_touches_nothing(stage: Stage) -> None:
+def test_a_coordinator_without_the_lease_stands_by_and_writes_nothing(stage: Stage) -> None:
     stage.settings = stage.settings.model_copy(update={"lease_ttl_seconds": 0.3})
     number = stage.create(games=2)
     dice = Dice(is_held=True)
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
-        await heard(events, RefereeChanged, state="acting")
+        await heard(events, CoordinatorChanged, state="acting")
         while not dice.held:
             await asyncio.sleep(0)
         dice.begin()
         stage.store.leases.release(LEASE, coordinator.leadership.name)
-        assert stage.store.leases.take(LEASE, "somebody else", 3600)
-        await heard(events, RefereeChanged, state="standing by")
+        assert stage.store.leases.take(LEASE, "another", 3600)
+        await heard(events, CoordinatorChanged, state="standing by")
         assert stage.store.games.counts(number)["queued"] == 8
         assert len(dice.called_off) == 4
         stop.set()
@@ -168,12 +168,12 @@ def test_whoever_loses_the_lease_stands_by_and_touches_nothing(stage: Stage) -> 
     acting(stage, dice, script)
     lease = stage.store.leases.get(LEASE)
     assert lease is not None
-    assert lease.owner == "somebody else"
+    assert lease.owner == "another"
     assert stage.store.games.counts(number)["queued"] == 8
     assert stage.store.voids.page().items == []
 
 
-def test_games_that_take_too_long_to_finish_are_called_off_and_handed_back(stage: Stage) -> None:
+def test_games_that_exceed_the_grace_period_are_cancelled_and_requeued(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
 
@@ -182,14 +182,14 @@ def test_games_that_take_too_long_to_finish_are_called_off_and_handed_back(stage
             await asyncio.sleep(0)
         dice.begin()
         stop.set()
-        await heard(events, RefereeChanged, state="stopped")
+        await heard(events, CoordinatorChanged, state="stopped")
 
     acting(stage, dice, script, grace_s=0.0)
     assert stage.store.games.counts(number) == {"planned": 12}
     assert stage.store.voids.page().items == []
 
 
-def test_a_second_order_to_stop_waits_for_nobody(stage: Stage) -> None:
+def test_a_second_order_to_stop_cancels_running_games(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
 
@@ -198,15 +198,15 @@ def test_a_second_order_to_stop_waits_for_nobody(stage: Stage) -> None:
             await asyncio.sleep(0)
         dice.begin()
         stop.set()
-        await heard(events, RefereeChanged, state="stopping")
+        await heard(events, CoordinatorChanged, state="stopping")
         coordinator.abort()
-        await heard(events, RefereeChanged, state="stopped")
+        await heard(events, CoordinatorChanged, state="stopped")
 
     acting(stage, dice, script, grace_s=3600.0)
     assert stage.store.games.counts(number) == {"planned": 12}
 
 
-def test_running_games_are_waited_for(stage: Stage) -> None:
+def test_stop_waits_for_running_games(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
 
@@ -215,15 +215,15 @@ def test_running_games_are_waited_for(stage: Stage) -> None:
             await asyncio.sleep(0)
         dice.held[0][0].set_running_or_notify_cancel()
         stop.set()
-        await heard(events, RefereeChanged, state="stopping")
+        await heard(events, CoordinatorChanged, state="stopping")
         dice.release(1)
-        await heard(events, RefereeChanged, state="stopped")
+        await heard(events, CoordinatorChanged, state="stopped")
 
     acting(stage, dice, script, grace_s=3600.0)
     assert stage.store.games.counts(number) == {"planned": 10, "finished": 2}
 
 
-def test_the_database_says_who_is_connected_while_it_acts(stage: Stage) -> None:
+def test_connected_bots_are_published_to_the_database(stage: Stage) -> None:
     ada, bob = (stage.ids[name] for name in ("ada", "bob"))
     lobby: Any = SimpleNamespace(present={"ada v1": ConnectedBot(ada, 0, 4, 20.0, True)}, on_change=None)
 
@@ -251,14 +251,14 @@ def test_uploads_are_checked_one_by_one(stage: Stage) -> None:
         stage.store.checks.conclude(version_id, report={}, variants={"loa": []}, capabilities={})
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
-        for _ in fresh:  # in whatever order they are taken
+        for _ in fresh:  # in any order
             await heard(events, VersionChanged, state="active")
 
     acting(stage, Dice(), script, check=check)
     assert [stage.store.versions.get(version).state for version in fresh] == ["active", "active"]
 
 
-def test_a_check_that_fails_for_our_own_reasons_is_done_again(stage: Stage) -> None:
+def test_a_check_that_fails_by_our_fault_is_repeated(stage: Stage) -> None:
     version = stage.bot("new", state="uploaded")
     tries: list[int] = []
 
@@ -267,7 +267,7 @@ def test_a_check_that_fails_for_our_own_reasons_is_done_again(stage: Stage) -> N
         if len(tries) == 1:
             raise OSError("disk full")
         if len(tries) == 2:
-            raise ConflictError("somebody was faster")
+            raise ConflictError("another process was faster")
         stage.store.checks.conclude(version_id, report={}, variants={"loa": []}, capabilities={})
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
@@ -278,7 +278,7 @@ def test_a_check_that_fails_for_our_own_reasons_is_done_again(stage: Stage) -> N
     assert len(tries) >= 2
 
 
-def test_a_fault_in_one_tournament_stops_no_other(stage: Stage) -> None:
+def test_an_error_in_one_tournament_affects_no_other(stage: Stage) -> None:
     sick, broken, sound = (stage.create(name=name) for name in ("sick", "broken", "sound"))
     stage.store.tournaments.extend(broken, {"nonsense": True})
     dice = Dice(is_held=True)

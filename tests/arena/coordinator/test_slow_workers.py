@@ -20,7 +20,7 @@ BOTH = ("one", "two")
 
 
 def told(watch: SlowWorkerDetector, slow: float, games: int, worker: str = "one", **speeds: float) -> str:
-    """What is said after so many games on two workers, those on `worker` at `slow` of the speed."""
+    """Return the message after this number of games on two workers, those on `worker` at `slow` of the speed."""
     speeds = speeds or {"ada": 100.0, "bob": 7.0}
     for _ in range(games):
         for place in BOTH:
@@ -33,23 +33,23 @@ def told(watch: SlowWorkerDetector, slow: float, games: int, worker: str = "one"
 
 
 @pytest.mark.parametrize("scatter", [0.1, 0.3])
-def test_a_worker_at_three_fifths_of_the_speed_is_noticed_within_two_hundred_games(scatter: float) -> None:
+def test_a_worker_at_three_fifths_of_the_speed_is_detected_within_two_hundred_games(scatter: float) -> None:
     for seed in range(8):
         found = simulate(Field(2, 8, scatter), 0.6, WITHIN, seed)
-        assert list(found) == [0], "and nobody else"
+        assert list(found) == [0], "and no other one"
 
 
-def test_with_many_bots_it_is_noticed_as_soon() -> None:
+def test_with_many_bots_a_slow_worker_is_detected_as_soon() -> None:
     assert all(0 in simulate(Field(2, 40, 0.2), 0.6, WITHIN, seed) for seed in range(4))
 
 
-def test_a_worker_like_the_others_goes_on() -> None:
+def test_an_equally_fast_worker_is_not_detected() -> None:
     for seed in range(3):
         assert simulate(Field(2, 8, 0.3), 1.0, 2000, seed) == {}
 
 
-def test_a_worker_that_is_as_slow_as_may_be_has_a_chance_of_one_in_a_thousand() -> None:
-    """The promise itself: every game speaks against it with one half."""
+def test_a_worker_at_the_tolerance_is_detected_with_a_chance_of_one_in_a_thousand() -> None:
+    """The bound itself: every game is evidence against the worker with probability one half."""
     rng, quarantined = random.Random(1), 0
     for _ in range(300):
         watch = SlowWorkerDetector(0.25)
@@ -60,7 +60,7 @@ def test_a_worker_that_is_as_slow_as_may_be_has_a_chance_of_one_in_a_thousand() 
     assert quarantined <= 2
 
 
-def test_the_reason_has_the_figures() -> None:
+def test_the_reason_contains_the_figures() -> None:
     found = told(SlowWorkerDetector(0.25), 0.6, 100)
     assert found == (
         "bots search at 60 % of their speed elsewhere (median of its last 17 games), and may not be below 75 %"
@@ -70,12 +70,12 @@ def test_the_reason_has_the_figures() -> None:
 @pytest.mark.parametrize(
     ("slow", "tolerance", "is_noticed"), [(0.6, 0.25, True), (0.6, 0.5, False), (0.76, 0.25, False)]
 )
-def test_what_is_tolerated_is_not_noticed(slow: float, tolerance: float, is_noticed: bool) -> None:
+def test_a_tolerated_slowdown_is_not_detected(slow: float, tolerance: float, is_noticed: bool) -> None:
     assert bool(told(SlowWorkerDetector(tolerance), slow, 200)) == is_noticed
 
 
-def test_one_bot_alone_speaks_against_nobody() -> None:
-    """It says a thousandth of its nodes on that worker; its opponent is as fast as ever, a little more or less."""
+def test_false_node_counts_of_one_bot_are_no_evidence() -> None:
+    """The bot reports a thousandth of its nodes on that worker; its opponent is as fast as ever, with some noise."""
     watch = SlowWorkerDetector(0.25)
     for number in range(200):
         for place in BOTH:
@@ -84,7 +84,7 @@ def test_one_bot_alone_speaks_against_nobody() -> None:
             assert watch.add(place, [("liar", math.log(liar)), ("ada", math.log(other))], BOTH) == ""
 
 
-def test_who_has_left_is_nobodys_measure() -> None:
+def test_departed_workers_are_not_compared() -> None:
     watch = SlowWorkerDetector(0.25)
     for _ in range(50):
         watch.add("gone", [("ada", math.log(100.0))], BOTH)
@@ -92,7 +92,7 @@ def test_who_has_left_is_nobodys_measure() -> None:
         assert watch.add("one", [("ada", math.log(50.0))], BOTH) == ""
 
 
-def test_bots_that_no_longer_play_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bots_that_stopped_playing_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slow_workers, "MAX_BOTS", 2)
     watch = SlowWorkerDetector(0.25)
     for bot in ("ada", "bob", "ada", "cleo"):
@@ -100,7 +100,7 @@ def test_bots_that_no_longer_play_are_forgotten(monkeypatch: pytest.MonkeyPatch)
     assert list(watch._known) == ["ada", "cleo"]
 
 
-def test_speeds_are_those_of_bots_that_a_clock_hurries() -> None:
+def test_only_local_bots_with_a_clock_are_measured() -> None:
     spec = GameSpec("loa", "standard", scripted("ada v1"), scripted("bob v1"), time=TimeControl())
     thought = Ply(ms=15.0, nodes=3000)
     plies = [

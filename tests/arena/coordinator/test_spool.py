@@ -1,4 +1,4 @@
-"""Results that the database does not take: kept through outages and deaths, recorded once, dropped when too late."""
+"""Results that the database cannot take: kept through outages and crashes, recorded once, dropped when too late."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from arena.coordinator.executors import publisher
 from arena.coordinator.leadership import LEASE
 from arena.coordinator.maintenance import Maintenance
 from arena.coordinator.outage_log import REMINDER_INTERVAL_S, OutageLog
-from arena.events.messages import GameEnded, RefereeChanged
+from arena.events.messages import CoordinatorChanged, GameEnded
 from arena.store import BadValueError, DamagedDatabaseError, LeaseLostError, Store, StoreUnavailableError, url_in
 from arena.store.tournaments.tournaments import LiveTournament
 from arena.submission.bundle_store import BundleStore
@@ -37,7 +37,7 @@ from tests.arena.store.damage import damage
 
 
 class Away:
-    """A database that can be taken away; `asked` counts who asked in vain."""
+    """A database that tests can make unavailable; `asked` counts failed accesses."""
 
     def __init__(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         self.is_away, self.asked = False, 0
@@ -58,23 +58,21 @@ class Away:
 
 @pytest.fixture
 def away(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Away:
-    """The database of the stage."""
+    """Return the database of the stage."""
     return Away(stage.store, monkeypatch)
 
 
 def waiting(coordinator: Coordinator) -> float | None:
-    """What the gauge says."""
+    """Return the gauge of waiting results."""
     return coordinator.metrics.registry.get_sample_value("arena_results_waiting")
 
 
 def dropped(coordinator: Coordinator, reason: str) -> float | None:
-    """What the counter says."""
+    """Return the counter of dropped results."""
     return coordinator.metrics.registry.get_sample_value("arena_results_dropped_total", {"reason": reason})
 
 
-def test_a_database_away_for_longer_than_the_lease_costs_no_result_and_no_running_game(
-    stage: Stage, away: Away
-) -> None:
+def test_an_outage_longer_than_the_lease_loses_no_result_and_no_running_game(stage: Stage, away: Away) -> None:
     stage.settings = stage.settings.model_copy(update={"lease_ttl_seconds": 0.2})
     number = stage.create(games=2)
     dice = Dice(is_held=True)
@@ -103,7 +101,7 @@ def test_a_database_away_for_longer_than_the_lease_costs_no_result_and_no_runnin
     stage.check_exactly_once(number, 12)
 
 
-def test_a_referee_that_dies_while_the_database_is_away_loses_no_result(stage: Stage, away: Away) -> None:
+def test_a_coordinator_killed_during_an_outage_loses_no_result(stage: Stage, away: Away) -> None:
     number = stage.create(games=2)
     old = Dice(is_held=True)
     coordinator = stage.coordinator(old)
@@ -112,7 +110,7 @@ def test_a_referee_that_dies_while_the_database_is_away_loses_no_result(stage: S
     old.release(2)
     with pytest.raises(StoreUnavailableError):
         coordinator.turn()
-    old.release(1)  # one that nobody has looked at
+    old.release(1)  # one that was not processed
     away.is_away = False
     new = stage.play(number)
     assert len(old.played) == len(new.played) == 6
@@ -121,10 +119,10 @@ def test_a_referee_that_dies_while_the_database_is_away_loses_no_result(stage: S
     assert list((stage.settings.data / "spool").iterdir()) == []
 
 
-def test_a_stop_while_the_database_is_away_leaves_the_results_for_the_next(
+def test_a_stop_during_an_outage_leaves_the_results_in_the_spool(
     stage: Stage, away: Away, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(coordinator_module, "OFFER_TIMEOUT_S", 0.0)  # and not the time that running games get
+    monkeypatch.setattr(coordinator_module, "OFFER_TIMEOUT_S", 0.0)  # not the grace period of running games
     number = stage.create(games=2)
     old = Dice(is_held=True)
 
@@ -134,7 +132,7 @@ def test_a_stop_while_the_database_is_away_leaves_the_results_for_the_next(
         away.is_away = True
         old.release()
         stop.set()
-        await heard(events, RefereeChanged, state="stopped")
+        await heard(events, CoordinatorChanged, state="stopped")
 
     acting(stage, old, script)
     away.is_away = False
@@ -143,9 +141,7 @@ def test_a_stop_while_the_database_is_away_leaves_the_results_for_the_next(
     stage.check_exactly_once(number, 12)
 
 
-def test_another_machine_that_took_over_plays_the_games_again_and_its_results_stand(
-    stage: Stage, tmp_path: Path
-) -> None:
+def test_results_of_the_machine_that_took_over_count(stage: Stage, tmp_path: Path) -> None:
     number = stage.create(games=2)
     old_dice, new_dice = Dice(is_held=True), Dice(is_held=True)
     old = stage.coordinator(old_dice)
@@ -159,7 +155,7 @@ def test_another_machine_that_took_over_plays_the_games_again_and_its_results_st
     assert (waiting(old), waiting(new), len(new_dice.held)) == (8, 0, 4)
     new_dice.release(3)
     new.turn()
-    for _ in range(2):  # what waits at the second look waits in earnest
+    for _ in range(2):  # only results that still wait at the second review are dropped
         old.recorder.review()
     assert (waiting(old), dropped(old, "over")) == (2, 6)
     seen = stage.store.leases.get(LEASE)
@@ -187,7 +183,7 @@ STATES = {
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_what_becomes_of_a_result_that_waited(stage: Stage, state: str) -> None:
+def test_a_waiting_result_is_committed_or_dropped_by_the_state_of_its_game(stage: Stage, state: str) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
     stage.coordinator(dice).turn()
@@ -195,7 +191,7 @@ def test_what_becomes_of_a_result_that_waited(stage: Stage, state: str) -> None:
     result = record_of(game, winner="first", termination=Termination.RESIGNED)
     queue.give_back()
     match state:
-        case "queued" | "running":  # by another one, which is alive
+        case "queued" | "running":  # owned by another running process
             assert queue.hand_out([game.id], "another") == [game.id]
             if state == "running":
                 queue.start(game.id)
@@ -224,20 +220,20 @@ def test_what_becomes_of_a_result_that_waited(stage: Stage, state: str) -> None:
     assert stage.store.ratings.check() == []
 
 
-def test_a_game_is_recorded_when_it_ends_whatever_else_its_job_holds(stage: Stage) -> None:
+def test_a_result_is_recorded_before_its_job_ends(stage: Stage) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice)
     coordinator.turn()
     dice.begin()
     first, second = dice.held[0][1]
-    coordinator.spool.keep(record_of(first))  # as the slot does it
+    coordinator.spool.keep(record_of(first))  # as slots do
     for _ in range(2):
         stage.now += timedelta(seconds=2)
         coordinator.turn()
     states = [stage.store.games.get(game.id).state for game in (first, second)]
     assert states == ["finished", "queued"]
-    dice.reply = lambda game: record_of(second)  # the first is with the arena already
+    dice.reply = lambda game: record_of(second)  # the arena has the first one already
     dice.release()
     coordinator.turn()
     stage.check_exactly_once(number, 2)
@@ -247,13 +243,13 @@ def test_a_game_is_recorded_when_it_ends_whatever_else_its_job_holds(stage: Stag
 
 
 def told(coordinator: Coordinator, stage: Stage, **event: Any) -> None:
-    """What a slot tells while its job goes on; nobody listens to the bus here: the coordinator is told by hand."""
+    """Pass an event of a running job to the coordinator directly, as these tests have no bus."""
     publisher(stage.bus, coordinator.spool)({"event": "finish", **event})
     coordinator.recorder.game_ended(event["game"])
 
 
 @pytest.mark.parametrize("is_elsewhere", [False, True])
-def test_the_result_of_a_game_is_there_when_the_next_of_its_job_begins(stage: Stage, is_elsewhere: bool) -> None:
+def test_a_result_is_in_the_spool_before_the_next_game_of_its_job_starts(stage: Stage, is_elsewhere: bool) -> None:
     stage.settings = stage.settings.model_copy(update={"verify_sample_rate": 0.0})
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
@@ -261,7 +257,7 @@ def test_the_result_of_a_game_is_there_when_the_next_of_its_job_begins(stage: St
     coordinator.turn()
     dice.begin()
     _, (first, second) = dice.held[0]
-    if is_elsewhere:  # on a worker of a cluster, which has no spool of ours
+    if is_elsewhere:  # on a cluster worker, which has no local spool
         told(coordinator, stage, game=first.id, record=record_of(first).line(), worker="far-1")
         unknown = "0123456789abcdef"
         told(coordinator, stage, game=unknown, record=replace(record_of(first), id=unknown).line(), worker="far-1")
@@ -273,19 +269,19 @@ def test_the_result_of_a_game_is_there_when_the_next_of_its_job_begins(stage: St
         coordinator.spool.keep(record_of(first))
         told(coordinator, stage, game=first.id)
     coordinator.recorder.game_began(second.id)
-    coordinator.turn()  # at the same moment: nothing is looked at that is looked at now and then
+    coordinator.turn()  # at the same moment: no periodic work runs
     games = [stage.store.games.get(game.id) for game in (first, second)]
     assert [game.state for game in games] == ["finished", "running"]
     charged = [game_id for _, game_id, _, _ in stage.store.results.with_plans(worker="far-1", after=0)]
     assert charged == ([first.id] if is_elsewhere else [])
-    dice.reply = lambda game: record_of(second)  # the first is with the arena already
+    dice.reply = lambda game: record_of(second)  # the arena has the first one already
     dice.release()
     coordinator.turn()
     stage.check_exactly_once(number, 2)
     assert (waiting(coordinator), dropped(coordinator, "over")) == (0, None)
 
 
-def test_a_tournament_is_over_with_its_last_result_whenever_its_job_ends(stage: Stage) -> None:
+def test_a_tournament_ends_with_its_last_result_before_its_job_ends(stage: Stage) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice)
@@ -306,7 +302,7 @@ def test_a_tournament_is_over_with_its_last_result_whenever_its_job_ends(stage: 
 
 
 @pytest.mark.parametrize("answer", [[], ["no record"], "nothing", None, [1], [["x"]]])
-def test_a_job_that_ends_without_a_result_is_charged_to_its_worker_and_played_again(stage: Stage, answer: Any) -> None:
+def test_a_job_without_a_result_is_charged_to_its_worker_and_retried(stage: Stage, answer: Any) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice)
@@ -324,8 +320,8 @@ def test_a_job_that_ends_without_a_result_is_charged_to_its_worker_and_played_ag
     stage.check_exactly_once(number, 2)
 
 
-def test_a_result_in_the_answer_of_a_job_is_none(stage: Stage) -> None:
-    """There is one way in: whatever a worker answers, it is not recorded."""
+def test_a_result_in_the_return_value_of_a_job_is_ignored(stage: Stage) -> None:
+    """Results count only through the spool."""
     stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice)
@@ -338,9 +334,7 @@ def test_a_result_in_the_answer_of_a_job_is_none(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("is_seen", [False, True])
-def test_what_had_finished_in_a_slot_that_is_lost_stands_and_the_other_game_is_charged(
-    stage: Stage, is_seen: bool
-) -> None:
+def test_results_of_a_lost_slot_count_and_the_running_game_is_charged(stage: Stage, is_seen: bool) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice)
@@ -365,11 +359,11 @@ def test_what_had_finished_in_a_slot_that_is_lost_stands_and_the_other_game_is_c
 
 
 class KilledError(BaseException):
-    """The process ends here: nothing of it is done any more."""
+    """The simulated end of the process."""
 
 
 @pytest.mark.parametrize("moment", ["before the spool", "before the commit", "before its removal"])
-def test_a_process_killed_at_any_moment_of_a_result_loses_and_doubles_nothing(
+def test_a_kill_at_any_moment_of_a_result_records_it_once(
     stage: Stage, moment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def killed(*_: Any) -> Any:
@@ -397,7 +391,7 @@ def test_a_process_killed_at_any_moment_of_a_result_loses_and_doubles_nothing(
     assert list(stage.settings.spool_folder.iterdir()) == []
 
 
-def test_an_attempt_that_came_to_nothing_does_not_wait(stage: Stage) -> None:
+def test_a_void_attempt_is_not_spooled(stage: Stage) -> None:
     stage.create(games=2)
     dice = Dice(void_of, is_held=True)
     coordinator = stage.coordinator(dice)
@@ -406,7 +400,7 @@ def test_an_attempt_that_came_to_nothing_does_not_wait(stage: Stage) -> None:
     assert waiting(coordinator) == 0
 
 
-def test_what_the_disk_does_not_take_stays_in_memory_until_it_does(stage: Stage, away: Away) -> None:
+def test_results_that_the_disk_refuses_stay_in_memory(stage: Stage, away: Away) -> None:
     number = stage.create(games=2)
     folder = stage.settings.data / "spool"
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -437,7 +431,7 @@ def test_what_the_disk_does_not_take_stays_in_memory_until_it_does(stage: Stage,
     assert list(folder.iterdir()) == []
 
 
-def test_a_result_cut_short_by_a_power_failure_is_set_aside_and_its_game_played_again(stage: Stage) -> None:
+def test_a_truncated_result_is_renamed_and_its_game_replayed(stage: Stage) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
     stage.coordinator(dice).turn()
@@ -453,7 +447,7 @@ def test_a_result_cut_short_by_a_power_failure_is_set_aside_and_its_game_played_
     assert sorted(found.name for found in spool.folder.iterdir()) == ["0123.unreadable", f"{one.id}.unreadable"]
 
 
-def test_a_result_that_the_database_cannot_hold_stops_nobody(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_result_blocks_no_other(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     number = stage.create(games=2)
     commit, sick = stage.store.results.commit_all, set[str]()
 
@@ -472,7 +466,7 @@ def test_a_result_that_the_database_cannot_hold_stops_nobody(stage: Stage, monke
     assert (waiting(coordinator), dropped(coordinator, "refused")) == (0, 1)
 
 
-def test_what_cannot_be_written_as_text_is_kept_in_memory(tmp_path: Path) -> None:
+def test_a_result_that_cannot_be_encoded_stays_in_memory(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "spool")
     record = replace(
         record_of(PlannedGame.of(GameSpec("loa", "standard", BotSpec("a", ("a",)), BotSpec("b", ("b",))))),
@@ -486,7 +480,7 @@ def test_what_cannot_be_written_as_text_is_kept_in_memory(tmp_path: Path) -> Non
     assert spool.ids() == []
 
 
-def test_results_are_for_their_owner_alone(stage: Stage) -> None:
+def test_result_files_are_private(stage: Stage) -> None:
     stage.create(games=2)
     dice = Dice(is_held=True)
     stage.coordinator(dice).turn()
@@ -496,7 +490,7 @@ def test_results_are_for_their_owner_alone(stage: Stage) -> None:
     assert (spool.folder.stat().st_mode & 0o777, found.stat().st_mode & 0o777) == (0o700, 0o600)
 
 
-def test_an_outage_is_told_once_now_and_then_and_at_its_end(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_outage_is_logged_once_periodically_and_at_its_end(capsys: pytest.CaptureFixture[str]) -> None:
     clock = {"now": 0.0}
     outage = OutageLog(lambda: 7, lambda: clock["now"])
     interval_s = REMINDER_INTERVAL_S
@@ -504,17 +498,17 @@ def test_an_outage_is_told_once_now_and_then_and_at_its_end(capsys: pytest.Captu
         clock["now"] = at
         outage.note(StoreUnavailableError("away"), "lease")
         outage.note(StoreUnavailableError("away"), "turn")
-        outage.over("turn")  # nothing was to be written
+        outage.over("turn")  # a turn without writes
     outage.over("lease")
     outage.over("lease")
     outage.note(StoreUnavailableError("away"), "turn")
     lines = capsys.readouterr().out.splitlines()
-    told = ["back" if "database back" in line else "away" for line in lines]
+    told = ["back" if "database available" in line else "away" for line in lines]
     assert told == ["away", "away", "away", "back", "away"]
     assert all("results_waiting=7" in line for line in lines if "database unavailable" in line)
 
 
-def test_a_damaged_database_comes_back_with_every_game_that_had_finished(
+def test_a_restored_backup_gets_all_spooled_results(
     sqlite_store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage = Stage(sqlite_store, tmp_path)
@@ -524,7 +518,7 @@ def test_a_damaged_database_comes_back_with_every_game_that_had_finished(
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice, maintenance=maintenance)
     coordinator.turn()
-    maintenance.run_due(stage.now, never)  # the first backup, while games are out
+    maintenance.run_due(stage.now, never)  # the first backup, while games are in flight
     assert len(list((tmp_path / "backups").iterdir())) == 1
     dice.release(2)
     coordinator.turn()
@@ -545,7 +539,7 @@ def test_a_damaged_database_comes_back_with_every_game_that_had_finished(
     assert "the database is damaged" in capsys.readouterr().out
     with monkeypatch.context() as patch:
         patch.setattr("os.geteuid", lambda: 4242)
-        assert run(["db", "restore", "--data", str(tmp_path)]) == Exit.USAGE  # what it makes could not be read
+        assert run(["db", "restore", "--data", str(tmp_path)]) == Exit.USAGE  # the restored file could not be read
     assert run(["db", "restore", "--data", str(tmp_path), "--json"]) == Exit.DONE
     found = json.loads(capsys.readouterr().out)
     assert (found["salvaged"], found["waiting"]) == (4, 6)

@@ -1,8 +1,9 @@
-"""A referee process to be killed: `victim.py DATABASE FOLDER` acts until SIGTERM, and prints a line for every result.
+"""A coordinator process to be killed: `victim.py DATABASE FOLDER` acts until SIGTERM, and prints a line for every
+result.
 
-With a number behind, it kills itself as soon as it has printed so many: whoever reads the lines may come too late.
+With a third argument it kills itself after this number of results, which is more precise than a reader of its output.
 
-Real slots, real (scripted) bots. `standing by` and `acting` are printed as they come, `stopped` at the end.
+Slots are real, bots are scripted. It prints `standing by` and `acting` at these changes, and `stopped` at the end.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ from arena.config import Settings
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.executors import open_executor
 from arena.events.bus import Bus
-from arena.events.messages import GameEnded, GameStarted, RefereeChanged
+from arena.events.messages import CoordinatorChanged, GameEnded, GameStarted
 from arena.log import configure
 from arena.store import Store
 
@@ -33,7 +34,7 @@ async def main() -> None:
     coordinator = Coordinator(settings, store, bus, executor, spool=spool)
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    async with bus.subscribe(RefereeChanged, GameStarted, GameEnded) as events:
+    async with bus.subscribe(CoordinatorChanged, GameStarted, GameEnded) as events:
 
         async def report() -> None:
             nonlocal left
@@ -44,7 +45,7 @@ async def main() -> None:
                         left -= 1
                         if left == 0:
                             os.kill(os.getpid(), signal.SIGKILL)
-                    case RefereeChanged():
+                    case CoordinatorChanged():
                         print("state", event.state, flush=True)
                     case GameStarted():
                         print("start", event.game, flush=True)

@@ -24,7 +24,7 @@ def woken(number: int) -> CoordinatorWakeup:
     return CoordinatorWakeup(tournament=number)
 
 
-def test_a_subscriber_gets_the_types_it_asked_for_in_order() -> None:
+def test_a_subscriber_gets_its_types_in_order() -> None:
     async def run() -> None:
         bus = Bus()
         bus.publish(GameAborted(game="1"))
@@ -43,7 +43,7 @@ def test_a_subscriber_gets_the_types_it_asked_for_in_order() -> None:
     asyncio.run(run())
 
 
-def test_a_subscriber_may_ask_for_one_subject() -> None:
+def test_a_subscriber_may_filter_by_subject() -> None:
     async def run() -> None:
         bus = Bus()
         async with bus.subscribe(GameStarted, GameAborted, game="1") as events:
@@ -89,7 +89,7 @@ def test_publishing_from_threads_wakes_the_loop() -> None:
     asyncio.run(run())
 
 
-def test_everybody_hears_what_threads_say_in_the_same_order() -> None:
+def test_all_subscribers_get_events_of_threads_in_the_same_order() -> None:
     async def run() -> None:
         bus = Bus()
         async with bus.subscribe(CoordinatorWakeup) as one, bus.subscribe(CoordinatorWakeup) as two:
@@ -103,7 +103,7 @@ def test_everybody_hears_what_threads_say_in_the_same_order() -> None:
     asyncio.run(run())
 
 
-def test_a_closed_subscription_ends_its_iteration_and_costs_nothing_more() -> None:
+def test_a_closed_subscription_ends_its_iteration_and_is_removed() -> None:
     async def run() -> None:
         bus = Bus()
         events = bus.subscribe(BrokerConnected)

@@ -9,7 +9,7 @@ from ipaddress import ip_network
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from arena.events.messages import RefereeWorkers, WorkerPayload
+from arena.events.messages import CoordinatorWorkers, WorkerPayload
 from arena.http.address import PREFIX
 from arena.http.limit import Limiter, Rate
 from arena.store.base.models import Void
@@ -75,7 +75,7 @@ def test_pages_are_not_for_hammering(arena: Arena, monkeypatch: pytest.MonkeyPat
 def test_host_names_are_for_organisers(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     server, context = arena.server, arena.server.context
     server.store.leases.take("referee", "host.example:17:0", 60)
-    news = RefereeWorkers(
+    news = CoordinatorWorkers(
         lease_owner="host.example:17:0", workers=[WorkerPayload("host.example-4", 2, 1)], cores=2, load=0
     )
     monkeypatch.setattr(context.live, "workers", news)

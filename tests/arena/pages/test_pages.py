@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from arena.events.messages import RefereeWorkers, VersionChanged, VersionStep, WorkerPayload
+from arena.events.messages import CoordinatorWorkers, VersionChanged, VersionStep, WorkerPayload
 from referee.rules import families
 from tests.arena.pages.addresses import MORE, examples, filled, kinds, pages, parameters, patterns, private
 from tests.arena.pages.conftest import Site
@@ -514,7 +514,7 @@ def test_workers_and_their_load(site: Site, monkeypatch: pytest.MonkeyPatch) -> 
         WorkerPayload("stranger", slots=8, busy=0, sandbox="none", version="0", is_fit=False),
     )
     assert "idler" not in fetch(site, "/workers")[1]
-    site.server.context.arena.bus.publish(RefereeWorkers(workers=workers, load=1.5, cores=4))
+    site.server.context.arena.bus.publish(CoordinatorWorkers(workers=workers, load=1.5, cores=4))
     deadline = time.monotonic() + 60
     while live.workers is None:
         assert time.monotonic() < deadline

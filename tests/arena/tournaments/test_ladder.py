@@ -51,7 +51,7 @@ def test_ladder_information_is_the_decrease_of_variance_by_trueskill() -> None:
         assert information(seat_two, seat_one) == pytest.approx(expected, rel=1e-3)
 
 
-def chance_of(one: Rating, two: Rating) -> float:
+def chance_of(one: TrueSkillRating, two: TrueSkillRating) -> float:
     """Return the win probability: mu is a martingale, so it is where the two possible changes of mu cancel out."""
     up = update(one, two, 1.0, 1e-9)[0].mu - one.mu
     down = one.mu - update(one, two, 0.0, 1e-9)[0].mu

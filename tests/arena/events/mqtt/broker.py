@@ -1,4 +1,4 @@
-"""A Mosquitto of its own for a test, on a free port, gone afterwards; it can be killed, stopped and started again."""
+"""A private Mosquitto for a test, on a free port; it can be killed, stopped and started again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATIENCE_S = 60
 
 
 def program(name: str = "mosquitto") -> str | None:
-    """Where it is installed; Debian puts the broker where only root looks."""
+    """Find a program of Mosquitto, which Debian installs outside the path of users."""
     return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 
 
@@ -28,7 +28,7 @@ class Mosquitto:
         self.port = free_port() if port is None else port
         self.folder = folder
         self.file = folder / "mosquitto.conf"
-        # As root it would become another user, who may not read the test's folder.
+        # As root it would switch to another user, who cannot read the folder of the test.
         user = ["user root"] if os.getuid() == 0 else []
         self.file.write_text("\n".join([*user, f"listener {self.port} 127.0.0.1", *lines]) + "\n")
         self._process: subprocess.Popen[bytes] | None = None
@@ -55,7 +55,7 @@ class Mosquitto:
                 time.sleep(0.02)
 
     def kill(self) -> None:
-        """SIGKILL: what it kept is lost."""
+        """Kill it: its retained messages are lost."""
         if self._process is not None:
             self._process.send_signal(signal.SIGCONT)
             self._process.kill()
@@ -63,7 +63,7 @@ class Mosquitto:
             self._process = None
 
     def stop(self) -> None:
-        """SIGSTOP: it holds its connections and says nothing."""
+        """Suspend it (SIGSTOP): it keeps its connections but does not answer."""
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
 
@@ -72,7 +72,7 @@ class Mosquitto:
         self._process.send_signal(signal.SIGCONT)
 
     def client(self, name: str, *words: str, user: str = "", password: str = "") -> list[str]:
-        """The command line of mosquitto_sub or mosquitto_pub for this broker."""
+        """Return the command line of mosquitto_sub or mosquitto_pub for this broker."""
         found = program(name)
         assert found is not None
         names = ["-u", user, "-P", password] if user else []

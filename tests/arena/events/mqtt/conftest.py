@@ -12,7 +12,7 @@ from tests.arena.events.mqtt.broker import Mosquitto, program
 
 @pytest.fixture
 def mosquitto(tmp_path: Path) -> Iterator[Mosquitto]:
-    """A broker open to everybody."""
+    """Yield a broker that is open to every client."""
     require()
     folder = tmp_path / "broker"
     folder.mkdir()
@@ -22,7 +22,7 @@ def mosquitto(tmp_path: Path) -> Iterator[Mosquitto]:
 
 
 def require() -> None:
-    """Skip where Mosquitto or its clients are not installed."""
+    """Skip the test if Mosquitto or its clients are not installed."""
     for name, package in (("mosquitto", "mosquitto"), ("mosquitto_sub", "mosquitto-clients")):
         if program(name) is None:
             pytest.skip(f"{name} is not installed: apt-get install {package}")

@@ -1,4 +1,4 @@
-"""A bot that takes its time: `patient.py GATE` thinks for a while before every move until the file GATE exists."""
+"""A slow bot: `patient.py GATE` pauses before every move until the file GATE exists."""
 
 import sys
 import time
@@ -12,7 +12,7 @@ PAUSE_S = 0.15
 
 
 class Patient(RandomMover):
-    """As random, but slow."""
+    """A random bot with pauses."""
 
     def choose(self, position: Position, clock: Clock) -> int:
         if not GATE.exists():

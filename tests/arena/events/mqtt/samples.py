@@ -1,4 +1,4 @@
-"""One piece of every kind of news, as the arena publishes it."""
+"""A sample of every event, as the arena publishes it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 
 from arena.events.messages import (
     BroadcastEvent,
+    CoordinatorChanged,
     CoordinatorWakeup,
+    CoordinatorWorkers,
     EntrySuspended,
     GameAborted,
     GameEnded,
@@ -17,8 +19,6 @@ from arena.events.messages import (
     HumanActed,
     PlyPayload,
     RatingsChanged,
-    RefereeChanged,
-    RefereeWorkers,
     SnapshotRequest,
     TournamentChanged,
     TournamentGameEnded,
@@ -57,8 +57,8 @@ SAMPLES: dict[type[BroadcastEvent], BroadcastEvent] = {
         RatingsChanged(pool="tablut/bell+king_max_step=4", game=GAME, commit_number=7),
         VersionChanged(version=5, state="checking"),
         VersionStep(version=5, line="loa: handshake: ok"),
-        RefereeChanged(state="acting", lease_owner="host:1:abc"),
-        RefereeWorkers(lease_owner="host:1:abc", workers=(WorkerPayload("one", 2, 1),), cores=2),
+        CoordinatorChanged(state="acting", lease_owner="host:1:abc"),
+        CoordinatorWorkers(lease_owner="host:1:abc", workers=(WorkerPayload("one", 2, 1),), cores=2),
         CoordinatorWakeup(tournament=3),
         HumanActed(game=GAME),
         SnapshotRequest(),
@@ -67,22 +67,22 @@ SAMPLES: dict[type[BroadcastEvent], BroadcastEvent] = {
 
 
 def subject_of(kind: type[BroadcastEvent]) -> str | int:
-    """The subject of the sample, as it stands in its topic."""
+    """Return the subject of the sample, as its topic has it."""
     name = kind.TOPIC.subject
     return PROCESS if name == "from" else getattr(SAMPLES[kind], name) if name else ""
 
 
 def topic_of(kind: type[BroadcastEvent]) -> str:
-    """The topic of the sample."""
+    """Return the topic of the sample."""
     return kind.TOPIC.of(subject_of(kind))
 
 
 def ended(game: str = GAME, **more: Any) -> GameEnded:
-    """The result of a game."""
+    """Return the result of a game."""
     assert isinstance(RESULT, GameEnded)
     return replace(RESULT, game=game, **more)
 
 
 def ply(number: int, game: str = GAME) -> GamePly:
-    """A ply as a game slot tells it."""
+    """Return a ply as a game slot sends it."""
     return GamePly(game=game, number=number, ply=PlyPayload(f"a1a{number}", 1.0))

@@ -39,12 +39,12 @@ def tables() -> str:
 
 
 def topic(kind: type[BroadcastEvent]) -> str:
-    """The topic with a word for its subject."""
+    """Return the topic with a placeholder for its subject."""
     return f"{ROOT}/{kind.TOPIC.pattern}".replace(f"{{{kind.TOPIC.subject}}}", _WORDS.get(kind.TOPIC.subject, ""))
 
 
 def schema_of(kind: type[BroadcastEvent]) -> dict[str, Any]:
-    """The type as a JSON Schema. Fields that it has from another type are described there."""
+    """Return the JSON Schema of a type, with the descriptions of inherited fields."""
     schema = TypeAdapter(kind).json_schema()
     for base in kind.__mro__[1:]:
         if issubclass(base, BroadcastEvent):
@@ -82,7 +82,7 @@ def _type(field: dict[str, Any]) -> str:
 
 
 def renewed(text: str) -> str:
-    """The file with the tables as they are now."""
+    """Return the file with current tables."""
     pattern = re.compile(f"(?<={BEGIN}\n).*?(?={END})", re.DOTALL)
     assert pattern.search(text), f"no {BEGIN} in {FILE}"
     return pattern.sub(lambda _: f"{tables()}\n", text)

@@ -1,4 +1,4 @@
-"""The configuration and the access list that are shipped, in a real broker: who may read and write what; and TLS."""
+"""The shipped configuration and access list in a real broker: permissions and TLS."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PASSWORDS = {"arena": "server-secret", "spectator": "look"}
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mosquitto]:
-    """A broker with the shipped files: only their places differ, and spectators without a name are let in."""
+    """Yield a broker with the shipped files: only their paths differ, and anonymous spectators are allowed."""
     require()
     folder = tmp_path_factory.mktemp("guarded")
     maker = program("mosquitto_passwd")
@@ -56,11 +56,13 @@ def client(broker: Mosquitto, user: str) -> aiomqtt.Client:
 
 
 async def told(broker: Mosquitto, reader: str, writer: str) -> set[str]:
-    """The topics under which one user hears what another one says under all of them."""
+    """Return the topics on which one user receives the messages that another one publishes on all topics."""
     async with client(broker, reader) as ears:
         await ears.subscribe("arena/v1/#", qos=1)
         for topic in TOPICS:
-            async with client(broker, writer) as mouth:  # the broker hangs up on who says what it may not
+            async with client(
+                broker, writer
+            ) as mouth:  # the broker disconnects clients that publish without permission
                 await mouth.publish(topic, "said", qos=0)
         async with client(broker, "arena") as server:
             await server.publish(END, "over", qos=1)
@@ -72,7 +74,7 @@ async def told(broker: Mosquitto, reader: str, writer: str) -> set[str]:
     raise AssertionError("the broker has hung up")
 
 
-def test_who_may_read_and_write(guarded: Mosquitto) -> None:
+def test_the_access_list_grants_reading_and_writing(guarded: Mosquitto) -> None:
     async def main() -> None:
         public = {topic for topic, kind in TOPICS.items() if kind.TOPIC.is_public}
         assert not public & {topic_of(kind) for kind in (CoordinatorWakeup, VersionChanged, VersionStep)}
@@ -84,7 +86,7 @@ def test_who_may_read_and_write(guarded: Mosquitto) -> None:
     asyncio.run(asyncio.wait_for(main(), 200))
 
 
-def test_a_server_gets_in_with_its_password_and_not_with_another(guarded: Mosquitto) -> None:
+def test_a_server_needs_the_right_password(guarded: Mosquitto) -> None:
     async def main() -> None:
         url = guarded.url.replace("mqtt://", "mqtt://arena:{}@")
         async with (
@@ -104,9 +106,9 @@ def test_a_server_gets_in_with_its_password_and_not_with_another(guarded: Mosqui
 
 # A handshake that fails leaves a socket to the garbage collector, in paho.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-# paho leaves the socket of a failed handshake to the collector: here and now, not in the middle of some other test.
+# paho leaves the socket of a failed handshake to the garbage collector: collect it here, not in another test.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_tls_with_the_authority_that_is_named(tmp_path: Path) -> None:
+def test_tls_uses_the_configured_ca(tmp_path: Path) -> None:
     require()
     openssl = program("openssl")
     if openssl is None:
@@ -126,7 +128,7 @@ def test_tls_with_the_authority_that_is_named(tmp_path: Path) -> None:
         with pytest.raises(BusError, match=r"certificate.*set mqtt_ca"):
             async with open_bus(Settings(mqtt=url)):
                 pass
-        with pytest.raises(BusError, match=r"set mqtt_ca .*name the host as it does"):
+        with pytest.raises(BusError, match=r"set mqtt_ca .*use the host name of the certificate"):
             async with open_bus(Settings(mqtt=url.replace("localhost", "127.0.0.1"), mqtt_ca=str(certificate))):
                 pass
         with pytest.raises(BusError, match=r"no\.pem: No such file or directory; check the setting mqtt_ca"):

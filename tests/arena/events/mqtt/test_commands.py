@@ -1,4 +1,4 @@
-"""`--mqtt` on the command line: what a broker that cannot be used is told as, `arena doctor`, the embedded broker."""
+"""`--mqtt` on the command line: messages for an unusable broker, `arena doctor`, the embedded broker."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ pytest.importorskip("amqtt", reason="amqtt is not installed: pip install 'bot-ar
 @pytest.mark.parametrize(
     ("command", "sign"), [(("serve", "--no-referee", "--port", "0"), "first Ctrl-C"), (("referee",), '"acting"')]
 )
-def test_a_broker_that_is_not_there_is_done_without(command: tuple[str, ...], sign: str, tmp_path: Path) -> None:
+def test_commands_run_without_the_broker(command: tuple[str, ...], sign: str, tmp_path: Path) -> None:
     assert run(["init", "--data", str(tmp_path), "--json"]) == Exit.DONE
     port = free_port()
     words = ["--data", str(tmp_path), "--mqtt", f"mqtt://ann:hush@127.0.0.1:{port}"]
@@ -45,14 +45,14 @@ def test_a_broker_that_is_not_there_is_done_without(command: tuple[str, ...], si
     with subprocess.Popen(line, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr is not None
         log = ""
-        while sign not in log:  # it does its work
+        while sign not in log:  # it is running
             text = process.stderr.readline()
             assert text, log
             log += text
         process.send_signal(signal.SIGTERM)
         log += process.stderr.read()
         assert process.wait(100) == 0
-    assert log.count("broker away") == 1
+    assert log.count("broker unavailable") == 1
     assert f"mqtt://ann@127.0.0.1:{port}" in log
     assert "start it there, or change the setting mqtt" in log
     assert "hush" not in log
@@ -65,7 +65,7 @@ def broker_part(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
     return parts["broker"]
 
 
-def test_doctor_tries_the_broker(
+def test_doctor_checks_the_broker(
     tmp_path: Path, mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = broker_part(monkeypatch, capsys, tmp_path, mosquitto.url)
@@ -82,7 +82,7 @@ def test_doctor_tries_the_broker(
     )
 
 
-# amqtt leaves the sockets of its clients to the collector: here and now, not in the middle of some other test.
+# amqtt leaves the sockets of its clients to the garbage collector: collect them here, not in another test.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_the_embedded_broker_serves_other_processes_too() -> None:
     port = free_port()
@@ -100,25 +100,27 @@ def test_the_embedded_broker_serves_other_processes_too() -> None:
                 async with referee.subscribe(CoordinatorWakeup) as orders:
                     server.publish(CoordinatorWakeup(tournament=3))
                     assert await asyncio.wait_for(orders.get(), 60)
-        with socket.socket() as probe:  # nothing of it is left
+        with socket.socket() as probe:  # the port is free again
             assert probe.connect_ex(("127.0.0.1", port)) != 0
 
     asyncio.run(asyncio.wait_for(main(), 200))
     gc.collect()
 
 
-def test_the_embedded_broker_on_a_port_that_is_taken() -> None:
+def test_the_embedded_broker_reports_a_port_in_use() -> None:
     async def main() -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
-            with pytest.raises(BusError, match=rf"embedded broker at mqtt://127\.0\.0\.1:{port}: .*take another port"):
+            with pytest.raises(
+                BusError, match=rf"embedded broker at mqtt://127\.0\.0\.1:{port}: .*choose another port"
+            ):
                 async with open_bus(Settings(mqtt=f"embedded:{port}")):
                     pass
 
     asyncio.run(asyncio.wait_for(main(), 200))
 
 
-def test_serve_with_the_embedded_broker_starts_and_ends_in_good_order(tmp_path: Path) -> None:
+def test_serve_with_the_embedded_broker_starts_and_stops_cleanly(tmp_path: Path) -> None:
     port = free_port()
     Store.in_folder(tmp_path / "data").close()
     line = [sys.executable, "-m", "arena", "serve", "--data", str(tmp_path / "data"), "--port", "0"]

@@ -1,4 +1,4 @@
-"""deploy/mqtt.md says what is so: its tables come from the models, its commands are known."""
+"""deploy/mqtt.md is up to date: its tables come from the types, its commands exist."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def test_the_tables_are_those_of_the_models() -> None:
     assert tables.renewed(TEXT) == TEXT, "run python -m tests.arena.events.mqtt.tables"
 
 
-def test_every_kind_of_news_is_told() -> None:
+def test_every_event_is_documented() -> None:
     kinds = {found for found in vars(messages).values() if isinstance(found, type) and hasattr(found, "TOPIC")}
     assert kinds == set(messages.KINDS)
     for kind in kinds:
         assert f"`{tables.topic(kind)}`" in TEXT
 
 
-def test_every_field_is_described() -> None:
+def test_every_field_is_documented() -> None:
     events = [found for found in vars(messages).values() if getattr(found, "__module__", "") == messages.__name__]
     events = [found for found in events if dataclasses.is_dataclass(found)]
     assert messages.GamePly in events
@@ -42,7 +42,7 @@ def test_every_field_is_described() -> None:
         assert described == {field.name for field in dataclasses.fields(event)}, event
 
 
-def test_every_setting_of_the_broker_is_told() -> None:
+def test_every_setting_of_the_broker_is_documented() -> None:
     for name in Settings.model_fields:
         if name.startswith("mqtt"):
             assert f"`{name}`" in TEXT
@@ -55,7 +55,7 @@ def test_topics_in_commands_exist() -> None:
         assert wanted in patterns or any(one.startswith(wanted.removesuffix("#")) for one in patterns), found
 
 
-def test_one_module_knows_the_client() -> None:
+def test_one_module_uses_the_client() -> None:
     for file in (ROOT / "arena").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

@@ -1,4 +1,4 @@
-"""The bus over a real broker: who hears what, late joiners, brokers that die, forged messages, closed doors."""
+"""The bus over a real broker: delivery, late joiners, dying brokers, forged messages, refused clients."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from arena.events.bus import BusError, E, EventBus, Subscription
 from arena.events.factory import open_bus
 from arena.events.live import Live
 from arena.events.messages import (
+    CoordinatorChanged,
     CoordinatorWakeup,
     GameAborted,
     GameEnded,
@@ -27,7 +28,6 @@ from arena.events.messages import (
     GameSnapshot,
     GameStarted,
     RatingsChanged,
-    RefereeChanged,
     SnapshotRequest,
     Subject,
     TournamentChanged,
@@ -60,11 +60,11 @@ def within(main: Coroutine[Any, Any, None]) -> None:
 
 
 @asynccontextmanager
-async def opened(broker: Mosquitto, *, is_referee: bool = False, **settings: Any) -> AsyncIterator[Opened]:
-    """One process's bus: a referee's, or a web server's."""
+async def opened(broker: Mosquitto, *, is_coordinator: bool = False, **settings: Any) -> AsyncIterator[Opened]:
+    """Open the bus of one process: a coordinator's, or a web server's."""
     metrics = Metrics()
-    wanted = Settings(mqtt=broker.url, referee=is_referee, **settings)
-    async with open_bus(wanted, metrics, has_pages=not is_referee) as bus:
+    wanted = Settings(mqtt=broker.url, referee=is_coordinator, **settings)
+    async with open_bus(wanted, metrics, has_pages=not is_coordinator) as bus:
         assert isinstance(bus, MqttBus)
         yield bus, metrics
 
@@ -92,11 +92,11 @@ async def following(events: Subscription[E]) -> E:
 
 
 def act(bus: EventBus) -> None:
-    bus.publish(RefereeChanged(state="acting", lease_owner="here"))
+    bus.publish(CoordinatorChanged(state="acting", lease_owner="here"))
 
 
 def play(bus: EventBus, first: int, last: int, game: str = GAME) -> None:
-    """Plies of a game, which begins with the first."""
+    """Publish plies of a game, which starts with the first."""
     if first == 1:
         bus.publish(GameStarted(game=game, tournament=3, attempt=1))
     for number in range(first, last + 1):
@@ -119,7 +119,7 @@ def publish(broker: Mosquitto, topic: str, payload: Any, *, is_retained: bool = 
 
 
 def kept(broker: Mosquitto, topic: str) -> list[str]:
-    """The topics the broker keeps under a pattern: what it sends before it comes to what is subscribed to last."""
+    """Return the retained topics of a pattern: they arrive before any message of the last subscription."""
     publish(broker, MARK, "here")
     words = broker.client("mosquitto_sub", "-t", topic, "-t", MARK, "--retained-only", "-F", "%t")
     found: list[str] = []
@@ -133,9 +133,9 @@ def kept(broker: Mosquitto, topic: str) -> list[str]:
 
 
 async def throw_out(broker: Mosquitto, client: str) -> None:
-    """Connect under the name of a client: the broker throws the first one out, as if it had died.
+    """Connect with the name of a client, so that the broker drops the client as if it had died.
 
-    It only says its name: if it did more, the first one, which is back soon, would throw it out.
+    It sends nothing but the name, as the client, which reconnects soon, would otherwise drop it first.
     """
     reader, thief = await asyncio.open_connection("127.0.0.1", broker.port)
     name = client.encode()
@@ -152,10 +152,10 @@ def is_connected(metrics: Metrics) -> bool:
     return metrics.registry.get_sample_value("arena_bus_connected") == 1.0
 
 
-def test_news_of_one_process_is_heard_in_the_other_and_late_joiners_get_the_whole_game(mosquitto: Mosquitto) -> None:
+def test_events_reach_other_processes_and_late_joiners_get_a_snapshot(mosquitto: Mosquitto) -> None:
     async def main() -> None:
         async with (
-            opened(mosquitto, is_referee=True) as (referee, _),
+            opened(mosquitto, is_coordinator=True) as (referee, _),
             opened(mosquitto) as (early, _),
             listening(early) as live,
         ):
@@ -186,15 +186,15 @@ def test_news_of_one_process_is_heard_in_the_other_and_late_joiners_get_the_whol
                 assert 'arena_bus_messages_total{direction="in"}' in text
                 assert "arena_bus_connected 1.0" in text
 
-        assert set(kept(mosquitto, "arena/#")) == {RefereeChanged.TOPIC.of(referee.id)}
+        assert set(kept(mosquitto, "arena/#")) == {CoordinatorChanged.TOPIC.of(referee.id)}
 
     within(main())
 
 
-def test_orders_reach_the_referee_at_once(mosquitto: Mosquitto) -> None:
+def test_orders_reach_the_coordinator_at_once(mosquitto: Mosquitto) -> None:
     async def main() -> None:
         async with (
-            opened(mosquitto, is_referee=True) as (referee, _),
+            opened(mosquitto, is_coordinator=True) as (referee, _),
             opened(mosquitto) as (server, _),
             referee.subscribe(CoordinatorWakeup) as orders,
         ):
@@ -204,10 +204,10 @@ def test_orders_reach_the_referee_at_once(mosquitto: Mosquitto) -> None:
     within(main())
 
 
-def test_a_broker_that_dies_in_mid_game_costs_liveliness_only(mosquitto: Mosquitto) -> None:
+def test_a_killed_broker_costs_only_live_updates(mosquitto: Mosquitto) -> None:
     async def main() -> None:
         async with (
-            opened(mosquitto, is_referee=True) as (referee, at_referee),
+            opened(mosquitto, is_coordinator=True) as (referee, at_referee),
             opened(mosquitto) as (server, metrics),
             listening(server) as live,
         ):
@@ -220,7 +220,7 @@ def test_a_broker_that_dies_in_mid_game_costs_liveliness_only(mosquitto: Mosquit
             play(referee, 4, 8)
             referee.publish(ended(OTHER))
             referee.publish(TournamentChanged(tournament=3, state="running"))
-            # News of the outage may be missed: who listens to a tournament is told to look into the database.
+            # Events of the outage may be lost: listeners of a tournament are notified to read the database.
             with live.changes(Subject("game", GAME)) as bell, live.changes(Subject("tournament", 3)) as other:
                 mosquitto.start()
                 await until(lambda: moves(live) == written(8) and OTHER not in live.games)
@@ -232,12 +232,12 @@ def test_a_broker_that_dies_in_mid_game_costs_liveliness_only(mosquitto: Mosquit
     within(main())
 
 
-def test_a_broker_that_hangs_is_noticed(mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hanging_broker_is_detected(mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "TIMEOUT_S", 1.0)
 
     async def main() -> None:
         async with (
-            opened(mosquitto, is_referee=True) as (referee, metrics),
+            opened(mosquitto, is_coordinator=True) as (referee, metrics),
             opened(mosquitto) as (server, _),
             listening(server) as live,
         ):
@@ -254,19 +254,19 @@ def test_a_broker_that_hangs_is_noticed(mosquitto: Mosquitto, monkeypatch: pytes
     within(main())
 
 
-def test_a_listener_that_was_away_gets_the_running_games_as_a_whole(mosquitto: Mosquitto) -> None:
-    """The listener alone loses its connection: another client of its name throws it out."""
+def test_a_reconnected_listener_gets_snapshots_of_running_games(mosquitto: Mosquitto) -> None:
+    """Only the listener loses its connection, to another client of its name."""
 
     async def main() -> None:
         async with (
-            opened(mosquitto, is_referee=True) as (referee, at_referee),
+            opened(mosquitto, is_coordinator=True) as (referee, at_referee),
             opened(mosquitto) as (server, metrics),
             listening(server) as live,
         ):
             act(referee)
             play(referee, 1, 3)
             await until(lambda: moves(live) == written(3))
-            # What is lost on the way: plies that nobody repeats.
+            # Plies that are lost and not repeated.
             publish(mosquitto, GamePlies.TOPIC.of(OTHER), {**SAID, "first": 2}, is_retained=False)
             await throw_out(mosquitto, server.id)
             await until(lambda: not is_connected(metrics))
@@ -278,12 +278,12 @@ def test_a_listener_that_was_away_gets_the_running_games_as_a_whole(mosquitto: M
     within(main())
 
 
-def test_a_listener_that_was_too_slow_asks_its_own_process_too(mosquitto: Mosquitto) -> None:
+def test_a_dropped_listener_gets_snapshots_of_its_own_process_too(mosquitto: Mosquitto) -> None:
     async def main() -> None:
-        async with opened(mosquitto, is_referee=True) as (referee, _):
+        async with opened(mosquitto, is_coordinator=True) as (referee, _):
             act(referee)
             play(referee, 1, 3)
-            async with listening(referee) as live:  # it begins when the game is under way
+            async with listening(referee) as live:  # starts when the game is running
                 await until(lambda: moves(live) == written(3))
 
     within(main())
@@ -292,7 +292,7 @@ def test_a_listener_that_was_too_slow_asks_its_own_process_too(mosquitto: Mosqui
 def test_forged_and_broken_messages_are_dropped_and_counted(mosquitto: Mosquitto) -> None:
     async def main() -> None:
         async with (
-            opened(mosquitto, is_referee=True) as (referee, _),
+            opened(mosquitto, is_coordinator=True) as (referee, _),
             opened(mosquitto) as (server, metrics),
             listening(server) as live,
         ):
@@ -311,7 +311,7 @@ def test_forged_and_broken_messages_are_dropped_and_counted(mosquitto: Mosquitto
             ):
                 publish(mosquitto, topic, payload, is_retained=False)
             await until(lambda: dropped(metrics, "topic") == 2 and dropped(metrics, "schema") == 5)
-            # Of another attempt, and behind a gap: well formed, and not believed either.
+            # Of another attempt, and after a gap: well formed, but ignored too.
             publish(mosquitto, GamePlies.TOPIC.of(GAME), {**good, "attempt": 7}, is_retained=False)
             publish(mosquitto, GamePlies.TOPIC.of(GAME), {**good, "first": 9}, is_retained=False)
             play(referee, 4, 5)
@@ -320,9 +320,9 @@ def test_forged_and_broken_messages_are_dropped_and_counted(mosquitto: Mosquitto
     within(main())
 
 
-def test_nobody_tells_the_referee_how_its_own_games_go(mosquitto: Mosquitto) -> None:
+def test_events_of_own_games_from_other_processes_are_ignored(mosquitto: Mosquitto) -> None:
     async def main() -> None:
-        async with opened(mosquitto, is_referee=True) as (referee, metrics), listening(referee) as live:
+        async with opened(mosquitto, is_coordinator=True) as (referee, metrics), listening(referee) as live:
             act(referee)
             play(referee, 1, 2)
             await until(lambda: moves(live) == written(2))
@@ -337,7 +337,7 @@ def test_nobody_tells_the_referee_how_its_own_games_go(mosquitto: Mosquitto) -> 
     within(main())
 
 
-def test_a_new_attempt_of_another_referee_replaces_the_old_one(mosquitto: Mosquitto) -> None:
+def test_a_new_attempt_of_another_coordinator_replaces_the_old_one(mosquitto: Mosquitto) -> None:
     body = {"v": 1, "from": "dead", "tournament": 3, "attempt": 1, "plies": [PLY] * 4}
 
     async def main() -> None:
@@ -345,7 +345,7 @@ def test_a_new_attempt_of_another_referee_replaces_the_old_one(mosquitto: Mosqui
             await until(lambda: is_connected(metrics))
             publish(mosquitto, GameSnapshot.TOPIC.of(GAME), body, is_retained=False)
             await until(lambda: len(moves(live)) == 4)
-            async with opened(mosquitto, is_referee=True) as (referee, _):
+            async with opened(mosquitto, is_coordinator=True) as (referee, _):
                 act(referee)
                 referee.publish(GameStarted(game=GAME, tournament=3, attempt=2))
                 await until(lambda: moves(live) == [])
@@ -356,15 +356,15 @@ def test_a_new_attempt_of_another_referee_replaces_the_old_one(mosquitto: Mosqui
     within(main())
 
 
-def test_a_referee_that_dies_is_offline_and_one_that_ends_is_stopped(
+def test_a_killed_coordinator_is_offline_and_a_stopped_one_is_stopped(
     mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "_CLOSE_S", 30.0)
+    monkeypatch.setattr(connection, "_CLOSE_TIMEOUT_S", 30.0)
 
     async def main() -> None:
-        async with opened(mosquitto, is_referee=True) as (referee, _):
+        async with opened(mosquitto, is_coordinator=True) as (referee, _):
             act(referee)
-            words = mosquitto.client("mosquitto_sub", "-t", RefereeChanged.TOPIC.of(referee.id))
+            words = mosquitto.client("mosquitto_sub", "-t", CoordinatorChanged.TOPIC.of(referee.id))
             listener = await asyncio.create_subprocess_exec(*words, stdout=subprocess.PIPE)
             assert listener.stdout is not None
 
@@ -380,7 +380,7 @@ def test_a_referee_that_dies_is_offline_and_one_that_ends_is_stopped(
         listener.kill()
         await listener.wait()
         late = await asyncio.to_thread(subprocess.run, [*words, "-C", "1", "-W", "30"], check=True, capture_output=True)
-        assert json.loads(late.stdout)["state"] == "stopped", "whoever asks later hears it too"
+        assert json.loads(late.stdout)["state"] == "stopped", "retained for later subscribers"
 
     within(main())
 
@@ -388,7 +388,7 @@ def test_a_referee_that_dies_is_offline_and_one_that_ends_is_stopped(
 def test_a_flood_of_plies_is_batched(mosquitto: Mosquitto) -> None:
     async def main() -> None:
         async with (
-            opened(mosquitto, is_referee=True) as (referee, metrics),
+            opened(mosquitto, is_coordinator=True) as (referee, metrics),
             opened(mosquitto) as (server, _),
             listening(server) as live,
         ):
@@ -403,7 +403,7 @@ def test_a_flood_of_plies_is_batched(mosquitto: Mosquitto) -> None:
 
 
 @pytest.mark.parametrize("user", ["", "arena:wrong@"])
-def test_start_up_without_the_right_password(mosquitto: Mosquitto, tmp_path: Path, user: str) -> None:
+def test_a_wrong_password_ends_the_start(mosquitto: Mosquitto, tmp_path: Path, user: str) -> None:
     mosquitto.kill()
     folder = tmp_path / "closed"
     folder.mkdir()
@@ -424,12 +424,12 @@ def test_start_up_without_the_right_password(mosquitto: Mosquitto, tmp_path: Pat
         closed.kill()
 
 
-def test_a_referee_and_pages_that_start_without_the_broker_connect_to_it_later(mosquitto: Mosquitto) -> None:
+def test_processes_that_start_without_a_broker_connect_later(mosquitto: Mosquitto) -> None:
     mosquitto.kill()
 
     async def main() -> None:
         async with (
-            opened(mosquitto, is_referee=True) as (referee, metrics),
+            opened(mosquitto, is_coordinator=True) as (referee, metrics),
             opened(mosquitto) as (server, _),
             listening(server) as live,
         ):
@@ -437,12 +437,12 @@ def test_a_referee_and_pages_that_start_without_the_broker_connect_to_it_later(m
             act(referee)
             play(referee, 1, 3)
             await asyncio.to_thread(mosquitto.start)
-            await until(lambda: moves(live) == written(3))  # the game is sent as a whole
+            await until(lambda: moves(live) == written(3))  # the game is sent as a snapshot
 
     within(main())
 
 
-def test_start_up_with_something_that_is_no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_service_at_the_brokers_address_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "TIMEOUT_S", 0.5)
 
     async def main() -> None:
@@ -460,7 +460,7 @@ def test_start_up_with_something_that_is_no_broker(monkeypatch: pytest.MonkeyPat
         with capture_logs() as said:
             async with open_bus(Settings(mqtt=f"mqtt://127.0.0.1:{port}"), metrics):
                 assert not is_connected(metrics)
-        assert "see whether an MQTT broker without TLS listens there" in str(said)
+        assert "check that an MQTT broker without TLS listens there" in str(said)
         is_over.set()
         await is_closed.wait()
         server.close()

@@ -1,4 +1,4 @@
-"""What waits to be sent: games as a whole or in batches, messages in order, bounded, and what is said once more."""
+"""Outgoing messages: snapshots, batches, order, bounds, and repetition after a reconnect."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 
 from arena.events.messages import (
     BrokerConnected,
+    CoordinatorChanged,
     Event,
     GameAborted,
     GameStarted,
-    RefereeChanged,
     SlotStarted,
     TournamentChanged,
 )
@@ -23,7 +23,7 @@ from tests.arena.events.mqtt.samples import ENDED, GAME, ended, ply
 
 
 class Desk:
-    """An outbox, and what it dropped."""
+    """An outbox, and the reasons of its dropped messages."""
 
     def __init__(self) -> None:
         self.dropped: Counter[str] = Counter()
@@ -43,7 +43,7 @@ class Desk:
 
 
 def said(message: Outgoing) -> tuple[str, Any]:
-    """The last level of the topic, and the payload; of plies only which and how many."""
+    """Return the last level of the topic and the payload; for plies only their numbers."""
     name = message.topic.rpartition("/")[2]
     body = json.loads(message.payload)
     if name == "snapshot":
@@ -58,7 +58,7 @@ def desk() -> Desk:
     return Desk()
 
 
-def test_a_game_is_sent_as_a_whole_first_then_in_batches(desk: Desk) -> None:
+def test_a_game_is_sent_as_a_snapshot_then_in_batches(desk: Desk) -> None:
     desk.begin(3)
     assert desk.sent() == [("snapshot", (1, 3))]
     assert desk.sent() == []
@@ -66,11 +66,11 @@ def test_a_game_is_sent_as_a_whole_first_then_in_batches(desk: Desk) -> None:
     assert desk.sent() == [("plies", (4, 3))]
     desk.outbox.renew()
     desk.play(range(7, 8))
-    assert desk.sent() == [("snapshot", (1, 7))], "somebody has asked for it"
+    assert desk.sent() == [("snapshot", (1, 7))], "a listener has requested it"
     assert desk.sent() == []
 
 
-def test_the_end_brings_the_last_plies_then_the_result(desk: Desk) -> None:
+def test_the_end_sends_the_last_plies_then_the_result(desk: Desk) -> None:
     desk.begin(2)
     desk.sent()
     desk.play(range(3, 5))
@@ -79,13 +79,13 @@ def test_the_end_brings_the_last_plies_then_the_result(desk: Desk) -> None:
     assert desk.sent() == []
 
 
-def test_a_game_too_short_for_a_snapshot_is_sent_all_the_same(desk: Desk) -> None:
+def test_a_game_too_short_for_a_snapshot_is_sent_too(desk: Desk) -> None:
     desk.begin(2)
     desk.outbox.put(ended())
     assert desk.sent() == [("plies", (1, 2)), ("result", "finished")]
 
 
-def test_a_game_that_was_called_off_or_begins_again(desk: Desk) -> None:
+def test_an_aborted_or_restarted_game_is_sent_again(desk: Desk) -> None:
     desk.begin(2)
     desk.sent()
     desk.outbox.put(GameAborted(game=GAME))
@@ -93,7 +93,7 @@ def test_a_game_that_was_called_off_or_begins_again(desk: Desk) -> None:
     desk.begin(1, attempt=2)
     assert desk.sent() == [("snapshot", (2, 1))]
     desk.begin(1, attempt=3)
-    assert desk.sent() == [("snapshot", (3, 1))], "its end was not told"
+    assert desk.sent() == [("snapshot", (3, 1))], "its end was not sent"
 
 
 def test_long_games_are_sent_in_several_batches(desk: Desk) -> None:
@@ -111,9 +111,9 @@ def test_messages_are_sent_in_order(desk: Desk) -> None:
     assert desk.sent() == [*(("state", name) for name in names), ("games", "finished")]
 
 
-def test_after_the_broker_was_away_the_status_and_games_are_sent_again_and_no_other_news(desk: Desk) -> None:
-    desk.outbox.put(RefereeChanged(state="starting"))
-    desk.outbox.put(RefereeChanged(state="acting", lease_owner="x"))
+def test_a_reconnect_sends_only_status_and_games_again(desk: Desk) -> None:
+    desk.outbox.put(CoordinatorChanged(state="starting"))
+    desk.outbox.put(CoordinatorChanged(state="acting", lease_owner="x"))
     desk.begin(2)
     desk.outbox.put(TournamentChanged(tournament=3, state="running"))
     desk.sent()
@@ -122,7 +122,7 @@ def test_after_the_broker_was_away_the_status_and_games_are_sent_again_and_no_ot
     assert desk.sent() == [("status", "acting"), ("snapshot", (1, 4))]
 
 
-def test_a_full_queue_loses_the_oldest_messages(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_queue_drops_the_oldest_messages(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outbox, "MAX_QUEUED", 3)
     for state in ("one", "two", "three", "four", "five"):
         desk.outbox.put(TournamentChanged(tournament=3, state=state))
@@ -130,22 +130,22 @@ def test_a_full_queue_loses_the_oldest_messages(desk: Desk, monkeypatch: pytest.
     assert desk.sent() == [("state", "three"), ("state", "four"), ("state", "five")]
 
 
-def test_an_event_that_is_no_news_is_dropped_not_sent(desk: Desk) -> None:
+def test_an_invalid_event_is_dropped(desk: Desk) -> None:
     assert desk.outbox.put(TournamentChanged(tournament=3, state="x" * 41))
     assert desk.sent() == []
     assert desk.dropped == {"schema": 1}
 
 
 @pytest.mark.parametrize("event", [SlotStarted(game=GAME), BrokerConnected()])
-def test_what_is_nobody_elses_business_stays_here(desk: Desk, event: Event) -> None:
+def test_local_events_are_not_sent(desk: Desk, event: Event) -> None:
     assert not desk.outbox.put(event)
     assert desk.sent() == []
 
 
 @pytest.mark.parametrize("state", ["standing by", "stopped"])
-def test_a_referee_that_acts_no_more_plays_nothing(desk: Desk, state: Any) -> None:
+def test_an_inactive_coordinator_has_no_running_games(desk: Desk, state: Any) -> None:
     desk.begin(2)
     desk.sent()
-    desk.outbox.put(RefereeChanged(state=state, lease_owner="x"))
+    desk.outbox.put(CoordinatorChanged(state=state, lease_owner="x"))
     desk.play(range(3, 5))
     assert desk.sent() == [("status", state)]

@@ -1,6 +1,6 @@
 """`arena referee` and `arena serve --no-referee` on one database and one broker: games are live on the other's pages.
 
-The server is killed in mid-game, then the broker; a tournament of sample bots goes on all the same.
+The server is killed in mid-game, then the broker; a tournament of sample bots continues nevertheless.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ WAITS = {"start_ms": 30_000, "ready_ms": 30_000, "move_ms": 10_000}
 
 
 class Arena:
-    """A database with patient bots and samples, and the processes that work on it."""
+    """A database with slow bots and samples, and the processes that use it."""
 
     def __init__(self, store: Store, folder: Path, broker: Mosquitto) -> None:
         self.store, self.folder, self.broker = store, folder, broker
@@ -68,13 +68,13 @@ class Arena:
 
     @contextmanager
     def server(self) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-        """`arena serve --no-referee` and its address."""
+        """Start `arena serve --no-referee`; yield the process and its address."""
         with self.process("serve", "--no-referee", "--port", "0") as process:
             assert process.stdout is not None
             yield process, process.stdout.readline().decode().strip()
 
     def order(self, url: str, **document: Any) -> int:
-        """A tournament, ordered over the interface."""
+        """Create a tournament over the JSON interface."""
         body = {"family": "loa", "openings": "none", "limits": WAITS, **document}
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         request = urllib.request.Request(f"{url}/api/v1/tournaments", json.dumps(body).encode(), headers)
@@ -82,7 +82,7 @@ class Arena:
             return int(json.load(answer)["id"])
 
     def running(self) -> str:
-        """The game that is being played."""
+        """Return the running game."""
         until(lambda: self.store.games.in_state("running"))
         return self.store.games.in_state("running")[0].id
 
@@ -109,9 +109,9 @@ def read(url: str) -> bytes:
 
 @contextmanager
 def hearing(broker: Mosquitto, *words: str) -> Iterator[Iterator[str]]:
-    """The lines of `mosquitto_sub -v` with `words`, topic and message, once it is certain to hear everything.
+    """Yield the lines of `mosquitto_sub -v` with `words` (topic and message), once its subscription is active.
 
-    The state of the referee, which the broker repeats to whoever comes, says so; it is left out.
+    The retained status of the coordinator shows that; it is left out.
     """
     line = broker.client("mosquitto_sub", "-v", *words, "-t", STATUS, "-W", str(PATIENCE_S))
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as listener:
@@ -124,7 +124,7 @@ def hearing(broker: Mosquitto, *words: str) -> Iterator[Iterator[str]]:
 
 
 class Stream:
-    """The stream of a game, read line by line; what it has told so far is in `moves`."""
+    """The stream of a game, read line by line; `moves` are those received so far."""
 
     def __init__(self, url: str, game: str) -> None:
         self._connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=PATIENCE_S)
@@ -135,7 +135,7 @@ class Stream:
         self.is_final = False
 
     def read(self, plies: int) -> None:
-        """Read on until so many plies are known, or the game is over."""
+        """Read until this number of plies is known, or the game is over."""
         while len(self.moves) < plies and not self.is_final:
             line = self._response.readline()
             assert line, "the stream has ended"
@@ -155,7 +155,7 @@ class Stream:
 
 
 @pytest.mark.long
-def test_a_game_is_live_in_another_process_whoever_dies_meanwhile(arena: Arena) -> None:
+def test_a_game_is_live_in_another_process_whichever_process_dies(arena: Arena) -> None:
     with arena.process("referee", "--executor", "local:1") as referee:
         with arena.server() as (server, url):
             number = arena.order(
@@ -195,21 +195,21 @@ def test_a_game_is_live_in_another_process_whoever_dies_meanwhile(arena: Arena) 
         assert "Traceback" not in text, text
 
 
-def test_orders_of_a_server_without_a_referee_reach_it_over_the_broker(arena: Arena) -> None:
+def test_orders_reach_a_separate_coordinator_over_the_broker(arena: Arena) -> None:
     words = ["-t", "arena/v1/coordinator/wakeup", "-t", "arena/v1/tournaments/+/rounds"]
     with arena.process("referee", "--executor", "local:1"), arena.server() as (_, url):
         until(lambda: arena.store.leases.get("referee"))
         with hearing(arena.broker, *words) as lines:
             arena.gate.touch()
             arena.order(url, name="soon", games=1, entries={"bots": ["ann", "bea"]})
-            heard = set[str]()  # in any order: a referee that looks by itself may plan before it is told
-            while heard != {"wake", "rounds"}:
-                heard.add(next(lines).partition(" ")[0].rpartition("/")[2])
+            received = set[str]()  # in any order: a coordinator that polls may plan before the event arrives
+            while received != {"wakeup", "rounds"}:
+                received.add(next(lines).partition(" ")[0].rpartition("/")[2])
 
 
 @pytest.mark.long
 def test_spectators_need_only_an_mqtt_client(arena: Arena) -> None:
-    """The commands of deploy/mqtt.md, over an arena whose referee is in the server."""
+    """The commands of deploy/mqtt.md, over an arena with the coordinator in the server."""
     with suppress(FileExistsError):
         arena.gate.touch()
     by = arena.stage.user_id

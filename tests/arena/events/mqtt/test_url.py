@@ -1,4 +1,4 @@
-"""Where the broker is: what may be written, and that a password is never shown."""
+"""Addresses of brokers: valid and invalid ones, and that no password is shown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from arena.events.mqtt.url import BrokerUrl
         ("embedded:7", BrokerUrl("127.0.0.1", 7, is_embedded=True), "mqtt://127.0.0.1:7"),
     ],
 )
-def test_what_may_be_written(text: str, found: BrokerUrl, shown: str) -> None:
+def test_valid_addresses(text: str, found: BrokerUrl, shown: str) -> None:
     assert BrokerUrl.read(text) == found
     assert str(found) == shown
     assert read_settings(mqtt=text).mqtt == text
@@ -48,13 +48,13 @@ def test_what_may_be_written(text: str, found: BrokerUrl, shown: str) -> None:
         "embedded:70000",
     ],
 )
-def test_what_is_refused_says_what_to_write_and_no_password(text: str, tmp_path: Path) -> None:
+def test_errors_of_invalid_addresses_have_a_hint_and_no_password(text: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"^--mqtt: .*(mqtt://|embedded)") as caught:
         read_settings(data=tmp_path, mqtt=text)
     assert "hu" not in str(caught.value)
 
 
-def test_names_of_clients_are_plain(tmp_path: Path) -> None:
+def test_client_names_are_plain(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"^--mqtt-name: "):
         read_settings(data=tmp_path, mqtt_name="a/b")
 

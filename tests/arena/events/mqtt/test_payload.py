@@ -1,4 +1,4 @@
-"""News over the wire: what is said can be read, what does not follow is refused with its reason."""
+"""Payloads: encoded events can be decoded, and invalid messages are rejected with a reason."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from arena.events.messages import (
     KINDS,
     MAX_TEXT,
     BroadcastEvent,
+    CoordinatorChanged,
     GamePlies,
     GameSnapshot,
     PlyPayload,
     RatingsChanged,
-    RefereeChanged,
 )
 from arena.events.mqtt.payload import MAX_BYTES, PayloadError, read, topic_of, write
 from arena.events.running import RunningGame
@@ -27,7 +27,7 @@ from tests.arena.events.mqtt.samples import GAME, PROCESS, SAMPLES
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_written_is_read(kind: type[BroadcastEvent]) -> None:
+def test_encoded_events_decode_to_themselves(kind: type[BroadcastEvent]) -> None:
     news = SAMPLES[kind]
     heard = read(topic_of(news, PROCESS), write(news, PROCESS))
     assert (heard.kind, heard.subject, heard.sender) == (kind, samples.subject_of(kind), PROCESS)
@@ -68,19 +68,19 @@ WORKER = {"name": "one", "slots": 2, "busy": 1, "version": "", "sandbox": "", "i
         ("coordinator/snapshots", {}),
     ],
 )
-def test_what_goes_over_the_wire(topic: str, payload: dict[str, Any]) -> None:
-    """Topic and JSON of every kind: others read it, in versions of their own."""
+def test_payloads_on_the_wire(topic: str, payload: dict[str, Any]) -> None:
+    """Topic and JSON of every event, as programs of other versions read them."""
     (news,) = [one for one in SAMPLES.values() if topic_of(one, PROCESS) == f"arena/v1/{topic}"]
     assert list(json.loads(write(news, PROCESS)).items()) == [("v", 1), ("from", PROCESS), *payload.items()]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_fields_of_later_versions_are_passed_over(kind: type[BroadcastEvent]) -> None:
+def test_unknown_fields_are_ignored(kind: type[BroadcastEvent]) -> None:
     body = json.loads(write(SAMPLES[kind], PROCESS))
     assert read(samples.topic_of(kind), json.dumps({**body, "colour": "red"}).encode()).event == SAMPLES[kind]
 
 
-def test_what_a_bot_said_of_its_move_goes_with_it() -> None:
+def test_search_data_of_a_bot_is_sent() -> None:
     ply = PlyPayload("a1a2", 1.5, 20, 7, 900, "a1a2 b8b7")
     news = GamePlies(game=GAME, attempt=1, first=1, plies=(ply,))
     assert read(GamePlies.TOPIC.of(GAME), write(news, PROCESS)).event == news
@@ -89,7 +89,7 @@ def test_what_a_bot_said_of_its_move_goes_with_it() -> None:
 
 
 def test_only_the_status_of_the_coordinator_is_retained() -> None:
-    assert [kind for kind in KINDS if kind.TOPIC.is_retained] == [RefereeChanged]
+    assert [kind for kind in KINDS if kind.TOPIC.is_retained] == [CoordinatorChanged]
 
 
 PLIES = {"v": 1, "from": "x", "attempt": 1, "first": 1, "plies": [{"move": "a1a2", "ms": 1}]}
@@ -122,7 +122,7 @@ PLIES = {"v": 1, "from": "x", "attempt": 1, "first": 1, "plies": [{"move": "a1a2
         (f"arena/v1/games/{GAME}/plies", b" " * (MAX_BYTES + 1), "size"),
     ],
 )
-def test_what_does_not_follow_is_refused(topic: str, payload: Any, reason: str) -> None:
+def test_invalid_messages_are_refused_with_a_reason(topic: str, payload: Any, reason: str) -> None:
     body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
     with pytest.raises(PayloadError) as caught:
         read(topic, body)
@@ -138,12 +138,12 @@ JSON = st.recursive(
 
 
 @given(st.sampled_from(KINDS), st.binary(max_size=200) | JSON)
-def test_nothing_but_a_refusal_comes_of_nonsense(kind: type[BroadcastEvent], payload: bytes) -> None:
+def test_random_payloads_raise_only_payload_errors(kind: type[BroadcastEvent], payload: bytes) -> None:
     with contextlib.suppress(PayloadError):
         read(samples.topic_of(kind), payload)
 
 
-def test_lines_of_bots_are_cut_and_harmless_in_a_terminal() -> None:
+def test_texts_of_bots_are_truncated_and_escaped() -> None:
     body = write(samples.ended(detail="\x1b[31m\x9b\u202e" + "x" * 10_000), "me")
     assert body.isascii()
     assert body.decode().isprintable()
@@ -156,7 +156,7 @@ def test_pools_are_one_level_of_a_topic() -> None:
     assert read(topic, write(SAMPLES[RatingsChanged], "me")).subject == "tablut/bell+king_max_step=4"
 
 
-def test_too_much_is_not_said() -> None:
+def test_oversized_events_are_not_sent() -> None:
     plies = (PlyPayload("a" * 100, 1.0, 1),) * 15_000
     with pytest.raises(PayloadError) as caught:
         write(GameSnapshot(game=GAME, tournament=1, attempt=1, plies=plies), "me")
