@@ -105,7 +105,7 @@ def test_bad_bots_fail_with_the_reason(body: str, words: str, desk: Desk, monkey
 def test_check_of_a_single_file_that_lacks_another_names_the_folder(desk: Desk, body: str, is_hinted: bool) -> None:
     version = desk.check(program(body), "loa")
     assert version.state == "failed"
-    assert ("send its folder, with a bot.toml" in version.problem) == is_hinted
+    assert ("upload its folder with a bot.toml" in version.problem) == is_hinted
 
 
 def test_illegal_moves_fail(desk: Desk) -> None:
