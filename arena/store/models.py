@@ -537,7 +537,7 @@ class ArchivePosition(SQLModel, table=True):
 
 
 class Analysis(SQLModel, table=True):
-    """A game as an engine saw it: figures to look for, and all of it as compressed JSON (`arena.analysis.game_analysis`).
+    """The analysis of a game: figures for filters, and the whole as compressed JSON (`arena.analysis.game_analysis`).
 
     `game_id` is that of a game played here or of an imported one. `accuracy` is that of the side with the lower one.
     """

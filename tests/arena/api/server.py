@@ -23,7 +23,7 @@ from arena.store import Store
 from arena.store.credentials import digest_of, new_token
 
 T = TypeVar("T")
-PATIENCE_S = 60.0
+REQUEST_TIMEOUT_S = 60.0
 """For any answer: it bounds what hangs, and other tests share the processors."""
 
 
@@ -71,7 +71,7 @@ class Server:
     def call(self, coroutine: Any) -> Any:
         """Run a coroutine in the server's loop."""
         future: Future[Any] = asyncio.run_coroutine_threadsafe(coroutine, self.loop)
-        return future.result(PATIENCE_S)
+        return future.result(REQUEST_TIMEOUT_S)
 
     def soon(self, function: Callable[..., T], *arguments: Any) -> None:
         """Call something in the server's loop."""
@@ -85,7 +85,7 @@ class Server:
     def close(self) -> None:
         self.call(self.runner.cleanup())
         self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join(PATIENCE_S)
+        self._thread.join(REQUEST_TIMEOUT_S)
         self.loop.close()
 
     # -- asking ------------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class Server:
         if body is not None:
             data = json.dumps(body).encode()
             sent.setdefault("Content-Type", "application/json")
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=REQUEST_TIMEOUT_S)
         try:
             connection.request(method, path, data, sent)
             response = connection.getresponse()
@@ -124,7 +124,7 @@ class Server:
 
     def open(self, path: str, **headers: str) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
         """A stream: read it line by line, and close the connection."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=REQUEST_TIMEOUT_S)
         connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
         return connection, connection.getresponse()
 

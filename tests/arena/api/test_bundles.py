@@ -82,7 +82,7 @@ def test_a_token_in_a_file_may_be_changed_while_the_worker_runs(
     with pytest.raises(BundleError, match=f"{TOKEN_FILE}: cannot read {file}"):
         bundles.folder(DIGEST)
     file.write_text("arena_0ld")
-    with pytest.raises(BundleError, match=f"put it into the file of {TOKEN_FILE}"):
+    with pytest.raises(BundleError, match=f"or {TOKEN_FILE} to a file"):
         bundles.folder(DIGEST)
     file.write_text(f"{token}\n")
     assert bundles.folder(DIGEST).is_dir()

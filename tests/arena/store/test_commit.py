@@ -69,7 +69,10 @@ def test_many_writers_at_once(store: Store, field: Field) -> None:
 
 def _content(store: Store) -> list[object]:
     """All that results leave in the database."""
-    columns = "id, state, commit_number, winner, termination, termination_class, plies, lease_owner, worker, started_at, finished_at"
+    columns = (
+        "id, state, commit_number, winner, termination, termination_class, plies, lease_owner, worker, "
+        "started_at, finished_at"
+    )
     queries = (
         f"SELECT {columns} FROM games ORDER BY id",
         "SELECT * FROM rating_changes ORDER BY commit_number, version_id",
