@@ -1,4 +1,4 @@
-"""The curve of a family: found again from results that follow one."""
+"""Fits of win models: the scale is recovered from results that follow one."""
 
 from __future__ import annotations
 

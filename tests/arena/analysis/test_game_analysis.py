@@ -1,4 +1,4 @@
-"""A whole game analysed: which positions are asked about how often, and by a scripted engine over the protocol."""
+"""Analyses of whole games: which positions are evaluated how often, with a scripted engine over the protocol."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_what_stays_lost_is_marked_and_packed(tmp_path: Path, roster: Roster) ->
 
 
 def test_a_move_is_compared_with_what_the_judge_would_have_played(tmp_path: Path, roster: Roster) -> None:
-    """Its scores swing with every ply; what is one ply behind the start swings alike, whatever was played."""
+    """The engine's scores alternate by ply, in the same way after every move."""
     record = game_of(load("loa").settle(), 1)
     best = next(text for text in Position.start(load("loa").settle()).texts if text != record.moves[0])
     spec = scripted(tmp_path, "100 if plies == 0 else 200", repr(best))
@@ -101,7 +101,7 @@ def test_a_move_is_compared_with_what_the_judge_would_have_played(tmp_path: Path
 
 
 def test_a_choice_that_looks_unlike_the_position_before_it_is_looked_at_again(tmp_path: Path, roster: Roster) -> None:
-    """At first the choice looks as bad as the move: neither loses by the other, but the engine contradicts itself."""
+    """At first the choice looks as bad as the move, so neither loses, but the engine contradicts itself."""
     record = game_of(load("loa").settle(), 1)
     best = next(text for text in Position.start(load("loa").settle()).texts if text != record.moves[0])
     spec = scripted(tmp_path, f"0 if plies == 0 or (move == {best!r} and words[2] == '1000') else 200", repr(best))
@@ -119,7 +119,7 @@ def test_a_choice_that_was_played_is_looked_at_again_too(tmp_path: Path, roster:
 
 
 def test_the_depths_of_a_search_are_heard(tmp_path: Path, roster: Roster) -> None:
-    """The last score of each depth; what says no depth, or no score, is none."""
+    """The last score of each depth counts; lines without depth or score do not."""
     told = ("depth 1 score cp 7", "depth 2 score cp 90", "depth 2 score cp 8", "score cp 3", "depth 3 score win 4")
     words = "".join(f"info {line}\n" for line in (*told, "depth 4 nodes 5"))
     spec = scripted(tmp_path, f"sys.stdout.write({words!r}) and None")
@@ -132,7 +132,7 @@ def test_the_depths_of_a_search_are_heard(tmp_path: Path, roster: Roster) -> Non
 def test_what_seems_to_lose_about_as_much_as_a_blunder_is_in_doubt(
     tmp_path: Path, roster: Roster, score: int, is_blunder: bool
 ) -> None:
-    """From 0.15 to 0.5: less is none, more is one, whatever a deeper look finds; here it finds that all is lost."""
+    """Losses from 0.15 to 0.5 are borderline, whatever the second pass finds; here it finds a loss."""
     record = game_of(load("loa").settle(), 1)
     spec = scripted(tmp_path, f"0 if plies == 0 else 500 if words[2] == '1000' else {score}")
     (found,) = analysed(record, spec, roster).plies

@@ -1,4 +1,4 @@
-"""Losses and marks: a planted set of won, lost and even positions, told by hand-made scores."""
+"""Losses and marks of won, lost and even positions with hand-made scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def at(score: int | None = 0, side: Side = "first", **more: object) -> Evaluated
 
 
 def one(before: EvaluatedPosition, after: EvaluatedPosition, move: str = "played") -> AnalysedMove:
-    """A move of `first`; `after` is told from the view of who is to move then."""
+    """Mark a move of `first`; `after` is from the view of its side to move."""
     return mark_moves([before, after], [move], WIN_MODEL)[0]
 
 
@@ -76,7 +76,7 @@ def test_the_rules_of_sense(name: str, before: EvaluatedPosition, after: Evaluat
 
 
 def test_a_position_without_a_choice_is_worth_what_comes_of_it() -> None:
-    """A shallow score of a forced reply must not make a blunder of the move before it."""
+    """A shallow score of a forced reply must not make the move before it a blunder."""
     scored = [at(0), at(400, "second", choices=1), at(0)]
     first, second = mark_moves(scored, ["a", "b"], WIN_MODEL)
     assert (first.mark, first.loss) == ("", 0)
@@ -102,7 +102,7 @@ def test_a_move_is_compared_with_the_judges_choice_where_that_was_looked_at(
 
 
 def searched(*scores: int, first: int = 1) -> EvaluatedPosition:
-    """A position of the second side, by its scores at each depth."""
+    """Return a position of the second side with these scores by depth."""
     return at(scores[-1], "second", depths=tuple(enumerate(scores, first)))
 
 
@@ -125,7 +125,7 @@ def test_positions_are_compared_as_far_as_both_were_searched(
 
 
 def test_a_choice_that_turns_out_lost_is_not_what_is_best() -> None:
-    """The move loses too, but to somebody who had something else it is a blunder; where all was lost it is none."""
+    """The move loses as well. It is a blunder only if another move did not lose."""
     lost = at(WIN_IN_3, "second")
     (found,) = mark_moves([at(0), lost], ["played"], WIN_MODEL, instead={1: lost})
     assert (found.loss, found.mark) == (1, "??")

@@ -1,4 +1,4 @@
-"""Every route by everybody: who may and who may not, from the table itself."""
+"""Access control: every route for every role, from the table of routes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ HARMLESS = {
     "token": "999999",
     "sha256": "f" * 64,
 }
-"""Things that are not there: what is allowed ends in 404, and nothing is changed."""
+"""Names of missing objects: permitted requests end in 404 and change nothing."""
 
 
 def address(route: Route) -> str:
-    """A path of the route at which nothing is."""
+    """Return the path of the route for a missing object."""
     path = PREFIX + route.path
     for name in route.path_types:
         path = path.replace("{" + name + "}", HARMLESS.get(name, "side" if name == "side" else "999999"))

@@ -1,4 +1,4 @@
-"""Bundles as workers fetch them: by their digest, for the scope `worker` alone, whole or not at all."""
+"""Downloads of bundles by workers: by digest, for the scope `worker` only, complete or refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PATH = f"{PREFIX}/bundles/{DIGEST}"
 
 @pytest.fixture(scope="module")
 def token(server: Server) -> str:
-    """What a worker has."""
+    """A token with the scope `worker`."""
     server.context.arena.bundles.put(io.BytesIO(ZIP), DIGEST)
     return server.person("fleet", "admin", scopes="worker")
 

@@ -1,4 +1,4 @@
-"""Remote bots at the door: they introduce themselves, are told why they cannot come in, and are asked once a run."""
+"""Connections of remote bots: introduction, rejection, resumption."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def lobby(server: Server) -> Iterator[Lobby]:
 
 
 async def come(server: Server, token: str, query: str, *lines: str) -> list[dict[str, Any]]:
-    """What a bot hears that connects and says these lines, up to the word that it is in, or why not."""
+    """Connect a bot that sends these lines; return the messages up to its admission or rejection."""
     headers = {"Authorization": f"Bearer {token}"}
     heard: list[dict[str, Any]] = []
     async with (

@@ -1,4 +1,4 @@
-"""Many listeners of one game: told the same, once, wherever they joined; one that does not read is dropped."""
+"""Many subscribers of one game: each gets every event once; a subscriber that does not read is dropped."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def game(arena: Arena) -> str:
-    """A game that has begun."""
+    """A running game."""
     entries = {"bots": ["greedy", "random"]}
     by = arena.store.users.find("organiser").id or 0
     row = tournaments.create(arena.store, {"name": "Live", "family": "loa", "entries": entries}, by, now())
@@ -60,7 +60,7 @@ def end(arena: Arena, game: str) -> None:
 
 
 def heard(reader: Reader, after: int) -> list[int]:
-    """The plies a reader was told behind `after`, up to the final line; the state counts for those in it."""
+    """Return the plies sent to a subscriber after `after`, including those in the state, up to the final line."""
     found: list[int] = []
     for line in reader.rest():
         if line["event"] == "state":
@@ -122,7 +122,7 @@ def test_both_forms_of_one_feed(arena: Arena, game: str) -> None:
 
 
 def test_a_source_that_knows_less_than_it_told(arena: Arena, game: str) -> None:
-    """Its news is lost: who comes then hears the state as it is, and so does everybody else."""
+    """After lost events all subscribers get the present state."""
     feeds = arena.server.context.feeds
     with Reader(arena, f"/games/{game}/stream") as reader:
         assert reader.next()["event"] == "state"
@@ -139,7 +139,7 @@ def test_a_source_that_knows_less_than_it_told(arena: Arena, game: str) -> None:
 
 
 def test_who_does_not_read_is_dropped(arena: Arena, game: str) -> None:
-    """Plies go on until its buffers are full: then it is cut off, and others have missed nothing."""
+    """Plies continue until the buffers are full. Then the subscriber is dropped, and others have missed nothing."""
     with socket.socket() as deaf, Reader(arena, f"/games/{game}/stream") as reader:
         deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         deaf.connect(("127.0.0.1", arena.server.port))

@@ -1,4 +1,4 @@
-"""Bad input and attack: always a 4xx problem document, never a 5xx, never a trace; and the server goes on."""
+"""Invalid and hostile input: always a 4xx problem, never a 5xx or a traceback, and the server keeps running."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _alive(arena: Arena) -> Iterator[None]:
 
 
 def is_problem(reply: Reply, *statuses: int) -> bool:
-    """Whether it is a complete problem document of one of these statuses that gives nothing away."""
+    """Return whether the response is a complete problem document with one of these statuses, without internals."""
     assert reply.status in statuses, (reply.status, reply.body[:500])
     assert reply.headers["Content-Type"] == "application/problem+json"
     assert reply.headers["Cache-Control"] == "no-store"

@@ -1,4 +1,4 @@
-"""ETag and 304, Cache-Control, CORS, compression, HEAD, pages of lists and their cursors."""
+"""HTTP caching, CORS, compression, HEAD, and paging with cursors."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_security_headers_are_on_everything(arena: Arena) -> None:
 
 
 def walk(arena: Arena, path: str, limit: int, between: object = None) -> list[str]:
-    """The items of all pages as JSON, by following the Link header; `between` is called after the first page."""
+    """Return the items of all pages by following the Link header; `between` is called after the first page."""
     found: list[str] = []
     address: str | None = f"{PREFIX}{path}{'&' if '?' in path else '?'}limit={limit}"
     while address:

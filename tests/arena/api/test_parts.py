@@ -1,4 +1,4 @@
-"""The parts that need no server: negotiation, pages, problems, caching, the client's address."""
+"""Parts that need no server: content negotiation, paging, problems, caching, client addresses."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_the_table_knows_the_answer_behind_a_union() -> None:
 
     @routes.get("/x/{number}", tag="x", summary="x")
     async def show(call: object, number: int) -> Model | str:
-        """A thing."""
+        """Return a model."""
         return ""
 
     (route,) = routes.table
@@ -196,7 +196,7 @@ def test_a_live_game_whose_end_was_missed_is_not_shown(state: str, attempt: int,
 
 @dataclass(frozen=True)
 class Line:
-    """What the database knows of a game."""
+    """A stand-in for a game row."""
 
     id: str
     state: str

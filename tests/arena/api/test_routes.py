@@ -1,4 +1,4 @@
-"""What every route says, on a small arena whose numbers are known."""
+"""Responses of every route for a small arena with known contents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Browser sessions: the form, the cookie, its token; and logging in for a token."""
+"""Browser sessions: form, cookie, CSRF token; and log-in for an API token."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def test_a_token_for_a_password(arena: Arena, ada: str) -> None:
 
 @pytest.fixture
 def ask_from(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Reply]:
-    """Asks for a token with a password as if from this address."""
+    """Request a token with a password, from this client address."""
     monkeypatch.setattr(arena.server.context, "trusted", (ip_network("127.0.0.0/8"),))
 
     def ask(address: str, user: str, password: str = "wrong") -> Reply:

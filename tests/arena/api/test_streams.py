@@ -1,4 +1,4 @@
-"""Streams: first the state, then every event once, the last one final; cut anywhere, they go on behind `seq`."""
+"""Streams: the state, then every event once, then `final`; a client can resume after any `seq`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Reader:
-    """A stream being read."""
+    """A client of a stream."""
 
     def __init__(self, arena: Arena, path: str, **headers: str) -> None:
         self._connection, self.response = arena.server.open(PREFIX + path, **headers)
@@ -84,7 +84,7 @@ def ended(game: str) -> GameEnded:
 
 @pytest.fixture
 def game(arena: Arena) -> str:
-    """A game that is being played."""
+    """A running game."""
     row = tournaments.create(
         arena.store,
         {"name": "Live", "family": "loa", "entries": {"bots": ["greedy", "random"]}},
@@ -174,7 +174,7 @@ def test_a_game_that_begins_again_is_told_anew(arena: Arena, game: str) -> None:
 
 
 def settled(arena: Arena, check: Any) -> None:
-    """Wait until the server's loop has seen what was published."""
+    """Wait until the server's loop has processed the published events."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         with suppress(KeyError):

@@ -1,4 +1,4 @@
-"""A disk that is full and a database that is locked or away, for real: 503, nothing half done, and work goes on."""
+"""A full disk and a locked or unreachable database: 503, no partial writes, and recovery."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SCRIPT = b"#!/bin/sh\nexit 0\n"
 
 
 def served(store: Store, folder: Path) -> Iterator[Arena]:
-    """A server of its own over a store."""
+    """Run a server on a store."""
     server = Server(store, settings_in(folder))
     server.unlimited()
     yield fill(server)
@@ -36,7 +36,7 @@ def served(store: Store, folder: Path) -> Iterator[Arena]:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of some megabytes."""
+    """A disk of a few megabytes."""
     if os.getuid() != 0 or not shutil.which("mount"):
         pytest.skip("only root can mount a small disk")
     folder = tmp_path / "disk"
@@ -50,12 +50,12 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def cramped(small_disk: Path) -> Iterator[Arena]:
-    """An arena on that disk."""
+    """An arena on the small disk."""
     yield from served(Store.in_folder(small_disk), small_disk)
 
 
 def fill_up(folder: Path) -> Path:
-    """Leave not a byte free; the file that takes it all."""
+    """Fill the disk; return the file that occupies it."""
     file = folder / "ballast"
     with open(file, "wb", buffering=0) as target:
         for size in (64 * 1024, 4096, 1):

@@ -1,4 +1,4 @@
-"""The store of bundles and the copies unpacked from it."""
+"""The bundle store and its unpacked copies."""
 
 from __future__ import annotations
 

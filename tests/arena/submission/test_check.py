@@ -1,4 +1,4 @@
-"""Checking uploads in earnest: real programs, the referee's own check, the verdict in the store."""
+"""Checks of uploads: real programs, the referee's check, the stored verdict."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def sample(module: str, family: str = "loa") -> bytes:
 
 
 class Desk:
-    """Takes uploads and checks them."""
+    """Receives and checks uploads."""
 
     def __init__(self, store: Store, folder: Path) -> None:
         self.store = store

@@ -1,4 +1,4 @@
-"""What `bot.toml` may say."""
+"""Valid and invalid `bot.toml` files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From an upload to a version waiting for its check."""
+"""Uploads up to the version that waits for its check."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def send(store: Store, bundles: BundleStore) -> Send:
 
 
 def left(tmp_path: Path) -> list[str]:
-    """Every file in the store of bundles and the working folder."""
+    """Return every file in the bundle store and the work folder."""
     return [str(path) for folder in ("store", "unpacked") for path in (tmp_path / folder).rglob("*") if path.is_file()]
 
 

@@ -1,4 +1,4 @@
-"""Unpacking: what honest people send comes out whole, everything else is refused and leaves nothing."""
+"""Unpacking: valid archives are complete; others are refused and leave nothing."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def encrypted() -> bytes:
 
 
 def many_entries() -> bytes:
-    """A table of contents of 6 MB that says nothing."""
+    """Return a zip file with a central directory of 6 MB."""
     one = zipped({"a": b""})
     start, end = one.index(b"PK\x01\x02"), one.index(b"PK\x05\x06")
     entry = one[start:end]
@@ -172,7 +172,7 @@ def test_hostile_archives(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pack", ["zip", "tar", "tar.gz", "tar.bz2", "tar.xz", "tar.zst"])
 def test_damaged_archives(pack: str, tmp_path: Path) -> None:
-    """Whatever bytes come: unpacked within the bounds, or refused in words."""
+    """Any bytes are unpacked within the limits or refused with ArchiveError."""
     dice = random.Random(pack)
     source = {
         "zip": zipped(HONEST),
