@@ -45,7 +45,7 @@ def test_a_bundle_by_its_digest(server: Server, token: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["0" * 64, "..", DIGEST.upper(), DIGEST[:-1], "..%2F..%2Fetc%2Fpasswd"])
-def test_what_is_not_there(server: Server, token: str, name: str) -> None:
+def test_missing_bundles_get_404(server: Server, token: str, name: str) -> None:
     assert server.get(f"{PREFIX}/bundles/{name}", token=token).status == 404
 
 
@@ -88,7 +88,7 @@ def test_a_token_in_a_file_may_be_changed_while_the_worker_runs(
     assert bundles.folder(DIGEST).is_dir()
 
 
-def test_a_wrong_token_is_our_fault(
+def test_worker_token_without_scope_voids_the_game(
     server: Server, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = Settings(data=tmp_path, executor="dask://127.0.0.1:1", worker_bundles="arena", public_url=server.url)
@@ -119,7 +119,7 @@ def test_clocks_are_scaled_where_the_game_is_played(tmp_path: Path, monkeypatch:
     assert [game.id for game in played] == [game.id for game in games]
 
 
-def test_no_arena_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreachable_arena_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arena.submission.remote_bundles.WAIT_S", 0)
     with pytest.raises(StoreUnavailableError, match="no answer from http://127"):
         RemoteBundleStore("http://127.0.0.1:1", tmp_path).folder(DIGEST)

@@ -71,7 +71,7 @@ def heard(reader: Reader, after: int) -> list[int]:
 
 
 @pytest.mark.usefixtures("roomy")
-def test_everybody_hears_every_ply_once(arena: Arena, game: str) -> None:
+def test_every_subscriber_gets_every_ply_once(arena: Arena, game: str) -> None:
     forms = ("application/x-ndjson", "application/x-ndjson")
     with ExitStack() as stack:
         readers: list[tuple[Reader, int]] = []
@@ -121,7 +121,7 @@ def test_both_forms_of_one_feed(arena: Arena, game: str) -> None:
         assert json.loads(events.line().removeprefix(b"data: ")) == told
 
 
-def test_a_source_that_knows_less_than_it_told(arena: Arena, game: str) -> None:
+def test_source_with_lost_events_sends_the_state_again(arena: Arena, game: str) -> None:
     """After lost events all subscribers get the present state."""
     feeds = arena.server.context.feeds
     with Reader(arena, f"/games/{game}/stream") as reader:
@@ -138,7 +138,7 @@ def test_a_source_that_knows_less_than_it_told(arena: Arena, game: str) -> None:
             wait(lambda: len(feeds[Subject("game", game)]) == 2)
 
 
-def test_who_does_not_read_is_dropped(arena: Arena, game: str) -> None:
+def test_subscriber_that_does_not_read_is_dropped(arena: Arena, game: str) -> None:
     """Plies continue until the buffers are full. Then the subscriber is dropped, and others have missed nothing."""
     with socket.socket() as deaf, Reader(arena, f"/games/{game}/stream") as reader:
         deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -157,7 +157,7 @@ def test_who_does_not_read_is_dropped(arena: Arena, game: str) -> None:
         assert reader.next()["seq"] == number + 1
 
 
-def test_who_has_gone_is_forgotten(arena: Arena, game: str) -> None:
+def test_subscriber_that_disconnects_is_removed(arena: Arena, game: str) -> None:
     feeds = arena.server.context.feeds
     with Reader(arena, f"/games/{game}/stream") as reader:
         with Reader(arena, f"/games/{game}/stream") as gone:

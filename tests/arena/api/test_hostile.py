@@ -262,7 +262,7 @@ RAW = [
 
 
 @pytest.mark.parametrize("raw", RAW, ids=range(len(RAW)))
-def test_what_is_hardly_http(arena: Arena, raw: bytes) -> None:
+def test_malformed_http_gets_no_server_error(arena: Arena, raw: bytes) -> None:
     with socket.create_connection(("127.0.0.1", arena.server.port), timeout=60) as connection:
         answer = b""
         with suppress(OSError):  # a server that will not read on may cut the connection

@@ -123,7 +123,7 @@ def tokens(arena: Arena) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
-def test_the_server_keeps_its_word(
+def test_responses_conform_to_the_document(
     path: str, method: str, promise: BaseSchema, arena: Arena, tokens: dict[str, str], connection: Session
 ) -> None:
     from schemathesis.generation.feedback import FeedbackSources
@@ -180,7 +180,7 @@ def test_a_family_that_is_not_there_gets_a_documented_answer(arena: Arena, token
     assert "404" in DOCUMENT["paths"][f"{PREFIX}/play"]["post"]["responses"]
 
 
-def test_nobody_was_locked_out(arena: Arena, tokens: dict[str, str]) -> None:
+def test_generated_requests_leave_all_roles_active(arena: Arena, tokens: dict[str, str]) -> None:
     for person in ("author", "organiser", "admin"):
         assert arena.server.get(f"{PREFIX}/account", token=tokens[person]).status == 200
     assert arena.server.get("/readyz").status == 200

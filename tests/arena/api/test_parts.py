@@ -66,7 +66,7 @@ def test_a_problem_document() -> None:
     assert json.loads(problem.response().body or b"") == found  # type: ignore[arg-type]
 
 
-def test_what_a_client_sends_is_shown_clean() -> None:
+def test_problem_escapes_client_input() -> None:
     assert shown("a\x1b[31mb\n") == '"a�[31mb�"'
     assert len(shown("x" * 10_000)) < 70
     assert near("x" * 10_000, ["xx"]) == []
@@ -203,7 +203,7 @@ class Line:
     attempt: int
 
 
-def test_bells_ring_for_their_subject_only() -> None:
+def test_subscriptions_wake_for_their_subject_only() -> None:
     async def main() -> None:
         live = Live(Bus())
         with live.bell(Subject("tournament", 1)) as one, live.bell(Subject("tournament", 2)) as two:
@@ -215,7 +215,7 @@ def test_bells_ring_for_their_subject_only() -> None:
     asyncio.run(main())
 
 
-def test_the_listener_hears_the_bus() -> None:
+def test_live_listener_receives_bus_events() -> None:
     async def main() -> None:
         bus = Bus()
         live = Live(bus)

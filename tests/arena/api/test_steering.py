@@ -87,7 +87,7 @@ def test_for_organisers_only(arena: Arena, number: int) -> None:
     assert arena.store.tournaments.get(number).state == "running"
 
 
-def test_a_form_that_is_not_ours(arena: Arena, eve: Person, number: int) -> None:
+def test_form_with_wrong_csrf_token_is_refused(arena: Arena, eve: Person, number: int) -> None:
     eve.get("/submit")
     assert eve.send(f"/tournaments/{number}/steer", {"verb": "cancel", "csrf": "wrong"}).status == 403
     assert arena.store.tournaments.get(number).state == "running"

@@ -177,7 +177,7 @@ def test_a_database_another_process_keeps_locked(
         assert server.get(path).json["description"] == "new words"
 
 
-def test_a_damaged_database_is_called_that(tmp_path: Path, sqlite_template: Path) -> None:
+def test_damaged_database_is_reported(tmp_path: Path, sqlite_template: Path) -> None:
     shutil.copy(sqlite_template, tmp_path / "arena.sqlite3")
     for arena in served(Store.in_folder(tmp_path), tmp_path):
         server, token = arena.server, arena.tokens["author"]
@@ -196,7 +196,7 @@ def test_a_damaged_database_is_called_that(tmp_path: Path, sqlite_template: Path
         assert b"database is damaged" in server.get("/workers").body
 
 
-def test_a_postgresql_that_goes_away_and_comes_back(cluster: Cluster, tmp_path: Path) -> None:
+def test_postgresql_outage_ends_in_recovery(cluster: Cluster, tmp_path: Path) -> None:
     with cluster.database() as url:
         store = Store(url)
         store.upgrade()

@@ -72,7 +72,7 @@ def test_a_good_bot_becomes_active(desk: Desk) -> None:
     assert (spec.name, spec.bundle, spec.folder) == ("zeta v1", version.bundle, None)
 
 
-def test_a_family_that_does_not_hold_fails_the_version(desk: Desk) -> None:
+def test_failed_family_fails_the_version(desk: Desk) -> None:
     version = desk.check(sample("bots.random_mover"), "loa", "tablut")
     assert version.state == "failed"
     assert version.problem.startswith("tablut: announces tablut")
@@ -127,7 +127,7 @@ for line in sys.stdin:
     assert "a1a1" in version.problem
 
 
-def test_texts_no_database_holds(desk: Desk) -> None:
+def test_report_with_nul_characters_is_stored(desk: Desk) -> None:
     body = """
 import sys
 sys.stderr.buffer.write(b"a\\0b\\xff\\xfe")
@@ -140,14 +140,14 @@ sys.stdout.flush()
     assert "\0" not in version.log + str(version.report) + version.problem
 
 
-def test_only_what_was_claimed_is_checked(desk: Desk) -> None:
+def test_check_needs_the_state_checking(desk: Desk) -> None:
     version = desk.submit(sample("bots.random_mover"), "loa")
     assert version.id is not None
     with pytest.raises(ConflictError, match="is uploaded"):
         check_version(desk.store, desk.bundles, version.id, open_sandbox("none"))
 
 
-def test_a_bundle_that_is_away_is_no_verdict(desk: Desk, tmp_path: Path) -> None:
+def test_missing_bundle_leaves_the_version_checking(desk: Desk, tmp_path: Path) -> None:
     desk.submit(sample("bots.random_mover"), "loa")
     version = desk.store.checks.claim()
     assert version is not None

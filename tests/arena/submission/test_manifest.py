@@ -56,7 +56,7 @@ def test_programs_of_the_system(tmp_path: Path) -> None:
     assert read('command = ["python3", "run.sh"]', tmp_path).command == ("python3", "run.sh")
 
 
-def test_a_bridge_runs_with_the_python_of_whoever_plays(tmp_path: Path) -> None:
+def test_bridge_runs_with_the_python_of_the_player(tmp_path: Path) -> None:
     assert read('command = "bridge:python run.py:choose"', tmp_path).command == (
         *("python", "-P", "-m", "bots.bridges.python_agent", "--family", "{family}", "run.py:choose"),
     )

@@ -62,7 +62,7 @@ def test_a_script_becomes_a_version(store: Store, send: Send, tmp_path: Path) ->
     assert [Path(path).name for path in left(tmp_path)] == [digest]
 
 
-def test_a_bundle_says_what_it_is(store: Store, send: Send) -> None:
+def test_receive_reads_name_and_families_of_the_manifest(store: Store, send: Send) -> None:
     files = {
         **HONEST,
         "bot.toml": b'name = "eta"\nfamilies = ["loa", "tablut"]\ncommand = "./run.sh"\noptions = {a = 1}',
@@ -160,7 +160,7 @@ def test_limits(store: Store, send: Send, tmp_path: Path) -> None:
     assert len(left(tmp_path)) == 2
 
 
-def test_others_bots(store: Store, send: Send, tmp_path: Path) -> None:
+def test_receive_refuses_bots_of_others_and_retired_ones(store: Store, send: Send, tmp_path: Path) -> None:
     send(SCRIPT)
     with pytest.raises(NotYoursError, match="another user"):
         send(SCRIPT + b"#2", by="ada")
