@@ -1,7 +1,7 @@
-"""Where the files of bots are: a store of bundles by content (a folder, or what fsspec reaches), and unpacked copies.
+"""Content-addressed store of bot bundles (a folder, or any fsspec file system), and a cache of unpacked copies.
 
-A bundle is the upload as it came, named by its SHA-256. Every copy that leaves the store is checked against that name,
-and what is unpacked here is checked once by every process that uses it. Refuses to know users and versions.
+A bundle is the unchanged upload, named by its SHA-256. Every copy read from the store is verified against its name.
+Each process verifies an unpacked copy once before it uses it.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ if TYPE_CHECKING:
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _CHUNK = 1024 * 1024
 _IN_USE_S = 6 * 3600
-"""An unpacked bundle used within that time is never removed."""
+"""Unpacked bundles used within this time are never removed."""
 _STALE_S = 24 * 3600
-"""What an interrupted upload or unpacking left behind is removed after that time."""
+"""Age from which remains of an interrupted upload or unpacking are removed."""
 
 
 class BundleError(Exception):
-    """A bundle that is missing from the store or is not what its name says: no fault of the bot's."""
+    """A bundle that is missing from the store or damaged, through no fault of the bot."""
 
 
 class BundleStore:
-    """The store at `url` (a path or an fsspec URL with `options`) and the copies unpacked below `cache`."""
+    """The store at `url` (a path, or an fsspec URL with `options`) and the unpacked copies below `cache`."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class BundleStore:
         try:
             self._fs, self._root = _open(url, dict(options or {}))
         except (ImportError, ValueError) as error:
-            raise BundleError(f"the store of bundles {url!r} cannot be used: {error}") from None
+            raise BundleError(f"cannot use the bundle store {url!r}: {error}") from None
         self._cache = cache
         self._cache_bytes = cache_bytes
         self.bounds = bounds or BundleBounds()
@@ -69,7 +69,7 @@ class BundleStore:
 
     @classmethod
     def of(cls, settings: Settings) -> BundleStore:
-        """The bundles of a server."""
+        """Open the bundle store of a server."""
         return cls(
             settings.bundles_url,
             settings.data / "unpacked",
@@ -81,14 +81,14 @@ class BundleStore:
     # -- the store ---------------------------------------------------------------------------------------------------
 
     def has(self, digest: str) -> bool:
-        """Whether a bundle is stored. Raises StoreUnavailableError."""
+        """Return whether a bundle is stored. Raises StoreUnavailableError."""
         with _reachable():
             return bool(self._fs.exists(self._path(digest)))
 
     def put(self, file: BinaryIO, digest: str) -> bool:
-        """Store an upload under its SHA-256, all of it or nothing; False when it was there already.
+        """Store an upload under its SHA-256 atomically; False if it was stored already.
 
-        One that has been there for long is stored again: it may be a stray that is about to be swept away.
+        An old copy is stored again, because `sweep` might be about to remove it.
         """
         path = self._path(digest)
         with _reachable():
@@ -113,7 +113,7 @@ class BundleStore:
         return True
 
     def fetch(self, digest: str, target: BinaryIO) -> int:
-        """Copy a bundle into a file and check it; returns its size. Raises BundleError, StoreUnavailableError."""
+        """Copy a bundle into a file, verify it and return its size. Raises BundleError, StoreUnavailableError."""
         total, size = hashlib.sha256(), 0
         try:
             for chunk in self.chunks(digest):
@@ -123,19 +123,21 @@ class BundleStore:
         except FileNotFoundError:
             raise BundleError(f"bundle {digest} is not in the store") from None
         if total.hexdigest() != digest:
-            raise BundleError(f"bundle {digest} is damaged: its content has the SHA-256 {total.hexdigest()}")
+            raise BundleError(f"bundle {digest} is damaged: the SHA-256 of its content is {total.hexdigest()}")
         return size
 
     def chunks(self, digest: str) -> Iterator[bytes]:
-        """The content of a bundle, unchecked. Raises FileNotFoundError, BundleError, StoreUnavailableError."""
+        """Yield the content of a bundle, unverified. Raises FileNotFoundError, BundleError, StoreUnavailableError."""
         with _reachable(), self._fs.open(self._path(digest), "rb") as source:
             while chunk := source.read(_CHUNK):
                 yield chunk
 
     def sweep(self, known: Callable[[], Iterable[str]], at: float | None = None) -> int:
-        """Remove stored bundles older than a day that no version uses, and what was left half-way; how many.
+        """Remove bundles older than a day that no version uses, and remains of interrupted uploads. Return their
+        number.
 
-        `known` gives the bundles in use: it is asked once the strays are found, so that none is new among them.
+        `known` returns the bundles in use. It is called after the candidates are listed, so that a new bundle is not
+        removed.
         """
         limit, strays = (at or time.time()) - _STALE_S, []
         with _reachable():
@@ -152,18 +154,18 @@ class BundleStore:
 
     def _path(self, digest: str) -> str:
         if not _DIGEST.fullmatch(digest):
-            raise BundleError(f"not the name of a bundle: {digest[:80]!r}")
+            raise BundleError(f"invalid bundle name {digest[:80]!r}: expected a SHA-256")
         return f"{self._root}/{digest[:2]}/{digest}"
 
     # -- unpacked copies ---------------------------------------------------------------------------------------------
 
     def folder(self, digest: str) -> Path:
-        """The unpacked bundle on this machine; fetched, checked and unpacked if need be.
+        """Return the folder of the unpacked bundle. The bundle is fetched, verified and unpacked if needed.
 
         Raises BundleError, StoreUnavailableError.
         """
         if not _DIGEST.fullmatch(digest):
-            raise BundleError(f"not the name of a bundle: {digest[:80]!r}")
+            raise BundleError(f"invalid bundle name {digest[:80]!r}: expected a SHA-256")
         place = self._cache / digest[:2] / digest
         listing = place / "files.json"
         with _reachable():
@@ -179,7 +181,7 @@ class BundleStore:
 
     @contextlib.contextmanager
     def workspace(self) -> Iterator[Path]:
-        """A folder to work in, gone afterwards; one that a killed process left behind goes within days."""
+        """Create a temporary folder and remove it afterwards. Folders of killed processes are removed within days."""
         work = self._cache / f"work-{uuid.uuid4().hex}"
         make_folder(work, is_passage=True)
         try:
@@ -189,7 +191,7 @@ class BundleStore:
 
     def _unpack(self, digest: str, place: Path) -> None:
         with self.workspace() as work:
-            files = work / f"files-{uuid.uuid4().hex}"  # where bots pass through, no other one finds it
+            files = work / f"files-{uuid.uuid4().hex}"  # bots of other users cannot guess the name
             try:
                 with tempfile.TemporaryFile(dir=work) as file:
                     self.fetch(digest, file)
@@ -208,13 +210,13 @@ class BundleStore:
             try:
                 work.rename(place)
             except OSError:
-                if not place.exists():  # else another process was faster: its copy is as good
+                if not place.exists():  # otherwise another process has unpacked the same bundle
                     raise
 
     def _make_room(self, keep: Path) -> None:
-        """Remove the copies not used for longest while all together take more room than they may."""
+        """Remove the least recently used copies while all together exceed the size of the cache."""
         now, found = time.time(), []
-        # Two letters: the folders others work in come and go, and a walk through one would fail.
+        # Match only the two-letter folders: work folders of other processes vanish during the walk.
         for listing in self._cache.glob("??/*/files.json"):
             with contextlib.suppress(OSError, ValueError):
                 size = int(json.loads(listing.read_text(encoding="utf-8"))["size_bytes"])
@@ -234,7 +236,7 @@ class BundleStore:
     # -- for the referee ---------------------------------------------------------------------------------------------
 
     def resolve(self, spec: BotSpec) -> BotSpec:
-        """The bot as this machine runs it: its bundle's folder; `python` of a sample bot is this interpreter.
+        """Return the bot with its bundle's folder on this machine. `python` of a sample bot becomes this interpreter.
 
         Raises BundleError, StoreUnavailableError.
         """
@@ -248,7 +250,7 @@ class BundleStore:
         return spec
 
     def resolve_game(self, game: PlannedGame) -> PlannedGame:
-        """A game with both bots resolved; its id stays."""
+        """Return the game with both bots resolved and the same id."""
         spec = game.spec
         return replace(game, spec=replace(spec, first=self.resolve(spec.first), second=self.resolve(spec.second)))
 
@@ -261,15 +263,15 @@ def _open(url: str, options: dict[str, Any]) -> tuple[Any, str]:
 
 @contextlib.contextmanager
 def _reachable() -> Any:
-    """Turn what disks and networks raise into one error; a file that is not there stays what it is."""
+    """Convert errors of disks and networks to StoreUnavailableError; FileNotFoundError is passed on."""
     try:
         yield
     except FileNotFoundError:
         raise
     except OSError as error:
         if problem := storage_problem(error):
-            raise StorageError(f"{problem}: no bundle can be kept") from error
-        raise StoreUnavailableError(f"the store of bundles cannot be used now: {error.strerror or error}") from error
+            raise StorageError(f"{problem}: no bundle can be stored") from error
+        raise StoreUnavailableError(f"the bundle store is unavailable: {error.strerror or error}") from error
 
 
 def _age(fs: Any, path: str, info: Mapping[str, Any]) -> float:
@@ -285,7 +287,7 @@ def _digest(path: Path) -> str:
 
 
 def _is_sound(place: Path) -> bool:
-    """Whether an unpacked copy is what was unpacked: the same files, the same contents, nothing besides."""
+    """Return whether an unpacked copy is intact: the same files with the same contents and no others."""
     try:
         listing = json.loads((place / "files.json").read_text(encoding="utf-8"))
         files: dict[str, str] = listing["files"]
@@ -297,7 +299,7 @@ def _is_sound(place: Path) -> bool:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder by another name first, so that nobody takes half of it for the whole."""
+    """Rename a folder before removing it, so that no other process uses it half-removed."""
     gone = folder.with_name(f"work-gone-{uuid.uuid4().hex}") if not folder.name.startswith("work-") else folder
     with contextlib.suppress(FileNotFoundError):
         if gone is not folder:

@@ -1,7 +1,7 @@
-"""Checks an uploaded version in the sandbox; the verdict is the families and variants it is fit for, or why none.
+"""Checks an uploaded version in the sandbox. The verdict lists the families and variants it can play, or the reason.
 
-Every family it claims must hold: handshake, timekeeping, quitting, and legal moves wherever it announces a variant. A
-variant that it does not announce is no fault; it is not entered for it. Refuses to know uploads and tournaments.
+Every claimed family is tested: handshake, time, quitting, and legal moves in every announced variant. A variant that
+the bot does not announce is not a fault: the bot is only not entered for it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from referee.rules.rules import Rules, Ruleset
 from referee.sandbox import Sandbox
 
 MOVE_MS = "move_ms"
-"""The limit by which an author says how long his bot thinks about a move."""
+"""The limit with which authors state how long their bot thinks per move."""
 _LACKS = re.compile(
     r"ModuleNotFoundError|ImportError|FileNotFoundError|No such file|cannot open|[Cc]an(?:not|'t) (?:find|locate|load)"
 )
-"""What programs write when a file is not there that they need."""
-_ALONE = "it was sent as a single file: if it needs the files beside it, send its folder, with a bot.toml"
+"""Messages that programs print when a file they need is missing."""
+_ALONE = "it was uploaded as a single file: if it needs other files, upload its folder with a bot.toml"
 _LINES, _LINE = 12, 200
-"""How many lines of a step are kept at each end, and how much of a line."""
+"""Maximum number of lines kept at each end of a step, and maximum length of a line."""
 
 
 def check_version(
@@ -43,10 +43,10 @@ def check_version(
     sandbox: Sandbox,
     on_step: Callable[[str], None] = lambda line: None,
 ) -> Version:
-    """Check a version that was claimed for it (state `checking`) and store the verdict; the version as it is now.
+    """Check a version in state `checking`, store the verdict and return the version.
 
-    `on_step` is told what is being done. Raises ConflictError when the version is not to be checked, BundleError and
-    StoreUnavailableError when it cannot be checked now: it then stays `checking` and can be given back.
+    `on_step` receives progress messages. Raises ConflictError if the version is not in state `checking`. Raises
+    BundleError and StoreUnavailableError if it cannot be checked now: it then stays `checking` and can be given back.
     """
     version = store.versions.get(version_id)
     if version.state != "checking":
@@ -70,7 +70,7 @@ def check_version(
         if report.log:
             logs.append(f"--- {family}\n{report.log}")
     if not reports:
-        problems.append("it claims no family")
+        problems.append("no family given")
     return store.checks.conclude(
         version_id,
         report={"sandbox": sandbox.name, "families": reports},
@@ -82,13 +82,13 @@ def check_version(
 
 
 def _is_alone(spec: BotSpec) -> bool:
-    """Whether a bundle holds one file, beside a bot.toml."""
+    """Return whether a bundle has a single file apart from `bot.toml`."""
     files = [path for path in Path(spec.folder or "").rglob("*") if path.is_file() and path.name != FILE]
     return bool(spec.folder) and len(files) == 1
 
 
 def spec_of(version: Version, family: str) -> BotSpec:
-    """A version as a bot of a game, the same on every machine: its bundle is not a folder yet."""
+    """Return the spec of a version. It names the bundle and no folder, so it is the same on every machine."""
     return BotSpec(
         name=version.name,
         command=tuple(word.replace("{family}", family) for word in version.command),
@@ -107,10 +107,10 @@ def examine(
     move_ms: int = 0,
     on_step: Callable[[str], None] = lambda line: None,
 ) -> tuple[CheckReport, list[str]]:
-    """The report on one family, and the variants the bot is fit for.
+    """Check a bot in one family. Return the report and the variants it can play.
 
-    Moves are tried in one variant of each kind of rules; variants that differ from it in the start only need its word.
-    `move_ms`: the time for a move its author asks for; 0 = the shortest it keeps is found.
+    Moves are tested in one variant per set of rules. For variants that differ only in the start, the announcement
+    suffices. `move_ms` is the time per move the author requests; 0 finds the shortest time the bot keeps.
     """
     kinds: dict[Any, list[Ruleset]] = {}
     for variant in rules.variants:
@@ -133,21 +133,21 @@ def examine(
 
 
 def problem_of(report: CheckReport) -> str:
-    """Why the bot cannot play the family, in one sentence; empty when it can."""
+    """Return why the bot cannot play the family, in one sentence; empty if it can."""
     fault = report.fault
     if fault is None:
-        return "" if report.steps else "nothing could be tried"
+        return "" if report.steps else "no check could be run"
     return f"{fault.name}: {fault.detail}"
 
 
 def _can_play(found: Capabilities, ruleset: Ruleset) -> bool:
-    """Whether the bot has announced what these rules demand."""
+    """Return whether the bot has announced the options these rules require."""
     plan = negotiate_options(found.option_map, found.families, ruleset, startpos_only=found.startpos_only)
     return not isinstance(plan, Ineligible)
 
 
 def _short(report: CheckReport) -> dict[str, Any]:
-    """The report as JSON, the middle of long exchanges left out."""
+    """Return the report as JSON, without the middle of long exchanges."""
     data = report.as_json()
     for step in data["steps"]:
         lines = [_plain(line)[:_LINE] for line in step["lines"]]
@@ -155,7 +155,7 @@ def _short(report: CheckReport) -> dict[str, Any]:
             lines = [*lines[:_LINES], f"… {len(lines) - 2 * _LINES} lines …", *lines[-_LINES:]]
         step["lines"] = lines
         step["detail"] = _plain(step["detail"])[:1000]
-        step.pop("said")  # the log is its author's alone
+        step.pop("said")  # the log is private to its author
     data["log"] = ""
     data["name"], data["author"] = _plain(data["name"])[:80], _plain(data["author"])[:80]
     data.pop("capabilities")
@@ -163,7 +163,7 @@ def _short(report: CheckReport) -> dict[str, Any]:
 
 
 def _plain(text: str) -> str:
-    """Text as every database holds it."""
+    """Return the text without characters that some database cannot store."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
@@ -172,7 +172,7 @@ def _verdict(is_passed: bool) -> str:
 
 
 def storable(data: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON data with texts as every database holds them."""
+    """Return JSON data without characters that some database cannot store."""
     return {key: _cleaned(value) for key, value in data.items()}
 
 

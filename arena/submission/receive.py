@@ -1,6 +1,6 @@
-"""From an upload to a version: received whole, bounded, hashed, looked into, stored once, entered for its check.
+"""Receives an upload: copies it with a size limit, hashes it, reads its manifest, and stores it as a version to check.
 
-Nothing is left of an upload that is cut short or refused. Refuses to know HTTP, and how a bot is checked.
+Nothing remains of an upload that is interrupted or refused.
 """
 
 from __future__ import annotations
@@ -32,25 +32,26 @@ class SubmissionError(BadValueError):
 
 
 class TooLargeError(SubmissionError):
-    """An upload above the limit."""
+    """An upload above the size limit."""
 
     kind = "too-large"
 
 
 class NotYoursError(ForbiddenError):
-    """The bot belongs to somebody else."""
+    """The bot belongs to another user."""
 
 
 class UnsafeError(SubmissionError):
-    """This server cannot confine a stranger's bot, so it takes none."""
+    """This server has no sandbox for untrusted bots, so it accepts no uploads."""
 
     kind = "forbidden"
 
 
 def refuse_unsafe(settings: Settings, *, is_admin: bool) -> None:
-    """Fail closed: take uploads only where the sandbox holds them; an admin's in a weak one too, never as root.
+    """Raise UnsafeError unless the sandbox can confine uploads.
 
-    Raises UnsafeError with the reason. The first call tries the sandbox, which takes a moment.
+    An admin's uploads are accepted with a weak sandbox too, but never as root. The first call probes the sandbox, which
+    takes a moment.
     """
     from referee.sandbox import open_sandbox, refusal
 
@@ -58,14 +59,14 @@ def refuse_unsafe(settings: Settings, *, is_admin: bool) -> None:
         return
     try:
         reason = refusal(open_sandbox(settings.sandbox), allow_weak=is_admin)
-    except ValueError as error:  # the one that the settings name does not work here
+    except ValueError as error:  # the sandbox in the settings does not work here
         reason = str(error)
     if reason:
-        raise UnsafeError(reason, hint="ask the people who run this server")
+        raise UnsafeError(reason, hint="ask the operator of this server")
 
 
 class Submitter(Protocol):
-    """Who submits: the identity of a request."""
+    """The user who submits: the identity of a request."""
 
     @property
     def user_id(self) -> int: ...
@@ -75,7 +76,7 @@ class Submitter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """How much one upload and one user may take."""
+    """Limits of one upload and of one user."""
 
     upload_bytes: int = 32 * 2**20
     bots: int = 20
@@ -84,7 +85,7 @@ class Quota:
 
     @classmethod
     def of(cls, settings: Settings) -> Quota:
-        """As the server is set."""
+        """Return the quota of the settings."""
         return cls(settings.max_upload_bytes, settings.quota_bots, settings.quota_versions, settings.quota_bytes)
 
 
@@ -99,12 +100,11 @@ def receive(
     quota: Quota | None = None,
     tc: str = "",
 ) -> Version:
-    """Make an upload the next version of the user's bot, in state `uploaded`; a new name makes a new bot.
+    """Store an upload as the next version of the user's bot, in state `uploaded`. A new name creates a bot.
 
-    `name` and `families` may come from `bot.toml` instead; those given here win, and so does `tc`, a time control that
-    says how long the bot thinks about a move, over `move_ms` among its limits. Raises TooLargeError,
-    SubmissionError, NotYoursError, ConflictError (the same bundle again, a retired bot), QuotaError and
-    StoreUnavailableError.
+    `name` and `families` override those in `bot.toml`. `tc`, a time control that says how long the bot thinks per move,
+    overrides `move_ms` in its limits. Raises TooLargeError, SubmissionError, NotYoursError, ConflictError (a duplicate
+    bundle, a retired bot), QuotaError and StoreUnavailableError.
     """
     quota = quota or Quota()
     asked = _move_time(tc)
@@ -114,7 +114,7 @@ def receive(
             manifest = read_manifest(unpack(file, work / "files", bundles.bounds))
             wanted = read_families(tuple(families), "families") or manifest.families
             if not wanted:
-                raise SubmissionError(f"which families does it play? Name them, or write families into {FILE}")
+                raise SubmissionError(f"missing families: name them, or add families to {FILE}")
             bot = _bot(store, name or manifest.name, manifest, user, quota)
             assert bot.id is not None
             _check_new(store, bot, digest)
@@ -135,12 +135,12 @@ def receive(
         raise SubmissionError(str(error)) from None
     except OSError as error:
         if problem := storage_problem(error):
-            raise StorageError(f"{problem}: the upload was not kept") from error
-        raise StoreUnavailableError(f"the upload cannot be kept now: {error.strerror or error}") from error
+            raise StorageError(f"{problem}: the upload was not stored") from error
+        raise StoreUnavailableError(f"the upload cannot be stored now: {error.strerror or error}") from error
 
 
 def _move_time(tc: str) -> dict[str, int]:
-    """The limit that a time control asks for. Raises SubmissionError."""
+    """Return the limits that follow from a time control. Raises SubmissionError."""
     if not tc:
         return {}
     try:
@@ -148,7 +148,9 @@ def _move_time(tc: str) -> dict[str, int]:
     except ParseError as error:
         raise SubmissionError(str(error)) from None
     if move_ms is None:
-        raise SubmissionError(f"tc {tc}: a limit of depth or nodes says nothing of time; write 5/move or 10+0.1")
+        raise SubmissionError(
+            f"invalid tc {tc}: expected a time control such as 5/move or 10+0.1, not a limit of depth or nodes"
+        )
     return {MOVE_MS: max(1, round(move_ms))}
 
 
@@ -157,47 +159,47 @@ def _copy(stream: BinaryIO, file: BinaryIO, limit: int) -> tuple[int, str]:
     while chunk := stream.read(_CHUNK):
         size += len(chunk)
         if size > limit:
-            raise TooLargeError(f"an upload has {limit:,} bytes at most")
+            raise TooLargeError(f"the upload is too large: at most {limit:,} bytes")
         total.update(chunk)
         file.write(chunk)
     if not size:
-        raise SubmissionError("an empty upload")
+        raise SubmissionError("the upload is empty")
     return size, total.hexdigest()
 
 
 def _bot(store: Store, name: str, manifest: Manifest, user: Submitter, quota: Quota) -> BotIdentity:
-    """The user's bot of that name, made if there is none."""
+    """Return the user's bot of this name, created if needed."""
     if not name:
-        raise SubmissionError(f"what is the bot called? Give a name, or write one into {FILE}")
+        raise SubmissionError(f"missing bot name: give one, or add name to {FILE}")
     try:
         bot = store.bots.find(name)
     except NotFoundError:
         if store.bots.usage(user.user_id).bots >= quota.bots:
-            raise QuotaError(f"you have {quota.bots} bots, which is the limit; retire one") from None
+            raise QuotaError(f"quota exceeded: you have {quota.bots} bots; retire one") from None
         return store.bots.add(name, user.user_id, manifest.description)
     if bot.owner_id != user.user_id:
-        raise NotYoursError(f"the bot {name!r} belongs to somebody else", hint="take another name")
+        raise NotYoursError(f"the bot {name!r} belongs to another user", hint="choose another name")
     if bot.is_retired:
-        raise ConflictError(f"the bot {name!r} is retired; take another name", "retired")
+        raise ConflictError(f"the bot {name!r} is retired; choose another name", "retired")
     return bot
 
 
 def _check_new(store: Store, bot: BotIdentity, digest: str) -> None:
-    """The same content twice is a mistake, unless the earlier one failed or was retired."""
+    """Raise ConflictError for a duplicate, unless the earlier version failed or was retired."""
     assert bot.id is not None
     for line in store.versions.of_bot(bot.id):
         if line.bundle == digest and line.state in ("uploaded", "checking", "active"):
-            raise ConflictError(f"this is the very bundle of {line.name}, which is {line.state}", line.state)
+            raise ConflictError(f"duplicate bundle: {line.name} has the same one and is {line.state}", line.state)
 
 
 def _check_room(store: Store, user: Submitter, size: int, quota: Quota) -> None:
-    """Before anything is stored; `add_version` decides in the end."""
+    """Raise QuotaError before anything is stored. `versions.add` checks again in its transaction."""
     usage = store.bots.usage(user.user_id)
     if usage.versions >= quota.versions:
-        raise QuotaError(f"you have {usage.versions} versions; the limit is {quota.versions}: retire some")
+        raise QuotaError(f"quota exceeded: you have {usage.versions} of {quota.versions} versions; retire some")
     if usage.size_bytes + size > quota.size_bytes:
         raise QuotaError(
-            f"your bundles take {usage.size_bytes:,} bytes; with {size:,} more they exceed {quota.size_bytes:,}: "
+            f"quota exceeded: your bundles have {usage.size_bytes:,} bytes, {size:,} more exceed {quota.size_bytes:,}; "
             "retire some versions"
         )
 

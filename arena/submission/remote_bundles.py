@@ -1,6 +1,6 @@
-"""The store of bundles as a worker far away sees it: an arena's own interface, opened by the worker's token.
+"""The bundle store of a remote worker: it downloads bundles from the arena's API with the worker's token.
 
-Every copy is checked against its name, as from any other store.
+Every copy is verified against its name, as with any store.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from arena.submission.unpack import BundleBounds
 
 TOKEN = "ARENA_WORKER_TOKEN"  # noqa: S105 - the name of a variable
 TOKEN_FILE = f"{TOKEN}_FILE"
-"""Read anew for every bundle: what is in it may be changed while the worker runs."""
+"""The token file is read for every bundle, so its content may change while the worker runs."""
 TRIES = 3
 WAIT_S = 0.5
 _BYTES = "application/octet-stream"
 
 
 class RemoteBundleStore(BundleStore):
-    """The bundles of the arena at `server`, and the copies unpacked below `cache`."""
+    """The bundles of the arena at `server`, and the unpacked copies below `cache`."""
 
     def __init__(
         self, server: str, cache: Path, *, bounds: BundleBounds | None = None, cache_bytes: int = 4 * 2**30
@@ -33,7 +33,7 @@ class RemoteBundleStore(BundleStore):
         self._server = server
 
     def chunks(self, digest: str) -> Iterator[bytes]:
-        """The content of a bundle, as it comes. Raises BundleError, StoreUnavailableError."""
+        """Yield the content of a bundle. Raises BundleError, StoreUnavailableError."""
         client = ApiClient(self._server, _token())
         for attempt in range(1, TRIES + 1):
             count = 0
@@ -45,24 +45,24 @@ class RemoteBundleStore(BundleStore):
             except ClientError as error:
                 if error.exit is Exit.REFUSED:
                     raise BundleError(
-                        f"{client.server} gives no bundle to this worker: {error}; "
-                        f"set {TOKEN} there to a token with the scope worker, or put it into the file of {TOKEN_FILE}"
+                        f"{client.server} refuses bundles to this worker: {error}; "
+                        f"set {TOKEN} to a token with the scope worker, or {TOKEN_FILE} to a file with it"
                     ) from None
                 if error.exit is not Exit.UNREACHABLE:
                     raise BundleError(f"bundle {digest}: {error}") from None
                 if count or attempt == TRIES:
-                    raise StoreUnavailableError(f"the store of bundles cannot be used now: {error}") from None
+                    raise StoreUnavailableError(f"the bundle store is unavailable: {error}") from None
             time.sleep(WAIT_S * 2**attempt)
 
 
 def _token() -> str | None:
-    """The worker's token. Raises BundleError for a file that cannot be read."""
+    """Return the worker's token. Raises BundleError for an unreadable file."""
     file = os.environ.get(TOKEN_FILE)
     if not file:
         return os.environ.get(TOKEN)
     try:
         return Path(file).read_text(encoding="utf-8").strip()
     except OSError as error:
-        raise BundleError(f"{TOKEN_FILE}: {file} cannot be read: {error.strerror}") from None
+        raise BundleError(f"{TOKEN_FILE}: cannot read {file}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise BundleError(f"{TOKEN_FILE}: {file} holds no token: it is not UTF-8 text") from None
+        raise BundleError(f"{TOKEN_FILE}: invalid token in {file}: expected UTF-8 text") from None

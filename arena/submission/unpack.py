@@ -1,7 +1,7 @@
-"""Unpacks what strangers upload: a zip or tar archive, or a single executable, into a new folder, within bounds.
+"""Unpacks untrusted uploads (zip or tar archives, single executables) into a new folder, within limits.
 
-Only plain files and folders with plain relative names are taken; anything else is refused with the name of the entry,
-and what was written is removed. Refuses to know what a bot is.
+Only plain files and folders with plain relative names are accepted. Any other entry refuses the upload, and the files
+written so far are removed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from arena.submission.unzip import unzip
 from arena.submission.writer import ArchiveError, BundleBounds, FolderWriter
 
 SINGLE = "bot"
-"""The name a single executable gets in its folder."""
+"""File name of a single executable in its folder."""
 
 Kind = TarKind | Literal["zip", "executable", "script"]
 
@@ -31,12 +31,12 @@ _BEGINNINGS: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"\x7fELF", "executable"),
     (0, b"#!", "script"),
 )
-"""Where in a file which bytes say what it is."""
+"""Magic numbers: offset, bytes, kind of file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What was unpacked. `folder` is where the files are: the one top folder of the archive if it has but one."""
+    """An unpacked bundle. `folder` is its root: the only top-level folder of the archive, if there is just one."""
 
     kind: Kind
     folder: Path
@@ -45,7 +45,7 @@ class Contents:
 
 
 def kind_of(file: BinaryIO) -> Kind:
-    """What a file is, by its first bytes. Raises ArchiveError for what is neither archive nor executable."""
+    """Return the kind of a file by its first bytes. Raises ArchiveError for any other file."""
     file.seek(0)
     head = file.read(512)
     file.seek(0)
@@ -53,18 +53,18 @@ def kind_of(file: BinaryIO) -> Kind:
         if head.startswith(mark, place):
             return kind
     raise ArchiveError(
-        "neither an archive nor an executable: send an ELF program, a script that begins with #!, or a zip or tar "
+        "neither an archive nor an executable: upload an ELF program, a script with a shebang (#!), or a zip or tar "
         "archive with a bot.toml"
     )
 
 
 def unpack(file: BinaryIO, folder: Path, bounds: BundleBounds) -> Contents:
-    """Unpack into `folder`, which must not exist yet. Raises ArchiveError, and OSError when the disk gives out.
+    """Unpack into `folder`, which must not exist. Raises ArchiveError, and OSError for a full disk.
 
-    Files are read-only afterwards, executable when marked so or when they begin like a program or a script.
+    Files become read-only. They are executable if marked so, or if they start like a program or a script.
     """
     folder.mkdir(parents=True)
-    folder.chmod(0o755)  # a bot may be another user
+    folder.chmod(0o755)  # bots may run as another user
     try:
         kind = kind_of(file)
         writer = FolderWriter(folder, bounds)
@@ -76,7 +76,7 @@ def unpack(file: BinaryIO, folder: Path, bounds: BundleBounds) -> Contents:
             case _:
                 untar(file, kind, writer)
         if not writer.files:
-            raise ArchiveError("an archive without a single file")
+            raise ArchiveError("the archive has no files")
         return Contents(kind, _root(folder), tuple(sorted(writer.files)), writer.size_bytes)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -84,7 +84,7 @@ def unpack(file: BinaryIO, folder: Path, bounds: BundleBounds) -> Contents:
 
 
 def _root(folder: Path) -> Path:
-    """The folder of the bundle: the only entry of the archive if that is a folder, as when one was packed whole."""
+    """Return the root of the bundle: the only entry of the archive if that is a folder."""
     entries = list(folder.iterdir())
     return entries[0] if len(entries) == 1 and entries[0].is_dir() else folder
 

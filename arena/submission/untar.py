@@ -1,4 +1,4 @@
-"""Unpacks tar archives, plain or compressed, as strangers make them."""
+"""Unpacks untrusted tar archives, plain or compressed."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ TarKind = Literal["tar", "tar.gz", "tar.bz2", "tar.xz", "tar.zst"]
 
 _CHUNK = 64 * 1024
 _MAX_HEADER = 64 * 1024
-"""The longest name or attribute block of one tar entry."""
+"""Maximum size of a name or attribute block of a tar entry."""
 _DECODER_BYTES = 128 * 2**20
-"""How much memory a decompressor may take."""
+"""Memory limit of a decompressor."""
 
 
 class _Bounded:
-    """A stream that ends with an error when more comes out of it than can be right."""
+    """A stream that raises ArchiveError after a maximum number of bytes."""
 
     def __init__(self, source: Any, size: int) -> None:
         self._source = source
         self._left = size
 
     def read(self, size: int = -1) -> bytes:
-        """As of any file; never more than a chunk at once."""
+        """Read at most one chunk."""
         data: bytes = self._source.read(min(size, _CHUNK) if size >= 0 else _CHUNK)
         self._left -= len(data)
         if self._left < 0:
-            raise ArchiveError("more bytes when unpacked than a bundle may have")
+            raise ArchiveError("the unpacked bundle exceeds the size limit")
         return data
 
 
 class _XZ:
-    """Decompresses xz within a bound on memory, which `lzma.LZMAFile` cannot."""
+    """An xz decompressor with a memory limit, which `lzma.LZMAFile` lacks."""
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = source
         self._decoder = lzma.LZMADecompressor(memlimit=_DECODER_BYTES)
 
     def read(self, size: int) -> bytes:
-        """Up to `size` bytes; nothing at the end of the stream."""
+        """Read up to `size` bytes; empty at the end of the stream."""
         while not self._decoder.eof:
             data = self._source.read(_CHUNK) if self._decoder.needs_input else b""
             if not data and self._decoder.needs_input:
-                raise EOFError("the compressed data ends early")
+                raise EOFError("the compressed data is truncated")
             if found := self._decoder.decompress(data, size):
                 return found
         return b""
@@ -71,10 +71,10 @@ class _Member(tarfile.TarInfo):
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
-        """Read a header. Raises ArchiveError before the attribute block that follows it is read."""
+        """Read a header. Raises ArchiveError before a long attribute block is read."""
         found = super().frombuf(buf, encoding, errors)
         if found.type == tarfile.GNUTYPE_SPARSE or (found.type in cls._BLOCKS and not 0 <= found.size <= _MAX_HEADER):
-            raise ArchiveError(f"{found.name[:80]!r}: a header that no bundle needs")
+            raise ArchiveError(f"{found.name[:80]!r}: unsupported header")
         return found
 
 
@@ -95,7 +95,7 @@ def _decompressed(file: BinaryIO, kind: TarKind) -> Iterator[Any]:
 
 
 def untar(file: BinaryIO, kind: TarKind, writer: FolderWriter) -> None:
-    """Write all files of a tar archive. Raises ArchiveError, and OSError when the disk gives out."""
+    """Write all files of a tar archive. Raises ArchiveError, and OSError for a full disk."""
     bound = writer.bounds.size_bytes + writer.bounds.entries * (1024 + 2 * MAX_NAME) + 2**20
     try:
         with _decompressed(file, kind) as stream:
@@ -103,7 +103,7 @@ def untar(file: BinaryIO, kind: TarKind, writer: FolderWriter) -> None:
             with tarfile.open(fileobj=source, mode="r|", tarinfo=_Member, errorlevel=2) as archive:
                 for number, entry in enumerate(archive):
                     if number > 2 * writer.bounds.entries:
-                        raise ArchiveError(f"more than {2 * writer.bounds.entries:,} entries")
+                        raise ArchiveError(f"too many entries: more than {2 * writer.bounds.entries:,}")
                     _take(archive, entry, writer)
     except ArchiveError:
         raise
@@ -116,10 +116,10 @@ def untar(file: BinaryIO, kind: TarKind, writer: FolderWriter) -> None:
         ValueError,
         RecursionError,
     ) as error:
-        raise ArchiveError(f"a broken {kind} file: {error}") from None
+        raise ArchiveError(f"damaged {kind} file: {error}") from None
     except OSError as error:
-        if error.errno is None:  # what gzip and bz2 raise for bad data; a full disk has a number
-            raise ArchiveError(f"a broken {kind} file: {error}") from None
+        if error.errno is None:  # gzip and bz2 raise OSError without errno for bad data; a full disk has one
+            raise ArchiveError(f"damaged {kind} file: {error}") from None
         raise
 
 
@@ -128,7 +128,7 @@ def _take(archive: tarfile.TarFile, entry: tarfile.TarInfo, writer: FolderWriter
         writer.make(entry.name)
         return
     if not entry.isreg() or entry.issparse():
-        raise ArchiveError(f"{entry.name[:80]!r}: {_tar_kind(entry)}; only files and folders are taken")
+        raise ArchiveError(f"{entry.name[:80]!r}: {_tar_kind(entry)}; only files and folders are accepted")
     source = archive.extractfile(entry)
     assert source is not None
     with source:
@@ -137,5 +137,5 @@ def _take(archive: tarfile.TarFile, entry: tarfile.TarInfo, writer: FolderWriter
 
 def _tar_kind(entry: tarfile.TarInfo) -> str:
     if entry.issym() or entry.islnk():
-        return "a link"
-    return "a device or a pipe" if entry.isdev() else "an entry of an unknown kind"
+        return "link"
+    return "device or pipe" if entry.isdev() else "entry of unknown type"

@@ -1,6 +1,6 @@
-"""Writes what an archive holds below a new folder: plain files with plain relative names, within bounds.
+"""Writes the entries of an archive below a new folder: plain files with plain relative names, within limits.
 
-Bytes are counted as they are written: what an archive says of itself is not believed.
+Bytes are counted as they are written: sizes in the archive are not trusted.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ _MAX_DEPTH = 24
 
 
 class ArchiveError(ValueError):
-    """An archive that is refused. The message names the entry and says what is wrong with it."""
+    """An archive that is refused; the message names the entry and the fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class BundleBounds:
-    """How much an archive may hold: bytes unpacked, files and folders."""
+    """Limits of an archive: unpacked bytes, and number of files and folders."""
 
     size_bytes: int = 256 * 2**20
     entries: int = 2000
 
 
 class FolderWriter:
-    """Writes files below a folder and keeps count."""
+    """Writes files below a folder and enforces the limits."""
 
     def __init__(self, folder: Path, bounds: BundleBounds) -> None:
         self._folder = folder
@@ -38,7 +38,7 @@ class FolderWriter:
         self.size_bytes = 0
 
     def make(self, name: str) -> None:
-        """A folder, with those above it."""
+        """Create a folder and its parents."""
         parts = _parts(name)
         for depth in range(1, len(parts) + 1):
             self._make("/".join(parts[:depth]))
@@ -51,14 +51,14 @@ class FolderWriter:
             (self._folder / name).mkdir()
             (self._folder / name).chmod(0o755)
         except FileExistsError:
-            raise ArchiveError(f"{name!r} is a file and a folder at once") from None
+            raise ArchiveError(f"{name!r} is both a file and a folder") from None
         self._folders.add(name)
 
     def write(self, name: str, source: IO[bytes], *, is_executable: bool) -> None:
-        """A file of the archive."""
+        """Write a file of the archive."""
         parts = _parts(name)
         if not parts:
-            raise ArchiveError(f"{name[:80]!r}: a file without a name")
+            raise ArchiveError(f"{name[:80]!r}: missing file name")
         name = "/".join(parts)
         for depth in range(1, len(parts)):
             self._make("/".join(parts[:depth]))
@@ -66,16 +66,14 @@ class FolderWriter:
         try:
             handle = os.open(self._folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         except (FileExistsError, IsADirectoryError):
-            raise ArchiveError(f"{name!r} is in the archive twice") from None
+            raise ArchiveError(f"duplicate entry {name!r}") from None
         with open(handle, "wb") as target:
             head = b""
             while chunk := source.read(_CHUNK):
                 head = head or chunk[:4]
                 self.size_bytes += len(chunk)
                 if self.size_bytes > self.bounds.size_bytes:
-                    raise ArchiveError(
-                        f"more than {self.bounds.size_bytes:,} bytes when unpacked (at {name!r}); that is the limit"
-                    )
+                    raise ArchiveError(f"the unpacked bundle exceeds {self.bounds.size_bytes:,} bytes (at {name!r})")
                 target.write(chunk)
             runs = is_executable or head.startswith((b"#!", b"\x7fELF"))
             os.fchmod(handle, 0o555 if runs else 0o444)
@@ -83,22 +81,24 @@ class FolderWriter:
 
     def _count(self, name: str) -> None:
         if len(self.files) + len(self._folders) >= self.bounds.entries:
-            raise ArchiveError(f"more than {self.bounds.entries:,} files and folders (at {name!r}); that is the limit")
+            raise ArchiveError(f"more than {self.bounds.entries:,} files and folders (at {name!r})")
 
 
 def _parts(name: str) -> list[str]:
-    """The components of an entry's name. Raises ArchiveError unless it stays below the folder and is plain text."""
+    """Return the components of an entry's name. Raises ArchiveError for a name that leaves the folder or is not plain
+    text.
+    """
     if name.startswith("/"):
-        raise ArchiveError(f"{name[:80]!r}: an absolute path; name files relative to the bundle")
+        raise ArchiveError(f"{name[:80]!r}: absolute path; use paths relative to the bundle")
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if ".." in parts:
-        raise ArchiveError(f"{name[:80]!r}: a path that leaves the bundle")
+        raise ArchiveError(f"{name[:80]!r}: path outside the bundle")
     if not parts:
         return []
     if "\\" in name or not name.isprintable():
-        raise ArchiveError(f"{name[:80]!r}: a name with a backslash or unprintable characters")
+        raise ArchiveError(f"{name[:80]!r}: backslash or unprintable character in the name")
     if len(name.encode("utf-8", "replace")) > MAX_NAME or any(len(part.encode()) > 255 for part in parts):
-        raise ArchiveError(f"{name[:80]!r}…: a name that is too long")
+        raise ArchiveError(f"{name[:80]!r}…: name too long")
     if len(parts) > _MAX_DEPTH:
-        raise ArchiveError(f"{name[:80]!r}…: folders nested more than {_MAX_DEPTH} deep")
+        raise ArchiveError(f"{name[:80]!r}…: folders nested deeper than {_MAX_DEPTH}")
     return parts

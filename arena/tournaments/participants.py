@@ -10,6 +10,7 @@ from arena.store.tournaments.queue import GameOutline
 from arena.store.tournaments.tournaments import EntryLine
 from arena.tournaments import format
 from arena.tournaments.match import Seed, State, TournamentGame
+from referee.ratings.trueskill import TrueSkillRating
 
 
 def participants(store: Store, tournament: Tournament) -> list[EntryLine]:

@@ -1,8 +1,12 @@
 """A bot's file: `bot.toml` in a folder, or any file `NAME.toml` of the same form.
 
-name = "natsel" command = ["./natsel", "--quiet"] folder = "/opt/natsel"             # where it runs; default: the
-file's own folder [options]                          # set before every game threads = 2 [capabilities]
-# written by `arena check BOT --family F --save FILE`; or the name of a JSON file clocks = false
+name = "natsel"
+command = ["./natsel", "--quiet"]
+folder = "/opt/natsel"             # where it runs; default: the file's own folder
+[options]                          # set before every game
+threads = 2
+[capabilities]                     # written by `arena check BOT --family F --save FILE`; or a JSON file's name
+clocks = false
 """
 
 from __future__ import annotations

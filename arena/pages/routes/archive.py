@@ -150,7 +150,7 @@ async def player(request: web.Request) -> web.Response:
 @routes.get("/archive/month")
 @takes("month", "family", "by")
 async def month(request: web.Request) -> web.Response:
-    """Show the game of a month, with its neighbours: by turning points of blown wins, or by another figure."""
+    """Show the game of a month and the runners-up: blown wins by turning points, or by another figure."""
     chosen = request.query.get("month", "") or f"{now():%Y-%m}"
     if not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", chosen):
         raise Problem("bad-request", f"no month {chosen[:20]!r}", field="month", hint="write one such as 2026-11")

@@ -542,7 +542,7 @@ class ArchivePosition(SQLModel, table=True):
 
 
 class Analysis(SQLModel, table=True):
-    """An engine's analysis of a game: figures to search by, and all of it as JSON (`arena.analysis.game_analysis`).
+    """The analysis of a game: figures for filters, and the whole as compressed JSON (`arena.analysis.game_analysis`).
 
     `game_id` refers to a game played here or an imported one. `accuracy` is that of the less accurate side.
     """

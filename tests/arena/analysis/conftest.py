@@ -11,7 +11,7 @@ from referee.rules.rules import Ruleset
 
 
 def game_of(ruleset: Ruleset, plies: int) -> GameRecord:
-    """A game of that many plies, always the middle one of the legal moves, that nobody ended."""
+    """Return an unfinished game of this many plies, always with the middle legal move."""
     position = Position.start(ruleset)
     moves = []
     for _ in range(plies):

@@ -1,4 +1,4 @@
-"""The curve of a family: found again from results that follow one."""
+"""Fits of win models: the scale is recovered from results that follow one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from arena.analysis.fit import TooFewPositionsError, fit
 from arena.analysis.win_model import WinModel, shipped
 
 
-def test_a_fit_finds_the_scale_that_made_the_results() -> None:
+def test_fit_recovers_the_scale_of_generated_results() -> None:
     source = random.Random(1)
     win_model = WinModel(300.0, "made up")
     seen = []
@@ -25,16 +25,16 @@ def test_a_fit_finds_the_scale_that_made_the_results() -> None:
     assert 0 < found.log_loss < 0.69
 
 
-def test_forced_wins_are_left_out_and_few_positions_make_no_curve() -> None:
+def test_fit_ignores_forced_wins_and_needs_enough_positions() -> None:
     with pytest.raises(TooFewPositionsError, match="150 positions"):
         fit([(29_990, 1.0)] * 500 + [(100, 1.0)] * 150)
 
 
-def test_draws_count_half() -> None:
+def test_fit_counts_draws_as_half() -> None:
     assert fit([(100, 0.5)] * 300).scale == pytest.approx(5_000, rel=0.01)
 
 
-def test_every_curve_that_comes_with_the_arena_says_where_it_is_from() -> None:
+def test_shipped_win_models_name_their_data() -> None:
     data = tomllib.loads(files("arena.analysis").joinpath("win_models.toml").read_text(encoding="utf-8"))
     for family, one in data["families"].items():
         assert shipped(family) == WinModel(one["scale"], f"shipped {data['version']}")

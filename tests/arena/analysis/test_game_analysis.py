@@ -1,4 +1,4 @@
-"""A whole game analysed: which positions are asked about how often, and by a scripted engine over the protocol."""
+"""Analyses of whole games: which positions are evaluated how often, with a scripted engine over the protocol."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def analysed(record: GameRecord, spec: BotSpec, roster: Roster) -> AnalysedGame:
         return analyse(record, engine.evaluate_all, nodes=10, win_model=WIN_MODEL)
 
 
-def test_every_position_is_asked_about_and_doubts_are_asked_again(tmp_path: Path, roster: Roster) -> None:
+def test_analysis_evaluates_every_position_and_borderline_ones_again(tmp_path: Path, roster: Roster) -> None:
     record = game_of(load("loa").settle(), 4)
     # Ply 3 seems to be a blunder; a deeper look finds it sound.
     spec = scripted(tmp_path, "100 if plies == 3 and words[2] == '80' else 0")
@@ -70,7 +70,7 @@ def test_every_position_is_asked_about_and_doubts_are_asked_again(tmp_path: Path
     assert (found.engine, found.nodes, found.win_model) == ("scripted", 10, "test")
 
 
-def test_what_stays_lost_is_marked_and_packed(tmp_path: Path, roster: Roster) -> None:
+def test_analysis_marks_confirmed_blunders(tmp_path: Path, roster: Roster) -> None:
     record = game_of(load("loa").settle(), 4)
     found = analysed(record, scripted(tmp_path, "400 if plies == 3 else 0"), roster)
     data = found.as_json()
@@ -89,8 +89,8 @@ def test_what_stays_lost_is_marked_and_packed(tmp_path: Path, roster: Roster) ->
     }
 
 
-def test_a_move_is_compared_with_what_the_judge_would_have_played(tmp_path: Path, roster: Roster) -> None:
-    """Its scores swing with every ply; what is one ply behind the start swings alike, whatever was played."""
+def test_analysis_compares_a_move_with_the_engines_choice(tmp_path: Path, roster: Roster) -> None:
+    """The engine's scores alternate by ply, in the same way after every move."""
     record = game_of(load("loa").settle(), 1)
     best = next(text for text in Position.start(load("loa").settle()).texts if text != record.moves[0])
     spec = scripted(tmp_path, "100 if plies == 0 else 200", repr(best))
@@ -100,8 +100,8 @@ def test_a_move_is_compared_with_what_the_judge_would_have_played(tmp_path: Path
     assert analysed(record, spec, roster).plies[0].mark == "??", "it does not say what it would have played"
 
 
-def test_a_choice_that_looks_unlike_the_position_before_it_is_looked_at_again(tmp_path: Path, roster: Roster) -> None:
-    """At first the choice looks as bad as the move: neither loses by the other, but the engine contradicts itself."""
+def test_analysis_with_a_contradicting_choice_searches_again(tmp_path: Path, roster: Roster) -> None:
+    """At first the choice looks as bad as the move, so neither loses, but the engine contradicts itself."""
     record = game_of(load("loa").settle(), 1)
     best = next(text for text in Position.start(load("loa").settle()).texts if text != record.moves[0])
     spec = scripted(tmp_path, f"0 if plies == 0 or (move == {best!r} and words[2] == '1000') else 200", repr(best))
@@ -109,7 +109,7 @@ def test_a_choice_that_looks_unlike_the_position_before_it_is_looked_at_again(tm
     assert (found.loss, found.mark) == (pytest.approx(0.762, abs=1e-3), "??")
 
 
-def test_a_choice_that_was_played_is_looked_at_again_too(tmp_path: Path, roster: Roster) -> None:
+def test_analysis_with_a_contradicting_played_choice_searches_again(tmp_path: Path, roster: Roster) -> None:
     record = game_of(load("loa").settle(), 1)
     other = next(text for text in Position.start(load("loa").settle()).texts if text != record.moves[0])
     best = f"{record.moves[0]!r} if words[2] == '80' else {other!r}"
@@ -118,8 +118,8 @@ def test_a_choice_that_was_played_is_looked_at_again_too(tmp_path: Path, roster:
     assert (found.best, found.loss, found.mark) == (other, pytest.approx(0.762, abs=1e-3), "??")
 
 
-def test_the_depths_of_a_search_are_heard(tmp_path: Path, roster: Roster) -> None:
-    """The last score of each depth; what says no depth, or no score, is none."""
+def test_evaluation_has_the_score_of_each_depth(tmp_path: Path, roster: Roster) -> None:
+    """The last score of each depth counts; lines without depth or score do not."""
     told = ("depth 1 score cp 7", "depth 2 score cp 90", "depth 2 score cp 8", "score cp 3", "depth 3 score win 4")
     words = "".join(f"info {line}\n" for line in (*told, "depth 4 nodes 5"))
     spec = scripted(tmp_path, f"sys.stdout.write({words!r}) and None")
@@ -129,10 +129,8 @@ def test_the_depths_of_a_search_are_heard(tmp_path: Path, roster: Roster) -> Non
 
 
 @pytest.mark.parametrize(("score", "is_blunder"), [(29, False), (31, True), (108, True), (111, False)])
-def test_what_seems_to_lose_about_as_much_as_a_blunder_is_in_doubt(
-    tmp_path: Path, roster: Roster, score: int, is_blunder: bool
-) -> None:
-    """From 0.15 to 0.5: less is none, more is one, whatever a deeper look finds; here it finds that all is lost."""
+def test_loss_near_a_blunder_is_borderline(tmp_path: Path, roster: Roster, score: int, is_blunder: bool) -> None:
+    """Losses from 0.15 to 0.5 are borderline, whatever the second pass finds; here it finds a loss."""
     record = game_of(load("loa").settle(), 1)
     spec = scripted(tmp_path, f"0 if plies == 0 else 500 if words[2] == '1000' else {score}")
     (found,) = analysed(record, spec, roster).plies
@@ -143,11 +141,11 @@ def test_what_seems_to_lose_about_as_much_as_a_blunder_is_in_doubt(
     ("nodes", "first", "doubt"),
     [(100, 800, 10_000), (500_000, 4_000_000, 8_000_000), (2_000_000, 8_000_000, 8_000_000), (9_000_000,) * 3],
 )
-def test_how_much_is_searched(nodes: int, first: int, doubt: int) -> None:
+def test_budget_multiplies_nodes_up_to_the_maximum(nodes: int, first: int, doubt: int) -> None:
     assert (first_pass_nodes(nodes), second_pass_nodes(nodes)) == (first, doubt)
 
 
-def test_one_position(tmp_path: Path, roster: Roster) -> None:
+def test_evaluate_position_returns_chances_and_line(tmp_path: Path, roster: Roster) -> None:
     record = game_of(load("loa").settle(), 2)
     with AnalysisEngine(scripted(tmp_path, "plies * 50"), roster, record, record.moves) as engine:
         found = evaluate_position(record, engine.evaluate_all, nodes=7, win_model=WIN_MODEL)
@@ -155,12 +153,12 @@ def test_one_position(tmp_path: Path, roster: Roster) -> None:
     assert found["winning_chances"] == pytest.approx(0.462, abs=1e-3)
 
 
-def test_a_judge_without_scores_marks_nothing(tmp_path: Path, roster: Roster) -> None:
+def test_engine_without_scores_marks_nothing(tmp_path: Path, roster: Roster) -> None:
     found = analysed(game_of(load("loa").settle(), 2), scripted(tmp_path, "None"), roster)
     assert [(one.score, one.loss, one.mark) for one in found.plies] == [(None, None, "")] * 2
 
 
-def test_what_is_no_game_and_who_is_no_judge(tmp_path: Path, roster: Roster) -> None:
+def test_invalid_game_and_silent_engine_raise_errors(tmp_path: Path, roster: Roster) -> None:
     record = game_of(load("loa").settle(), 2)
     with pytest.raises(NotAGameError, match="ply 2"):
         analysed(replace(record, moves=(record.moves[0], "a1a1")), scripted(tmp_path, "0"), roster)

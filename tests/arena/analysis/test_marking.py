@@ -1,4 +1,4 @@
-"""Losses and marks: a planted set of won, lost and even positions, told by hand-made scores."""
+"""Losses and marks of won, lost and even positions with hand-made scores."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def at(score: int | None = 0, side: Side = "first", **more: object) -> Evaluated
 
 
 def one(before: EvaluatedPosition, after: EvaluatedPosition, move: str = "played") -> AnalysedMove:
-    """A move of `first`; `after` is told from the view of who is to move then."""
+    """Mark a move of `first`; `after` is from the view of its side to move."""
     return mark_moves([before, after], [move], WIN_MODEL)[0]
 
 
-def test_a_chance_is_a_logistic_curve_between_lost_and_won() -> None:
+def test_winning_chances_follow_a_logistic_curve() -> None:
     assert WIN_MODEL.winning_chances(0) == 0
     assert WIN_MODEL.winning_chances(100) == pytest.approx(0.4621, abs=1e-4)
     assert WIN_MODEL.winning_chances(-100) == -WIN_MODEL.winning_chances(100)
@@ -35,18 +35,18 @@ def test_a_chance_is_a_logistic_curve_between_lost_and_won() -> None:
 @pytest.mark.parametrize(
     ("later", "mark"), [(0, ""), (-15, ""), (-22, "?!"), (-42, "?"), (-65, "??"), (-600, "??"), (-WIN_IN_3, "??")]
 )
-def test_what_a_move_loses_is_marked(later: int, mark: str) -> None:
+def test_marks_follow_from_losses(later: int, mark: str) -> None:
     found = one(at(0), at(-later, "second"))
     assert found.mark == mark
     assert found.loss == pytest.approx(-WIN_MODEL.winning_chances(later), abs=1e-3)
 
 
-def test_the_judges_choice_loses_nothing() -> None:
+def test_engines_choice_loses_nothing() -> None:
     found = one(at(300), at(300, "second"), "best")
     assert (found.loss, found.mark) == (0, "")
 
 
-def test_a_move_better_than_the_judge_thought_loses_nothing() -> None:
+def test_move_better_than_expected_loses_nothing() -> None:
     assert one(at(0), at(-200, "second")).loss == 0
 
 
@@ -71,12 +71,12 @@ def test_a_move_better_than_the_judge_thought_loses_nothing() -> None:
         ("the move that wins", at(29_999, wins_now=True), at(None, "second", result=-1), ""),
     ],
 )
-def test_the_rules_of_sense(name: str, before: EvaluatedPosition, after: EvaluatedPosition, mark: str) -> None:
+def test_exceptions_from_marks(name: str, before: EvaluatedPosition, after: EvaluatedPosition, mark: str) -> None:
     assert one(before, after).mark == mark, name
 
 
-def test_a_position_without_a_choice_is_worth_what_comes_of_it() -> None:
-    """A shallow score of a forced reply must not make a blunder of the move before it."""
+def test_forced_move_takes_the_chances_of_its_successor() -> None:
+    """A shallow score of a forced reply must not make the move before it a blunder."""
     scored = [at(0), at(400, "second", choices=1), at(0)]
     first, second = mark_moves(scored, ["a", "b"], WIN_MODEL)
     assert (first.mark, first.loss) == ("", 0)
@@ -93,16 +93,14 @@ def test_a_position_without_a_choice_is_worth_what_comes_of_it() -> None:
         (at(None, "second"), ""),
     ],
 )
-def test_a_move_is_compared_with_the_judges_choice_where_that_was_looked_at(
-    chosen: EvaluatedPosition, mark: str
-) -> None:
+def test_move_is_compared_with_an_evaluated_choice(chosen: EvaluatedPosition, mark: str) -> None:
     (found,) = mark_moves([at(0), at(0, "second")], ["played"], WIN_MODEL, instead={1: chosen})
     assert found.mark == mark
     assert found.winning_chances == 0
 
 
 def searched(*scores: int, first: int = 1) -> EvaluatedPosition:
-    """A position of the second side, by its scores at each depth."""
+    """Return a position of the second side with these scores by depth."""
     return at(scores[-1], "second", depths=tuple(enumerate(scores, first)))
 
 
@@ -117,15 +115,15 @@ def searched(*scores: int, first: int = 1) -> EvaluatedPosition:
         ("a shallow search beside one that told late", searched(500, first=9), searched(0), 0.987, "??"),
     ],
 )
-def test_positions_are_compared_as_far_as_both_were_searched(
+def test_positions_are_compared_at_a_common_depth(
     name: str, after: EvaluatedPosition, chosen: EvaluatedPosition, loss: float, mark: str
 ) -> None:
     (found,) = mark_moves([at(0), after], ["played"], WIN_MODEL, instead={1: chosen})
     assert (found.loss, found.mark) == (pytest.approx(loss, abs=1e-3), mark), name
 
 
-def test_a_choice_that_turns_out_lost_is_not_what_is_best() -> None:
-    """The move loses too, but to somebody who had something else it is a blunder; where all was lost it is none."""
+def test_choice_that_turns_out_lost_is_not_the_best_move() -> None:
+    """The move loses as well. It is a blunder only if another move did not lose."""
     lost = at(WIN_IN_3, "second")
     (found,) = mark_moves([at(0), lost], ["played"], WIN_MODEL, instead={1: lost})
     assert (found.loss, found.mark) == (1, "??")
@@ -133,24 +131,24 @@ def test_a_choice_that_turns_out_lost_is_not_what_is_best() -> None:
     assert (found.loss, found.mark) == (0, "")
 
 
-def test_a_side_may_move_twice() -> None:
+def test_chances_of_a_side_that_moves_twice_keep_their_sign() -> None:
     assert one(at(100), at(100)).loss == 0
     assert one(at(100), at(-100)).mark == "??"
 
 
-def test_moves_of_the_book_are_nobodys_blunders() -> None:
+def test_book_moves_have_no_marks() -> None:
     scored = [at(0), at(500, "second"), at(0)]
     analysed = mark_moves(scored, ["a", "b"], WIN_MODEL, book={1})
     assert [one.mark for one in analysed] == ["", "??"]
     assert summarise(analysed, "second", book={1}).accuracy[0] is None
 
 
-def test_a_judge_that_says_nothing_leaves_no_marks() -> None:
+def test_missing_scores_leave_no_marks() -> None:
     found = one(at(None), at(0, "second"))
     assert (found.winning_chances, found.loss, found.mark) == (None, None, "")
 
 
-def test_the_summary_of_a_game() -> None:
+def test_summary_counts_blunders_and_blown_wins() -> None:
     scored = [at(250), at(20, "second"), at(-20), at(900, "second"), at(None, "first", result=-1)]
     analysed = mark_moves(scored, ["a", "best", "c", "best"], WIN_MODEL)
     found = summarise(analysed, "second")
@@ -175,7 +173,7 @@ def test_the_summary_of_a_game() -> None:
         (0.5, 0.5, "", 0),
     ],
 )
-def test_a_win_that_becomes_even_at_best_is_a_turning_point(
+def test_turning_point_needs_a_mark_and_a_lost_advantage(
     chance: float, loss: float, mark: Mark, turning_points: int
 ) -> None:
     analysed = AnalysedMove(1, "first", "played", 0, chance, "best", loss, mark, "")

@@ -1,4 +1,4 @@
-"""One server per module, its database filled once with a little of everything."""
+"""One server per module, with a database that is filled once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.arena.api.server import Server, settings_in
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[Server]:
-    """A server over an empty database."""
+    """A server with an empty database."""
     folder: Path = tmp_path_factory.mktemp("data")
     shutil.copy(sqlite_template, folder / "arena.sqlite3")
     store = Store.in_folder(folder)
@@ -28,5 +28,5 @@ def server(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> I
 
 @pytest.fixture(scope="module")
 def arena(server: Server) -> Arena:
-    """The server with users, bots, a finished tournament, a running one, and games of every kind."""
+    """A server with users, bots, a finished and a running tournament, and games of every termination class."""
     return fill(server)

@@ -1,4 +1,4 @@
-"""A small arena with a little of everything, without playing a move: made-up records of real plans."""
+"""Fills a database with users, bots, tournaments and made-up game records, without playing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SAMPLES = {
 
 @dataclass
 class Arena:
-    """What is in it. `tokens` by role, and `other` of a second author."""
+    """Contents of the filled database. `tokens` are by role; `other` is a second author's."""
 
     server: Server
     tokens: dict[str, str]
@@ -72,7 +72,7 @@ def fill(server: Server) -> Arena:
 
 
 def play_abalone(store: Store, moves: tuple[str, ...]) -> GameRecord:
-    """A game of a tournament of its own, of real moves from the usual start; the second player resigned."""
+    """Commit a game with real moves from the start position, in a tournament of its own; the second player resigns."""
     by = store.users.find("organiser").id or 0
     game = planned(store, _tournament(store, by, "Real", ["random", "greedy"], "abalone"))[0]
     spec = game.spec
@@ -92,12 +92,12 @@ def _tournament(store: Store, by: int, name: str, bots: list[str], family: str =
 
 
 def planned(store: Store, tournament: int) -> list[PlannedGame]:
-    """The games of a tournament that are still to be played."""
+    """Return the planned games of a tournament."""
     return [waiting.game for waiting in store.queue.waiting(tournament, 100)]
 
 
 def record_of(game: PlannedGame, *, plies: int = 6) -> GameRecord:
-    """A made-up record of a planned game: moves that are no moves, a winner by its number."""
+    """Return a made-up record of a planned game: placeholder moves, and a winner by its number."""
     spec = game.spec
     winner = ("first", "second", "draw")[spec.sequence % 3]
     reason = Termination("connection") if winner != "draw" else Termination.REPETITION
@@ -128,7 +128,7 @@ def record_of(game: PlannedGame, *, plies: int = 6) -> GameRecord:
 
 
 def play(store: Store, game: PlannedGame) -> GameRecord:
-    """Hand a planned game out and commit a made-up record of it."""
+    """Dispatch a planned game and commit a made-up record of it."""
     return _commit(store, record_of(game))
 
 
@@ -140,5 +140,5 @@ def _commit(store: Store, record: GameRecord) -> GameRecord:
 
 
 def void_of(game: PlannedGame) -> GameRecord:
-    """An attempt that came to nothing."""
+    """Return a void record."""
     return replace(record_of(game), winner=None, termination=Termination.WORKER_LOST, kind=Kind.VOID)

@@ -1,4 +1,4 @@
-"""A running server for tests: the whole application on a port of its own, its event loop in a thread."""
+"""A server for tests: the whole application on its own port, with its event loop in a thread."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from arena.store import Store
 from arena.store.base.credentials import digest_of, new_token
 
 T = TypeVar("T")
-PATIENCE_S = 60.0
-"""For any answer: it bounds what hangs, and other tests share the processors."""
+REQUEST_TIMEOUT_S = 60.0
+"""Timeout of every request; generous, because tests share the processors."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back."""
+    """A response."""
 
     status: int
     headers: Mapping[str, str]
@@ -46,7 +46,7 @@ class Reply:
 
 
 class Server:
-    """The application over a store, answering on 127.0.0.1."""
+    """The application with a store, on 127.0.0.1."""
 
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store = store
@@ -71,21 +71,21 @@ class Server:
     def call(self, coroutine: Any) -> Any:
         """Run a coroutine in the server's loop."""
         future: Future[Any] = asyncio.run_coroutine_threadsafe(coroutine, self.loop)
-        return future.result(PATIENCE_S)
+        return future.result(REQUEST_TIMEOUT_S)
 
     def soon(self, function: Callable[..., T], *arguments: Any) -> None:
-        """Call something in the server's loop."""
+        """Schedule a call in the server's loop."""
         self.loop.call_soon_threadsafe(function, *arguments)
 
     def unlimited(self) -> None:
-        """No test is slowed down by rates it is not about."""
+        """Remove the rate limits."""
         for name in self.context.limiters:
             self.context.limiters[name] = Limiter(Rate(1e9, 10**9))
 
     def close(self) -> None:
         self.call(self.runner.cleanup())
         self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join(PATIENCE_S)
+        self._thread.join(REQUEST_TIMEOUT_S)
         self.loop.close()
 
     # -- asking ------------------------------------------------------------------------------------------------------
@@ -100,14 +100,14 @@ class Server:
         data: bytes | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Reply:
-        """One request on a connection of its own. `body` is sent as JSON, `data` as it is."""
+        """Send a request on a new connection. `body` is sent as JSON, `data` unchanged."""
         sent = dict(headers or {})
         if token:
             sent["Authorization"] = f"Bearer {token}"
         if body is not None:
             data = json.dumps(body).encode()
             sent.setdefault("Content-Type", "application/json")
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=REQUEST_TIMEOUT_S)
         try:
             connection.request(method, path, data, sent)
             response = connection.getresponse()
@@ -123,15 +123,15 @@ class Server:
         return self.ask("POST", path, **words)
 
     def open(self, path: str, **headers: str) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
-        """A stream: read it line by line, and close the connection."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+        """Open a stream. Read it line by line, then close the connection."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=REQUEST_TIMEOUT_S)
         connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
         return connection, connection.getresponse()
 
     # -- people ------------------------------------------------------------------------------------------------------
 
     def person(self, name: str, role: str = "author", scopes: str | None = None) -> str:
-        """A token of a user, who is made if need be."""
+        """Return a token of a user, who is created if needed."""
         from arena.store import NotFoundError
 
         try:
@@ -147,5 +147,5 @@ class Server:
 
 
 def settings_in(folder: Path, **words: Any) -> Settings:
-    """The settings of a test, whatever the environment says."""
+    """Return settings for a test, independent of the environment."""
     return read_settings(None, data=folder, max_upload_bytes=64 * 1024, **words)

@@ -1,4 +1,4 @@
-"""Every route by everybody: who may and who may not, from the table itself."""
+"""Access control: every route for every role, from the table of routes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ HARMLESS = {
     "token": "999999",
     "sha256": "f" * 64,
 }
-"""Things that are not there: what is allowed ends in 404, and nothing is changed."""
+"""Names of missing objects: permitted requests end in 404 and change nothing."""
 
 
 def address(route: Route) -> str:
-    """A path of the route at which nothing is."""
+    """Return the path of the route for a missing object."""
     path = PREFIX + route.path
     for name in route.path_types:
         path = path.replace("{" + name + "}", HARMLESS.get(name, "side" if name == "side" else "999999"))
@@ -37,7 +37,7 @@ def address(route: Route) -> str:
 
 @pytest.mark.parametrize("person", PEOPLE)
 @pytest.mark.parametrize("route", [route for route in TABLE if not route.path.endswith("stream")], ids=lambda r: r.name)
-def test_matrix(arena: Arena, route: Route, person: str) -> None:
+def test_every_route_admits_exactly_the_permitted_roles(arena: Arena, route: Route, person: str) -> None:
     scopes = SCOPES.get(person) if person in SCOPES else scopes_of(person)
     assert scopes is not None
     token = arena.tokens.get(person)
@@ -66,7 +66,7 @@ def test_every_write_needs_a_scope() -> None:
         ("POST", "/bots/zeta/versions?family=loa", None),
     ],
 )
-def test_bots_of_others(arena: Arena, method: str, path: str, body: object) -> None:
+def test_authors_cannot_change_bots_of_others(arena: Arena, method: str, path: str, body: object) -> None:
     data = None if body is not None else b"#!/bin/sh\n"
     reply = arena.server.ask(method, PREFIX + path, token=arena.tokens["other"], body=body, data=data)
     assert reply.status == 403
@@ -91,7 +91,7 @@ def test_the_log_of_a_check_is_for_its_owner(arena: Arena) -> None:
     assert "private" in mine.headers["Cache-Control"]
 
 
-def test_no_record_shows_what_bots_said(arena: Arena) -> None:
+def test_records_hide_standard_error(arena: Arena) -> None:
     game = arena.games[0]
     for path in (f"/games/{game}", f"/games/{game}/record", f"/games/{game}/stream"):
         assert b"hello from" not in arena.server.get(PREFIX + path).body
@@ -99,7 +99,7 @@ def test_no_record_shows_what_bots_said(arena: Arena) -> None:
         assert b"hello from" not in arena.server.get(f"{PREFIX}/games", headers={"Accept": form}).body
 
 
-def test_specs_name_no_command(arena: Arena) -> None:
+def test_specs_hide_commands(arena: Arena) -> None:
     spec = arena.server.get(f"{PREFIX}/games/{arena.games[0]}").json["spec"]
     assert set(spec["first"]) == {"name", "version", "options"}
 
@@ -134,7 +134,7 @@ def test_make_token_ends_after_the_days_given_or_ninety(arena: Arena, given: dic
         assert abs(ends - now() - timedelta(days=days)) < timedelta(hours=1)
 
 
-def test_no_token_gives_away_what_it_has_not(arena: Arena) -> None:
+def test_token_cannot_grant_scopes_it_lacks(arena: Arena) -> None:
     for person, scope in (("reader", "submit"), ("author", "organise"), ("organiser", "admin")):
         wish = {"name": "x", "scopes": [scope]}
         reply = arena.server.post(f"{PREFIX}/account/tokens", token=arena.tokens[person], body=wish)
@@ -171,13 +171,13 @@ def test_an_expired_token_and_a_disabled_user(arena: Arena) -> None:
         "arena_x",
     ],
 )
-def test_a_bad_token_is_refused_even_where_none_is_needed(arena: Arena, value: str) -> None:
+def test_invalid_token_is_refused_on_public_routes(arena: Arena, value: str) -> None:
     reply = arena.server.get(f"{PREFIX}/families", headers={"Authorization": value})
     assert reply.status == 401
     assert reply.headers["WWW-Authenticate"].startswith("Bearer")
 
 
-def test_two_tokens_at_once_are_none(arena: Arena) -> None:
+def test_two_authorization_headers_are_refused(arena: Arena) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", arena.server.port, timeout=60)
     connection.putrequest("GET", f"{PREFIX}/account")
     for person in ("author", "admin"):

@@ -1,4 +1,4 @@
-"""The archive as data: searched, shown, written, imported."""
+"""The archive over HTTP: search, details, texts, import."""
 
 from __future__ import annotations
 

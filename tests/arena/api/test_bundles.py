@@ -1,4 +1,4 @@
-"""Bundles as workers fetch them: by their digest, for the scope `worker` alone, whole or not at all."""
+"""Downloads of bundles by workers: by digest, for the scope `worker` only, complete or refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PATH = f"{PREFIX}/bundles/{DIGEST}"
 
 @pytest.fixture(scope="module")
 def token(server: Server) -> str:
-    """What a worker has."""
+    """A token with the scope `worker`."""
     server.context.arena.bundles.put(io.BytesIO(ZIP), DIGEST)
     return server.person("fleet", "admin", scopes="worker")
 
@@ -45,7 +45,7 @@ def test_a_bundle_by_its_digest(server: Server, token: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["0" * 64, "..", DIGEST.upper(), DIGEST[:-1], "..%2F..%2Fetc%2Fpasswd"])
-def test_what_is_not_there(server: Server, token: str, name: str) -> None:
+def test_missing_bundles_get_404(server: Server, token: str, name: str) -> None:
     assert server.get(f"{PREFIX}/bundles/{name}", token=token).status == 404
 
 
@@ -79,16 +79,16 @@ def test_a_token_in_a_file_may_be_changed_while_the_worker_runs(
     monkeypatch.setenv(TOKEN, "not this one")
     monkeypatch.setenv(TOKEN_FILE, str(file))
     bundles = RemoteBundleStore(server.url, tmp_path / "far")
-    with pytest.raises(BundleError, match=f"{TOKEN_FILE}: {file} cannot be read"):
+    with pytest.raises(BundleError, match=f"{TOKEN_FILE}: cannot read {file}"):
         bundles.folder(DIGEST)
     file.write_text("arena_0ld")
-    with pytest.raises(BundleError, match=f"put it into the file of {TOKEN_FILE}"):
+    with pytest.raises(BundleError, match=f"or {TOKEN_FILE} to a file"):
         bundles.folder(DIGEST)
     file.write_text(f"{token}\n")
     assert bundles.folder(DIGEST).is_dir()
 
 
-def test_a_wrong_token_is_our_fault(
+def test_worker_token_without_scope_voids_the_game(
     server: Server, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = Settings(data=tmp_path, executor="dask://127.0.0.1:1", worker_bundles="arena", public_url=server.url)
@@ -119,7 +119,7 @@ def test_clocks_are_scaled_where_the_game_is_played(tmp_path: Path, monkeypatch:
     assert [game.id for game in played] == [game.id for game in games]
 
 
-def test_no_arena_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreachable_arena_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arena.submission.remote_bundles.WAIT_S", 0)
     with pytest.raises(StoreUnavailableError, match="no answer from http://127"):
         RemoteBundleStore("http://127.0.0.1:1", tmp_path).folder(DIGEST)

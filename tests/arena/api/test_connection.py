@@ -1,4 +1,4 @@
-"""Remote bots at the door: they introduce themselves, are told why they cannot come in, and are asked once a run."""
+"""Connections of remote bots: introduction, rejection, resumption."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def lobby(server: Server) -> Iterator[Lobby]:
 
 
 async def come(server: Server, token: str, query: str, *lines: str) -> list[dict[str, Any]]:
-    """What a bot hears that connects and says these lines, up to the word that it is in, or why not."""
+    """Connect a bot that sends these lines; return the messages up to its admission or rejection."""
     headers = {"Authorization": f"Bearer {token}"}
     heard: list[dict[str, Any]] = []
     async with (
@@ -53,7 +53,7 @@ async def come(server: Server, token: str, query: str, *lines: str) -> list[dict
     return heard
 
 
-def test_what_it_announces_decides_what_it_may_enter(server: Server, lobby: Lobby) -> None:
+def test_announced_capabilities_decide_eligibility(server: Server, lobby: Lobby) -> None:
     token = server.person("ada")
     heard = server.call(come(server, token, "bot=far&family=loa", *HANDSHAKE))
     assert heard[:2] == [{"game": 0, "do": "open"}, {"game": 0, "say": "ugi"}]
@@ -72,7 +72,7 @@ def test_what_it_announces_decides_what_it_may_enter(server: Server, lobby: Lobb
     assert server.store.versions.find("far").capabilities["loa"]["name"] == ""
 
 
-def test_it_is_asked_once_a_run(server: Server, lobby: Lobby) -> None:
+def test_bot_is_introduced_once_per_run(server: Server, lobby: Lobby) -> None:
     token = server.person("ada")
     run = server.call(come(server, token, "bot=once&family=loa", *HANDSHAKE))[-1]["run"]
     again = server.call(come(server, token, f"bot=once&family=loa&run={run}"))
@@ -91,7 +91,7 @@ def test_it_is_asked_once_a_run(server: Server, lobby: Lobby) -> None:
         ("bot=bad&family=loa", ("hello",) * 40, "sent 20 lines without `ugiok`"),
     ],
 )
-def test_who_could_only_lose_does_not_come_in(
+def test_bot_without_handshake_is_refused(
     query: str, lines: tuple[str, ...], told: str, server: Server, lobby: Lobby, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(introduction, "MAX_LINES", 20)

@@ -1,4 +1,4 @@
-"""Every route on a filled arena, in SQLite and in PostgreSQL: the same answers, and the usual writes."""
+"""Every route on SQLite and PostgreSQL: the same responses, and common writes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUERIES = {
 
 @pytest.fixture
 def filled(store: Store, tmp_path: Path) -> Iterator[Arena]:
-    """A server over either database."""
+    """A server with either database."""
     server = Server(store, settings_in(tmp_path))
     server.unlimited()
     yield fill(server)
@@ -33,7 +33,7 @@ def filled(store: Store, tmp_path: Path) -> Iterator[Arena]:
 
 
 def address(route: Route, arena: Arena) -> str:
-    """The route's path, about something that is there."""
+    """Return the path of the route for an existing object."""
     version = arena.store.versions.find("greedy")
     things = {
         "bot": "greedy",

@@ -1,4 +1,4 @@
-"""The OpenAPI document and its page: whole, true to the table, and with lines that run."""
+"""The OpenAPI document and its page: complete, consistent with the table, with runnable examples."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DOCUMENT = document(TABLE, VERSION)
 
 @pytest.mark.parametrize("route", TABLE, ids=lambda route: route.name)
 def test_every_operation_has_a_curl_line_that_runs(arena: Arena, route: Route) -> None:
-    """The line of the document, read as a shell would, sent to the server: never an error of the line itself."""
+    """Parse the example as a shell would and send it: the server must not report an invalid request."""
     words = shlex.split(curl(route))
     assert words.pop(0) == "curl"
     method, headers, data = "GET", {}, None

@@ -1,4 +1,4 @@
-"""Many listeners of one game: told the same, once, wherever they joined; one that does not read is dropped."""
+"""Many subscribers of one game: each gets every event once; a subscriber that does not read is dropped."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def game(arena: Arena) -> str:
-    """A game that has begun."""
+    """A running game."""
     entries = {"bots": ["greedy", "random"]}
     by = arena.store.users.find("organiser").id or 0
     row = tournaments.create(arena.store, {"name": "Live", "family": "loa", "entries": entries}, by, now())
@@ -60,7 +60,7 @@ def end(arena: Arena, game: str) -> None:
 
 
 def heard(reader: Reader, after: int) -> list[int]:
-    """The plies a reader was told behind `after`, up to the final line; the state counts for those in it."""
+    """Return the plies sent to a subscriber after `after`, including those in the state, up to the final line."""
     found: list[int] = []
     for line in reader.rest():
         if line["event"] == "state":
@@ -71,7 +71,7 @@ def heard(reader: Reader, after: int) -> list[int]:
 
 
 @pytest.mark.usefixtures("roomy")
-def test_everybody_hears_every_ply_once(arena: Arena, game: str) -> None:
+def test_every_subscriber_gets_every_ply_once(arena: Arena, game: str) -> None:
     forms = ("application/x-ndjson", "application/x-ndjson")
     with ExitStack() as stack:
         readers: list[tuple[Reader, int]] = []
@@ -121,8 +121,8 @@ def test_both_forms_of_one_feed(arena: Arena, game: str) -> None:
         assert json.loads(events.line().removeprefix(b"data: ")) == told
 
 
-def test_a_source_that_knows_less_than_it_told(arena: Arena, game: str) -> None:
-    """Its news is lost: who comes then hears the state as it is, and so does everybody else."""
+def test_source_with_lost_events_sends_the_state_again(arena: Arena, game: str) -> None:
+    """After lost events all subscribers get the present state."""
     feeds = arena.server.context.feeds
     with Reader(arena, f"/games/{game}/stream") as reader:
         assert reader.next()["event"] == "state"
@@ -138,8 +138,8 @@ def test_a_source_that_knows_less_than_it_told(arena: Arena, game: str) -> None:
             wait(lambda: len(feeds[Subject("game", game)]) == 2)
 
 
-def test_who_does_not_read_is_dropped(arena: Arena, game: str) -> None:
-    """Plies go on until its buffers are full: then it is cut off, and others have missed nothing."""
+def test_subscriber_that_does_not_read_is_dropped(arena: Arena, game: str) -> None:
+    """Plies continue until the buffers are full. Then the subscriber is dropped, and others have missed nothing."""
     with socket.socket() as deaf, Reader(arena, f"/games/{game}/stream") as reader:
         deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         deaf.connect(("127.0.0.1", arena.server.port))
@@ -157,7 +157,7 @@ def test_who_does_not_read_is_dropped(arena: Arena, game: str) -> None:
         assert reader.next()["seq"] == number + 1
 
 
-def test_who_has_gone_is_forgotten(arena: Arena, game: str) -> None:
+def test_subscriber_that_disconnects_is_removed(arena: Arena, game: str) -> None:
     feeds = arena.server.context.feeds
     with Reader(arena, f"/games/{game}/stream") as reader:
         with Reader(arena, f"/games/{game}/stream") as gone:

@@ -1,4 +1,4 @@
-"""Bad input and attack: always a 4xx problem document, never a 5xx, never a trace; and the server goes on."""
+"""Invalid and hostile input: always a 4xx problem, never a 5xx or a traceback, and the server keeps running."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _alive(arena: Arena) -> Iterator[None]:
 
 
 def is_problem(reply: Reply, *statuses: int) -> bool:
-    """Whether it is a complete problem document of one of these statuses that gives nothing away."""
+    """Return whether the response is a complete problem document with one of these statuses, without internals."""
     assert reply.status in statuses, (reply.status, reply.body[:500])
     assert reply.headers["Content-Type"] == "application/problem+json"
     assert reply.headers["Cache-Control"] == "no-store"
@@ -262,7 +262,7 @@ RAW = [
 
 
 @pytest.mark.parametrize("raw", RAW, ids=range(len(RAW)))
-def test_what_is_hardly_http(arena: Arena, raw: bytes) -> None:
+def test_malformed_http_gets_no_server_error(arena: Arena, raw: bytes) -> None:
     with socket.create_connection(("127.0.0.1", arena.server.port), timeout=60) as connection:
         answer = b""
         with suppress(OSError):  # a server that will not read on may cut the connection

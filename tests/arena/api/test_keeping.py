@@ -1,4 +1,4 @@
-"""ETag and 304, Cache-Control, CORS, compression, HEAD, pages of lists and their cursors."""
+"""HTTP caching, CORS, compression, HEAD, and paging with cursors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_new_result_changes_the_etag(arena: Arena) -> None:
         assert arena.server.get(PREFIX + path, headers={"If-None-Match": etag}).status == 200
 
 
-def test_what_is_over_is_immutable_and_what_lives_is_not_kept(arena: Arena) -> None:
+def test_finished_games_are_immutable_and_live_ones_uncached(arena: Arena) -> None:
     def keep(path: str) -> str:
         return arena.server.get(PREFIX + path).headers["Cache-Control"]
 
@@ -46,7 +46,7 @@ def test_what_is_over_is_immutable_and_what_lives_is_not_kept(arena: Arena) -> N
     assert keep("/referee") == "no-store"
 
 
-def test_what_is_for_one_person_is_kept_by_nobody_else(arena: Arena) -> None:
+def test_private_responses_are_not_cached_by_proxies(arena: Arena) -> None:
     reply = arena.server.get(f"{PREFIX}/users", token=arena.tokens["admin"])
     assert "private" in reply.headers["Cache-Control"]
     assert "Authorization" in reply.headers["Vary"]
@@ -109,7 +109,7 @@ def test_security_headers_are_on_everything(arena: Arena) -> None:
 
 
 def walk(arena: Arena, path: str, limit: int, between: object = None) -> list[str]:
-    """The items of all pages as JSON, by following the Link header; `between` is called after the first page."""
+    """Return the items of all pages by following the Link header; `between` is called after the first page."""
     found: list[str] = []
     address: str | None = f"{PREFIX}{path}{'&' if '?' in path else '?'}limit={limit}"
     while address:
@@ -155,7 +155,7 @@ def test_pages_make_up_the_list(arena: Arena, path: str) -> None:
         assert walk(arena, path, limit) == whole
 
 
-def test_new_rows_repeat_and_hide_nothing(arena: Arena) -> None:
+def test_pages_stay_complete_while_rows_are_added(arena: Arena) -> None:
     before = walk(arena, "/games", 200)
     game = planned(arena.store, arena.running)[0]
     during = walk(arena, "/games", 3, lambda: play(arena.store, game))

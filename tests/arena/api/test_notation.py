@@ -1,4 +1,4 @@
-"""A game over HTTP in the notation of its family."""
+"""Games over HTTP in the notation of their family."""
 
 from __future__ import annotations
 

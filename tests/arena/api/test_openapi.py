@@ -1,4 +1,4 @@
-"""The document is valid, complete, and true: schemathesis asks the server everything it promises."""
+"""The OpenAPI document is valid and complete, and schemathesis finds no response that contradicts it."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 DOCUMENT = document(TABLE, VERSION)
 EXAMPLES = int(os.environ.get("ARENA_SCHEMATHESIS_EXAMPLES", "5"))
 ROLE = os.environ.get("ARENA_SCHEMATHESIS_ROLE", "admin")
-"""Who asks: nobody, author, organiser, admin or worker."""
+"""Role of the caller: anonymous, author, organiser, admin or worker."""
 OPERATIONS = [
     (path, method) for path, item in DOCUMENT["paths"].items() for method in item if not path.endswith("/stream")
 ]
 
 
 def _with_a_body_of_another() -> set[tuple[str, str]]:
-    """The operations that take a document which an operation before them takes too."""
+    """Return the operations whose request schema is also used by an earlier operation."""
     seen: set[str] = set()
     found = set()
     for path, method in OPERATIONS:
@@ -65,7 +65,7 @@ KNOWN = {
 
 
 def map_path_parameters(context: Any, path_parameters: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Things that are there, most of the time: random names find nothing, and test little."""
+    """Use existing objects most of the time: random names end in 404 and test little."""
     if not path_parameters or len(str(path_parameters)) % 4 == 0:
         return path_parameters
     return {
@@ -75,7 +75,7 @@ def map_path_parameters(context: Any, path_parameters: dict[str, Any] | None) ->
 
 
 def _may_be_known(name: str, value: Any) -> bool:
-    """Whether a value keeps to the document: those that do not on purpose stay as they are."""
+    """Return whether a value conforms to the schema; deliberately invalid values stay unchanged."""
     if type(value) is not type(KNOWN.get(name, [None])[0]):
         return False
     return 0 < value < 2**31 if isinstance(value, int) else re.fullmatch(r"[a-z0-9]{1,32}", value) is not None
@@ -89,7 +89,7 @@ def test_it_is_valid() -> None:
 
 @pytest.fixture(scope="module")
 def promise() -> BaseSchema:
-    """The document as schemathesis understands it."""
+    """The OpenAPI document as a schemathesis schema."""
     import schemathesis
     from schemathesis.checks import load_all_checks
 
@@ -102,7 +102,7 @@ def promise() -> BaseSchema:
 
 @pytest.fixture(scope="module")
 def connection() -> Iterator[Session]:
-    """Kept from one request to the next; what the environment says of proxies is not looked up for each."""
+    """A session kept across requests, without a proxy lookup per request."""
     import requests
 
     with requests.Session() as session:
@@ -112,7 +112,7 @@ def connection() -> Iterator[Session]:
 
 @pytest.fixture(scope="module")
 def tokens(arena: Arena) -> dict[str, str]:
-    """By role; with numbers that nobody hits upon who revokes tokens by the dozen."""
+    """Tokens by role, with numbers that generated requests are unlikely to revoke."""
     found = {role: arena.server.person(role, role) for role in ("author", "organiser", "admin")}
     found["worker"] = arena.server.person("admin", "admin", scopes="worker")
     with arena.store.writing() as session:
@@ -123,7 +123,7 @@ def tokens(arena: Arena) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
-def test_the_server_keeps_its_word(
+def test_responses_conform_to_the_document(
     path: str, method: str, promise: BaseSchema, arena: Arena, tokens: dict[str, str], connection: Session
 ) -> None:
     from schemathesis.generation.feedback import FeedbackSources
@@ -180,7 +180,7 @@ def test_a_family_that_is_not_there_gets_a_documented_answer(arena: Arena, token
     assert "404" in DOCUMENT["paths"][f"{PREFIX}/play"]["post"]["responses"]
 
 
-def test_nobody_was_locked_out(arena: Arena, tokens: dict[str, str]) -> None:
+def test_generated_requests_leave_all_roles_active(arena: Arena, tokens: dict[str, str]) -> None:
     for person in ("author", "organiser", "admin"):
         assert arena.server.get(f"{PREFIX}/account", token=tokens[person]).status == 200
     assert arena.server.get("/readyz").status == 200

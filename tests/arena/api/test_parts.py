@@ -1,4 +1,4 @@
-"""The parts that need no server: negotiation, pages, problems, caching, the client's address."""
+"""Parts that need no server: content negotiation, paging, problems, caching, client addresses."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_problem_document() -> None:
     assert json.loads(problem.response().body or b"") == found  # type: ignore[arg-type]
 
 
-def test_what_a_client_sends_is_shown_clean() -> None:
+def test_problem_escapes_client_input() -> None:
     assert shown("a\x1b[31mb\n") == '"a�[31mb�"'
     assert len(shown("x" * 10_000)) < 70
     assert near("x" * 10_000, ["xx"]) == []
@@ -93,7 +93,7 @@ def test_the_table_knows_the_answer_behind_a_union() -> None:
 
     @routes.get("/x/{number}", tag="x", summary="x")
     async def show(call: object, number: int) -> Model | str:
-        """A thing."""
+        """Return a model."""
         return ""
 
     (route,) = routes.table
@@ -196,14 +196,14 @@ def test_a_live_game_whose_end_was_missed_is_not_shown(state: str, attempt: int,
 
 @dataclass(frozen=True)
 class Line:
-    """What the database knows of a game."""
+    """A stand-in for a game row."""
 
     id: str
     state: str
     attempt: int
 
 
-def test_changes_are_signalled_by_subject() -> None:
+def test_subscriptions_wake_for_their_subject_only() -> None:
     async def main() -> None:
         live = Live(Bus())
         with live.changes(Subject("tournament", 1)) as one, live.changes(Subject("tournament", 2)) as two:
@@ -215,7 +215,7 @@ def test_changes_are_signalled_by_subject() -> None:
     asyncio.run(main())
 
 
-def test_the_listener_hears_the_bus() -> None:
+def test_live_listener_receives_bus_events() -> None:
     async def main() -> None:
         bus = Bus()
         live = Live(bus)

@@ -1,4 +1,4 @@
-"""A person plays a bot by the interface: begun, seen, moved, offered, taken back, resigned."""
+"""A person plays a bot over the interface: start, state, moves, draw offers, take-backs, resignation."""
 
 from __future__ import annotations
 

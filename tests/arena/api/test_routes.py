@@ -1,4 +1,4 @@
-"""What every route says, on a small arena whose numbers are known."""
+"""Responses of every route for a small arena with known contents."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_an_owner_describes_and_retires(arena: Arena) -> None:
     assert "shortlived" in [item["name"] for item in items(arena, "/bots?retired=true")]
 
 
-def test_a_user_says_something_of_himself_that_his_page_shows(arena: Arena) -> None:
+def test_user_profile_is_shown_on_their_page(arena: Arena) -> None:
     server, token = arena.server, arena.tokens["author"]
     said = {"about": "plays <b>well</b>", "link": "https://example.org/me"}
     changed = server.ask("PATCH", f"{PREFIX}/account", token=token, body=said)

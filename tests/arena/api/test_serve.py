@@ -1,4 +1,4 @@
-"""`arena serve` as a process: it starts, answers, and ends in good order."""
+"""`arena serve` as a process: start, requests, orderly shutdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Browser sessions: the form, the cookie, its token; and logging in for a token."""
+"""Browser sessions: form, cookie, CSRF token; and log-in for an API token."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def test_a_token_for_a_password(arena: Arena, ada: str) -> None:
 
 @pytest.fixture
 def ask_from(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Reply]:
-    """Asks for a token with a password as if from this address."""
+    """Request a token with a password, from this client address."""
     monkeypatch.setattr(arena.server.context, "trusted", (ip_network("127.0.0.0/8"),))
 
     def ask(address: str, user: str, password: str = "wrong") -> Reply:
@@ -215,7 +215,9 @@ def test_passwords_are_not_for_guessing(ask_from: Callable[..., Reply], ada: str
 
 
 @pytest.mark.usefixtures("instant")
-def test_nobody_shuts_others_out(arena: Arena, browser: Browser, ask_from: Callable[..., Reply], ada: str) -> None:
+def test_failed_logins_do_not_lock_out_known_addresses(
+    arena: Arena, browser: Browser, ask_from: Callable[..., Reply], ada: str
+) -> None:
     assert ask_from("192.0.2.77", ada, PASSWORD).status == 201
     for number in range(60):
         ask_from(f"198.51.100.{number // 5}", ada)
@@ -224,7 +226,7 @@ def test_nobody_shuts_others_out(arena: Arena, browser: Browser, ask_from: Calla
 
 
 @pytest.mark.usefixtures("instant")
-def test_a_browser_that_is_known_is_not_shut_out_by_its_address(arena: Arena, browser: Browser, ada: str) -> None:
+def test_known_browser_is_not_limited_by_its_address(arena: Arena, browser: Browser, ada: str) -> None:
     browser.log_in()
     device = browser.devices[-1]
     wrong = {"user": ada, "password": "wrong", "name": "x", "scopes": ["read"]}

@@ -1,4 +1,4 @@
-"""The buttons of an organiser on a tournament's page: shown to nobody else, and good for what the state allows."""
+"""Buttons on a tournament's page: shown only to organisers, and only if the state permits the action."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.arena.api.test_session import PASSWORD, Browser
 
 
 class Person(Browser):
-    """A browser in which somebody is logged in."""
+    """A browser with a logged-in user."""
 
     def __init__(self, arena: Arena, name: str, role: str) -> None:
         super().__init__(arena)
@@ -24,13 +24,13 @@ class Person(Browser):
         assert self.send("/login", {"user": name, "password": PASSWORD}).status == 303
 
     def buttons(self, number: int) -> list[str]:
-        """What the page of a tournament offers."""
+        """Return the buttons on the page of a tournament."""
         reply = self.get(f"/tournaments/{number}")
         assert reply.status == 200
         return re.findall(r'<button name="verb" value="(\w+)"', reply.body.decode())
 
     def press(self, number: int, verb: str) -> int:
-        """Press one of the buttons: the status of the answer."""
+        """Press a button and return the status of the response."""
         self.get("/submit")  # any page with a form of ours
         return self.send(f"/tournaments/{number}/steer", {"verb": verb}).status
 
@@ -42,7 +42,7 @@ def eve(arena: Arena) -> Person:
 
 @pytest.fixture
 def number(arena: Arena) -> int:
-    """A tournament that is on."""
+    """A running tournament."""
     by = arena.store.users.find("organiser").id or 0
     document = {"name": "Steered", "family": "loa", "entries": {"bots": ["greedy", "random"]}}
     row = tournaments.create(arena.store, document, by, now())
@@ -87,7 +87,7 @@ def test_for_organisers_only(arena: Arena, number: int) -> None:
     assert arena.store.tournaments.get(number).state == "running"
 
 
-def test_a_form_that_is_not_ours(arena: Arena, eve: Person, number: int) -> None:
+def test_form_with_wrong_csrf_token_is_refused(arena: Arena, eve: Person, number: int) -> None:
     eve.get("/submit")
     assert eve.send(f"/tournaments/{number}/steer", {"verb": "cancel", "csrf": "wrong"}).status == 403
     assert arena.store.tournaments.get(number).state == "running"

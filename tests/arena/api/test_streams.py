@@ -1,4 +1,4 @@
-"""Streams: first the state, then every event once, the last one final; cut anywhere, they go on behind `seq`."""
+"""Streams: the state, then every event once, then `final`; a client can resume after any `seq`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Reader:
-    """A stream being read."""
+    """A client of a stream."""
 
     def __init__(self, arena: Arena, path: str, **headers: str) -> None:
         self._connection, self.response = arena.server.open(PREFIX + path, **headers)
@@ -84,7 +84,7 @@ def ended(game: str) -> GameEnded:
 
 @pytest.fixture
 def game(arena: Arena) -> str:
-    """A game that is being played."""
+    """A running game."""
     row = tournaments.create(
         arena.store,
         {"name": "Live", "family": "loa", "entries": {"bots": ["greedy", "random"]}},
@@ -98,7 +98,7 @@ def game(arena: Arena) -> str:
     return game.id
 
 
-def test_a_finished_game_is_told_at_once(arena: Arena) -> None:
+def test_stream_of_a_finished_game_ends_at_once(arena: Arena) -> None:
     reply = arena.server.get(f"{PREFIX}/games/{arena.games[0]}/stream")
     assert reply.headers["Content-Type"] == "application/x-ndjson; charset=utf-8"
     assert reply.headers["Cache-Control"] == "no-store"
@@ -109,7 +109,7 @@ def test_a_finished_game_is_told_at_once(arena: Arena) -> None:
 
 
 @pytest.mark.parametrize("after", range(8))
-def test_a_game_cut_anywhere_goes_on_behind(arena: Arena, after: int) -> None:
+def test_stream_resumes_after_any_seq(arena: Arena, after: int) -> None:
     path = f"{PREFIX}/games/{arena.games[0]}/stream"
     lines = arena.server.get(f"{path}?after={after}").lines
     assert [line["seq"] for line in lines[:-1]] == list(range(after + 1, 7))
@@ -121,7 +121,7 @@ def test_a_game_cut_anywhere_goes_on_behind(arena: Arena, after: int) -> None:
     assert [json.loads(block.split("data: ")[1]) for block in blocks] == lines
 
 
-def test_an_unknown_place_begins_anew(arena: Arena) -> None:
+def test_stream_with_unknown_seq_restarts(arena: Arena) -> None:
     for after in (99, 1_000_003):
         lines = arena.server.get(f"{PREFIX}/games/{arena.games[0]}/stream?after={after}").lines
         assert lines[0]["event"] == "state"
@@ -135,7 +135,7 @@ def test_a_strange_last_event_id(arena: Arena, value: str) -> None:
     assert arena.server.get(f"{PREFIX}/games/{'f' * 16}/stream").status == 404
 
 
-def test_a_game_as_it_goes(arena: Arena, game: str) -> None:
+def test_stream_follows_a_running_game(arena: Arena, game: str) -> None:
     publish(arena, GameStarted(game=game, tournament=1, attempt=1))
     publish(arena, ply(game, 1, "a1a2", 3.0))
     settled(arena, lambda: len(arena.server.context.live.games[game].plies) == 1)
@@ -156,7 +156,7 @@ def test_a_game_as_it_goes(arena: Arena, game: str) -> None:
     assert rest[-1]["event"] == "final"
 
 
-def test_a_game_that_begins_again_is_told_anew(arena: Arena, game: str) -> None:
+def test_stream_of_a_restarted_game_restarts(arena: Arena, game: str) -> None:
     publish(arena, GameStarted(game=game, tournament=1, attempt=1))
     publish(arena, ply(game, 1, "a1a2"))
     settled(arena, lambda: bool(arena.server.context.live.games[game].plies))
@@ -174,7 +174,7 @@ def test_a_game_that_begins_again_is_told_anew(arena: Arena, game: str) -> None:
 
 
 def settled(arena: Arena, check: Any) -> None:
-    """Wait until the server's loop has seen what was published."""
+    """Wait until the server's loop has processed the published events."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         with suppress(KeyError):
@@ -198,7 +198,7 @@ def test_a_finished_tournament(arena: Arena) -> None:
         assert [line["seq"] for line in rest[:-1]] == numbers[cut:]
 
 
-def test_a_tournament_as_it_goes(arena: Arena) -> None:
+def test_stream_follows_a_running_tournament(arena: Arena) -> None:
     row = tournaments.create(
         arena.store,
         {"name": "Live", "family": "loa", "entries": {"bots": ["greedy", "random"]}},
@@ -281,7 +281,7 @@ def test_the_end_of_the_server_ends_streams(arena: Arena) -> None:
     arena.server.soon(context.closing.clear)
 
 
-def test_a_client_that_leaves_is_let_go(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stream_of_a_disconnected_client_ends(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feed, "KEEP_ALIVE_S", 0.01)
     gate = arena.server.context.streams
     with Reader(arena, f"/games/{arena.waiting[-1]}/stream") as reader:

@@ -1,4 +1,4 @@
-"""A disk that is full and a database that is locked or away, for real: 503, nothing half done, and work goes on."""
+"""A full disk and a locked or unreachable database: 503, no partial writes, and recovery."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SCRIPT = b"#!/bin/sh\nexit 0\n"
 
 
 def served(store: Store, folder: Path) -> Iterator[Arena]:
-    """A server of its own over a store."""
+    """Run a server on a store."""
     server = Server(store, settings_in(folder))
     server.unlimited()
     yield fill(server)
@@ -37,7 +37,7 @@ def served(store: Store, folder: Path) -> Iterator[Arena]:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of some megabytes."""
+    """A disk of a few megabytes."""
     if os.getuid() != 0 or not shutil.which("mount"):
         pytest.skip("only root can mount a small disk")
     folder = tmp_path / "disk"
@@ -51,12 +51,12 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def cramped(small_disk: Path) -> Iterator[Arena]:
-    """An arena on that disk."""
+    """An arena on the small disk."""
     yield from served(Store.in_folder(small_disk), small_disk)
 
 
 def fill_up(folder: Path) -> Path:
-    """Leave not a byte free; the file that takes it all."""
+    """Fill the disk; return the file that occupies it."""
     file = folder / "ballast"
     with open(file, "wb", buffering=0) as target:
         for size in (64 * 1024, 4096, 1):
@@ -178,7 +178,7 @@ def test_a_database_another_process_keeps_locked(
         assert server.get(path).json["description"] == "new words"
 
 
-def test_a_damaged_database_is_called_that(tmp_path: Path, sqlite_template: Path) -> None:
+def test_damaged_database_is_reported(tmp_path: Path, sqlite_template: Path) -> None:
     shutil.copy(sqlite_template, tmp_path / "arena.sqlite3")
     for arena in served(Store.in_folder(tmp_path), tmp_path):
         server, token = arena.server, arena.tokens["author"]
@@ -197,7 +197,7 @@ def test_a_damaged_database_is_called_that(tmp_path: Path, sqlite_template: Path
         assert b"database is damaged" in server.get("/workers").body
 
 
-def test_a_postgresql_that_goes_away_and_comes_back(cluster: Cluster, tmp_path: Path) -> None:
+def test_postgresql_outage_ends_in_recovery(cluster: Cluster, tmp_path: Path) -> None:
     with cluster.database() as url:
         store = Store(url)
         store.upgrade()

@@ -232,7 +232,7 @@ def test_submitting_and_retiring(arena: Arena, cli: Any, tmp_path: Path) -> None
     token = ("--token", arena.tokens["author"])
     found = cli("bot", "submit", str(script), "--name", "mine", "--family", "loa", "--json", *token, is_json=True)
     assert (found["name"], found["state"]) == ("mine v1", "uploaded")
-    assert "the very bundle" in cli(
+    assert "duplicate bundle" in cli(
         "bot", "submit", str(script), "--name", "mine", "--family", "loa", *token, code=Exit.FAILED
     )
     folder = tmp_path / "folder"

@@ -372,7 +372,7 @@ def _asked(stage: Stage) -> int:
     arena = Arena(stage.store, Settings())
     user = stage.store.users.add("quinn")
     line = analysis.read_question(analysis.Question("loa", moves="b1b3"))
-    found = analysis.evaluate_position(arena, line, Identity(user.id or 0, user.name, "author", ("read",)))
+    found = analysis.ask_position(arena, line, Identity(user.id or 0, user.name, "author", ("read",)))
     answer = {"family": "loa", "side": "second", "engine": "alphabeta", "nodes": 200_000, "win_model": "shipped 1"}
     stage.store.analyses.answer(
         found.id or 0, {**answer, "score": -12, "winning_chances": -0.05, "best": "a2c2", "line": ["a2c2", "b3b5"]}

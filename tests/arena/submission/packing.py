@@ -1,4 +1,4 @@
-"""Packs bundles for tests: honest ones and hostile ones."""
+"""Builders of valid and hostile bundles."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HONEST: Mapping[str, bytes] = {"bot.toml": MANIFEST, "run.sh": SCRIPT, "data/wei
 
 
 def zipped(files: Mapping[str, bytes], *, modes: Mapping[str, int] | None = None, **options: int) -> bytes:
-    """A zip file with these entries; names are taken as they are."""
+    """Return a zip file with these entries; names are not checked."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", **options) as archive:  # type: ignore[arg-type]
         for name, data in files.items():
@@ -27,7 +27,7 @@ def zipped(files: Mapping[str, bytes], *, modes: Mapping[str, int] | None = None
 
 
 def tarred(files: Mapping[str, bytes], *, mode: str = "w", more: Sequence[tarfile.TarInfo] = ()) -> bytes:
-    """A tar file with these entries, and some without content."""
+    """Return a tar file with these entries, and `more` entries without content."""
     target = io.BytesIO()
     with tarfile.open(fileobj=target, mode=mode) as archive:  # type: ignore[call-overload]
         for name, data in files.items():
@@ -40,7 +40,7 @@ def tarred(files: Mapping[str, bytes], *, mode: str = "w", more: Sequence[tarfil
 
 
 def special(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
-    """An entry of a tar file that is no file."""
+    """Return a tar entry of this type."""
     entry = tarfile.TarInfo(name)
     entry.type = kind
     entry.linkname = target

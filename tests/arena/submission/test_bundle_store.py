@@ -1,4 +1,4 @@
-"""The store of bundles and the copies unpacked from it."""
+"""The bundle store and its unpacked copies."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def test_stored_once_and_given_back(bundles: BundleStore, tmp_path: Path) -> Non
 
 def test_names_are_digests(bundles: BundleStore) -> None:
     for name in ("", "../../etc/passwd", DIGEST.upper(), DIGEST + "0"):
-        with pytest.raises(BundleError, match="not the name of a bundle"):
+        with pytest.raises(BundleError, match="invalid bundle name"):
             bundles.has(name)
-        with pytest.raises(BundleError, match="not the name of a bundle"):
+        with pytest.raises(BundleError, match="invalid bundle name"):
             bundles.folder(name)
     with pytest.raises(BundleError, match="not in the store"):
         bundles.folder(DIGEST)
@@ -84,7 +84,7 @@ def test_a_copy_that_was_changed_is_unpacked_again(local: BundleStore, tmp_path:
     assert [path.name for path in (tmp_path / "unpacked").glob("work-*")] == []
 
 
-def test_many_want_it_at_once(local: BundleStore, tmp_path: Path) -> None:
+def test_concurrent_fetches_unpack_once(local: BundleStore, tmp_path: Path) -> None:
     local.put(io.BytesIO(ZIP), DIGEST)
     others = [BundleStore(str(tmp_path / "store"), tmp_path / "unpacked") for _ in range(6)]
     with ThreadPoolExecutor(6) as pool:
@@ -93,7 +93,7 @@ def test_many_want_it_at_once(local: BundleStore, tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "unpacked").iterdir()] == [DIGEST[:2]]
 
 
-def test_many_store_it_at_once(local: BundleStore, tmp_path: Path) -> None:
+def test_concurrent_puts_store_one_bundle(local: BundleStore, tmp_path: Path) -> None:
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(lambda _: local.put(io.BytesIO(ZIP), DIGEST), range(6)))
     assert stored(tmp_path / "store") == [f"{DIGEST[:2]}/{DIGEST}"]
@@ -139,11 +139,11 @@ def test_sweep_keeps_what_versions_use(bundles: BundleStore) -> None:
     assert not bundles.has(other)
 
 
-def test_sweep_of_a_store_that_is_not_there_yet(bundles: BundleStore) -> None:
+def test_sweep_of_a_missing_store_removes_nothing(bundles: BundleStore) -> None:
     assert bundles.sweep(set) == 0
 
 
-def test_what_is_sent_again_is_young_again(tmp_path: Path) -> None:
+def test_put_renews_the_age_of_a_bundle(tmp_path: Path) -> None:
     bundles = BundleStore(str(tmp_path / "store"), tmp_path / "unpacked")
     bundles.put(io.BytesIO(ZIP), DIGEST)
     assert bundles.put(io.BytesIO(ZIP), DIGEST) is False
@@ -154,7 +154,7 @@ def test_what_is_sent_again_is_young_again(tmp_path: Path) -> None:
     assert bundles.has(DIGEST)
 
 
-def test_bots_as_this_machine_runs_them(local: BundleStore) -> None:
+def test_resolve_replaces_bundle_and_python(local: BundleStore) -> None:
     local.put(io.BytesIO(ZIP), DIGEST)
     bundled = BotSpec("zeta v1", ("./run.sh",), bundle=DIGEST)
     sample = BotSpec("greedy v1", ("python", "-m", "bots.samples.greedy", "--family", "loa"))
@@ -185,7 +185,7 @@ def test_a_bundle_beyond_the_bounds(tmp_path: Path) -> None:
         bundles.folder(DIGEST)
 
 
-def test_a_listing_that_is_no_listing(local: BundleStore) -> None:
+def test_damaged_listing_is_rebuilt(local: BundleStore) -> None:
     local.put(io.BytesIO(ZIP), DIGEST)
     folder = local.folder(DIGEST)
     for text in ("{", "[]", json.dumps({"files": 3}), "null"):
@@ -194,6 +194,6 @@ def test_a_listing_that_is_no_listing(local: BundleStore) -> None:
         assert (again.folder(DIGEST) / "run.sh").exists()
 
 
-def test_a_store_that_is_none(tmp_path: Path) -> None:
-    with pytest.raises(BundleError, match="cannot be used"):
+def test_unusable_store_url_raises_bundle_error(tmp_path: Path) -> None:
+    with pytest.raises(BundleError, match="cannot use"):
         BundleStore("nosuch://x", tmp_path)

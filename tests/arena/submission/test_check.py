@@ -1,4 +1,4 @@
-"""Checking uploads in earnest: real programs, the referee's own check, the verdict in the store."""
+"""Checks of uploads: real programs, the referee's check, the stored verdict."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def sample(module: str, family: str = "loa") -> bytes:
 
 
 class Desk:
-    """Takes uploads and checks them."""
+    """Receives and checks uploads."""
 
     def __init__(self, store: Store, folder: Path) -> None:
         self.store = store
@@ -72,8 +72,8 @@ def test_a_good_bot_becomes_active(desk: Desk) -> None:
     assert (spec.name, spec.bundle, spec.folder) == ("zeta v1", version.bundle, None)
 
 
-def test_a_family_that_does_not_hold_fails_the_version(desk: Desk) -> None:
-    version = desk.check(sample("bots.samples.random_mover"), "loa", "tablut")
+def test_failed_family_fails_the_version(desk: Desk) -> None:
+    version = desk.check(sample("bots.random_mover"), "loa", "tablut")
     assert version.state == "failed"
     assert version.problem.startswith("tablut: announces tablut")
     assert version.id is not None
@@ -105,7 +105,7 @@ def test_bad_bots_fail_with_the_reason(body: str, words: str, desk: Desk, monkey
 def test_check_of_a_single_file_that_lacks_another_names_the_folder(desk: Desk, body: str, is_hinted: bool) -> None:
     version = desk.check(program(body), "loa")
     assert version.state == "failed"
-    assert ("send its folder, with a bot.toml" in version.problem) == is_hinted
+    assert ("upload its folder with a bot.toml" in version.problem) == is_hinted
 
 
 def test_illegal_moves_fail(desk: Desk) -> None:
@@ -127,7 +127,7 @@ for line in sys.stdin:
     assert "a1a1" in version.problem
 
 
-def test_texts_no_database_holds(desk: Desk) -> None:
+def test_report_with_nul_characters_is_stored(desk: Desk) -> None:
     body = """
 import sys
 sys.stderr.buffer.write(b"a\\0b\\xff\\xfe")
@@ -140,15 +140,15 @@ sys.stdout.flush()
     assert "\0" not in version.log + str(version.report) + version.problem
 
 
-def test_only_what_was_claimed_is_checked(desk: Desk) -> None:
-    version = desk.submit(sample("bots.samples.random_mover"), "loa")
+def test_check_needs_the_state_checking(desk: Desk) -> None:
+    version = desk.submit(sample("bots.random_mover"), "loa")
     assert version.id is not None
     with pytest.raises(ConflictError, match="is uploaded"):
         check_version(desk.store, desk.bundles, version.id, open_sandbox("none"))
 
 
-def test_a_bundle_that_is_away_is_no_verdict(desk: Desk, tmp_path: Path) -> None:
-    desk.submit(sample("bots.samples.random_mover"), "loa")
+def test_missing_bundle_leaves_the_version_checking(desk: Desk, tmp_path: Path) -> None:
+    desk.submit(sample("bots.random_mover"), "loa")
     version = desk.store.checks.claim()
     assert version is not None
     assert version.id is not None

@@ -1,4 +1,4 @@
-"""What `bot.toml` may say."""
+"""Valid and invalid `bot.toml` files."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_programs_of_the_system(tmp_path: Path) -> None:
     assert read('command = ["python3", "run.sh"]', tmp_path).command == ("python3", "run.sh")
 
 
-def test_a_bridge_runs_with_the_python_of_whoever_plays(tmp_path: Path) -> None:
+def test_bridge_runs_with_the_python_of_the_player(tmp_path: Path) -> None:
     assert read('command = "bridge:python run.py:choose"', tmp_path).command == (
         *("python", "-P", "-m", "bots.bridges.python_agent", "--family", "{family}", "run.py:choose"),
     )
@@ -72,36 +72,36 @@ def test_a_single_executable_needs_no_manifest(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "needs a command"),
-        ("command = []", "needs a command"),
-        ("command = [1]", "needs a command"),
+        ("", "missing command"),
+        ("command = []", "missing command"),
+        ("command = [1]", "missing command"),
         ("command = 'a \"b'", "quote"),
         ('command = "./nothing"', "no file './nothing'"),
         ('command = "../../bin/sh"', "no file"),
         ('command = "data/../../x"', "no file"),
         ('command = "./run.sh \\u0007"', "printable"),
         (f"command = {['x'] * 40}", "at most 32"),
-        ('command = "./run.sh"\nfamilies = ["chess"]', "no family 'chess'"),
+        ('command = "./run.sh"\nfamilies = ["chess"]', "unknown family 'chess'"),
         ('command = "./run.sh"\nfamilies = [1]', "write a list"),
-        ('command = "./run.sh"\nname = 3', "are texts"),
-        ('command = "./run.sh"\ncolour = 3', "no key 'colour'"),
-        ('command = "./run.sh"\noptions = 3', "options: a table"),
+        ('command = "./run.sh"\nname = 3', "must be strings"),
+        ('command = "./run.sh"\ncolour = 3', "unknown key 'colour'"),
+        ('command = "./run.sh"\noptions = 3', "options: expected a table"),
         ('command = "./run.sh"\noptions = {a = [1]}', "option 'a'"),
         ('command = "./run.sh"\noptions = {a = "b\\nc"}', "one line"),
-        ('command = "./run.sh"\nlimits = {colour = 1}', "no limit 'colour'"),
+        ('command = "./run.sh"\nlimits = {colour = 1}', "unknown limit 'colour'"),
         ('command = "./run.sh"\nlimits = {memory_bytes = -1}', "positive"),
         ('command = "./run.sh"\nlimits = {memory_bytes = true}', "positive"),
         ('command = "./run.sh"\nlimits = {memory_bytes = nan}', "positive"),
-        ('command = "./run.sh"\nlimits = {memory_bytes = 99_000_000_000}', "the arena gives"),
-        ('command = "./run.sh"\ncapabilities = 3', "capabilities: a table"),
+        ('command = "./run.sh"\nlimits = {memory_bytes = 99_000_000_000}', "the arena grants"),
+        ('command = "./run.sh"\ncapabilities = 3', "capabilities: expected a table"),
         ('command = "./run.sh"\ncapabilities = {colour = true}', "unknown capability 'colour'"),
         ('command = "./run.sh"\ncapabilities = {clocks = "no"}', "clocks = 'no'; it is one of true, false"),
-        ("command = './run.sh'\ndescription = 'a\u202eb'", "control or turn text"),
-        ("command = './run.sh'\ndescription = \"a\\u0000b\"", "no NUL"),
+        ("command = './run.sh'\ndescription = 'a\u202eb'", "control characters"),
+        ("command = './run.sh'\ndescription = \"a\\u0000b\"", "control characters"),
         ("command = [", "bot.toml:"),
         ("a" + ".a" * 20_000 + " = 1", r"bot\.toml: a key of more than 8 parts"),
         (f"command = './run.sh'\noptions = {{a = {'1' * 5000}}}", r"bot\.toml: a name or number of more than 100"),
-        ("command = './run.sh'\nCommand = 3", "there are name, families, .*description, capabilities, author"),
+        ("command = './run.sh'\nCommand = 3", "choose from name, families, .*description, capabilities, author"),
         ("a = " + "[" * 5000, "bot.toml:"),
     ],
 )
@@ -112,13 +112,13 @@ def test_what_is_refused(text: str, words: str, tmp_path: Path) -> None:
 
 def test_without_a_manifest(tmp_path: Path) -> None:
     contents = unpack(io.BytesIO(zipped({"run.sh": SCRIPT})), tmp_path / "new", BundleBounds())
-    with pytest.raises(ManifestError, match=r"no bot.toml in the bundle \(it has run.sh\)"):
+    with pytest.raises(ManifestError, match=r"missing bot.toml in the bundle, which has run.sh"):
         read_manifest(contents)
     contents = unpack(io.BytesIO(zipped({"bot.toml/x": SCRIPT, "y": b""})), tmp_path / "two", BundleBounds())
     with pytest.raises(ManifestError, match="is a folder"):
         read_manifest(contents)
     contents = unpack(io.BytesIO(zipped({"bot.toml": b"#" * 70_000})), tmp_path / "three", BundleBounds())
-    with pytest.raises(ManifestError, match="longer than"):
+    with pytest.raises(ManifestError, match="too large"):
         read_manifest(contents)
     contents = unpack(io.BytesIO(zipped({"bot.toml": b"\xff\xfe"})), tmp_path / "four", BundleBounds())
     with pytest.raises(ManifestError, match=r"bot\.toml:"):

@@ -1,4 +1,4 @@
-"""From an upload to a version waiting for its check."""
+"""Uploads up to the version that waits for its check."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def send(store: Store, bundles: BundleStore) -> Send:
 
 
 def left(tmp_path: Path) -> list[str]:
-    """Every file in the store of bundles and the working folder."""
+    """Return every file in the bundle store and the work folder."""
     return [str(path) for folder in ("store", "unpacked") for path in (tmp_path / folder).rglob("*") if path.is_file()]
 
 
@@ -62,7 +62,7 @@ def test_a_script_becomes_a_version(store: Store, send: Send, tmp_path: Path) ->
     assert [Path(path).name for path in left(tmp_path)] == [digest]
 
 
-def test_a_bundle_says_what_it_is(store: Store, send: Send) -> None:
+def test_receive_reads_name_and_families_of_the_manifest(store: Store, send: Send) -> None:
     files = {
         **HONEST,
         "bot.toml": b'name = "eta"\nfamilies = ["loa", "tablut"]\ncommand = "./run.sh"\noptions = {a = 1}',
@@ -91,7 +91,7 @@ def test_a_time_control_says_at_what_pace_it_is_checked(send: Send) -> None:
 def test_the_next_version(store: Store, send: Send) -> None:
     assert send(SCRIPT).number == 1
     assert send(SCRIPT + b"#2").number == 2
-    with pytest.raises(ConflictError, match="the very bundle of zeta v1"):
+    with pytest.raises(ConflictError, match="duplicate bundle: zeta v1"):
         send(SCRIPT)
     version = store.checks.claim()
     assert version is not None
@@ -105,11 +105,11 @@ def test_the_next_version(store: Store, send: Send) -> None:
     [
         (b"", {}, "empty"),
         (b"hello", {}, "neither an archive nor"),
-        (SCRIPT, {"families": ()}, "which families"),
-        (SCRIPT, {"families": ("chess",)}, "no family 'chess'"),
-        (SCRIPT, {"name": ""}, "what is the bot called"),
-        (zipped({"run.sh": SCRIPT}), {}, "no bot.toml"),
-        (tarred({"../x": SCRIPT}), {}, "leaves the bundle"),
+        (SCRIPT, {"families": ()}, "missing families"),
+        (SCRIPT, {"families": ("chess",)}, "unknown family 'chess'"),
+        (SCRIPT, {"name": ""}, "missing bot name"),
+        (zipped({"run.sh": SCRIPT}), {}, "missing bot.toml"),
+        (tarred({"../x": SCRIPT}), {}, "outside the bundle"),
     ],
 )
 def test_what_is_refused_leaves_nothing(
@@ -145,7 +145,7 @@ def test_an_upload_that_is_cut_leaves_nothing(store: Store, send: Send, tmp_path
 
 
 def test_limits(store: Store, send: Send, tmp_path: Path) -> None:
-    with pytest.raises(TooLargeError, match="20 bytes at most"):
+    with pytest.raises(TooLargeError, match="at most 20 bytes"):
         send(SCRIPT + b"#" * 100, quota=Quota(upload_bytes=20))
     assert left(tmp_path) == []
     quota = Quota(bots=1, versions=2, size_bytes=2 * len(SCRIPT) + 5)
@@ -155,14 +155,14 @@ def test_limits(store: Store, send: Send, tmp_path: Path) -> None:
     with pytest.raises(QuotaError, match="exceed"):
         send(SCRIPT + b"#" * 10, quota=quota)
     send(SCRIPT + b"#2", quota=quota)
-    with pytest.raises(QuotaError, match="the limit is 2"):
+    with pytest.raises(QuotaError, match="of 2 versions"):
         send(SCRIPT + b"#3", quota=quota)
     assert len(left(tmp_path)) == 2
 
 
-def test_others_bots(store: Store, send: Send, tmp_path: Path) -> None:
+def test_receive_refuses_bots_of_others_and_retired_ones(store: Store, send: Send, tmp_path: Path) -> None:
     send(SCRIPT)
-    with pytest.raises(NotYoursError, match="somebody else"):
+    with pytest.raises(NotYoursError, match="another user"):
         send(SCRIPT + b"#2", by="ada")
     assert send(SCRIPT, name="mine", by="ada").bundle == hashlib.sha256(SCRIPT).hexdigest()
     assert len(left(tmp_path)) == 1  # the same content is stored once

@@ -1,4 +1,4 @@
-"""Fail closed: where a stranger's bot cannot be confined, none is taken."""
+"""Fail closed: without a sandbox no uploads are accepted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from referee.sandbox import assessment
 
 
 def settings(folder: Path, **changes: object) -> Settings:
-    """Settings of a server without a sandbox."""
+    """Return settings of a server without a sandbox."""
     return Settings(data=folder, sandbox="none", **changes)  # type: ignore[arg-type]
 
 

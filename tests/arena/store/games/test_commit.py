@@ -68,7 +68,7 @@ def test_concurrent_commits_are_all_stored(store: Store, field: Field) -> None:
 
 
 def _content(store: Store) -> list[object]:
-    """Return all rows that results write."""
+    """All that results leave in the database."""
     columns = (
         "id, state, commit_number, winner, termination, termination_class, plies, lease_owner, worker, "
         "started_at, finished_at"
