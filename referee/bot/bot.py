@@ -295,7 +295,7 @@ class LocalBot:
         wire, session, queue = self.wire, self.session, self.process.queue
         assert queue
         if wire.arrived_ns > self.watchdog.next_ns:
-            self.watchdog.look()
+            self.watchdog.check_all()
         allowance_ns = int((self.limits.move_ms if allowance_ms is None else allowance_ms) * _MS)
         if wire.has_spoken:
             self._catch_up()

@@ -125,7 +125,7 @@ class Wire:
             if self._pid_fd in events or self._stop_fd in events:
                 return
             if not events:
-                self._child.look()
+                self._child.check_limits()
             for descriptor in (self._out, self._err):
                 if descriptor in events:
                     with contextlib.suppress(BlockingIOError):
@@ -238,7 +238,7 @@ class Wire:
                 if now >= deadline_ns:
                     return None
                 if slice_ms >= _SLICE_MS:
-                    self._child.look()
+                    self._child.check_limits()
                 continue
             ready = [descriptor for descriptor, _ in events]
             if self._stop_fd in ready:

@@ -137,7 +137,7 @@ def analyse_cycles(results: Sequence[tuple[str, str, float]], fit: StrengthFit, 
 
 
 def cyclic_part(results: Sequence[tuple[str, str, float]], fit: StrengthFit, seed: int = 0) -> Floats | None:
-    """Estimate the cyclic addition to the strength difference of every pair, in theta; None without a cycle."""
+    """Estimate the cyclic addition to the difference of strength of every pair, in theta; None without a cycle."""
     if len(fit.strengths) < MIN_BOTS:
         return None
     test = _test_cycles(results, fit, seed)

@@ -156,8 +156,8 @@ class PairFigures:
 
 
 class Comparison:
-    """Observed and expected points of every pair. `fit` has strengths only, `sided` also the advantage of moving
-    first.
+    """Observed and expected points of every pair. `fit` has strengths only, `sided` also the advantage of the first
+    move.
     """
 
     def __init__(self, results: Iterable[tuple[str, str, float]], fit: StrengthFit, sided: StrengthFit) -> None:

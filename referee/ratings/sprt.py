@@ -63,11 +63,11 @@ def read_sprt(text: str) -> Sprt:
                 raise ValueError(name)
             values[name] = float(value)
         except ValueError:
-            raise ValueError(f"--sprt: cannot read {part!r}; write elo0=0,elo1=10,alpha=.05,beta=.05") from None
+            raise ValueError(f"invalid part {part!r} of --sprt: expected elo0=0,elo1=10,alpha=.05,beta=.05") from None
     test = Sprt(**values)
     if not (-MAX_ELO <= test.elo0 < test.elo1 <= MAX_ELO and 0 < test.alpha < 0.5 and 0 < test.beta < 0.5):
         raise ValueError(
-            f"--sprt: needs elo0 < elo1, both from -{MAX_ELO} to {MAX_ELO}, and alpha and beta between 0 and 0.5"
+            f"invalid --sprt: expected elo0 < elo1, from -{MAX_ELO} to {MAX_ELO}, and alpha, beta between 0 and 0.5"
         )
     return test
 

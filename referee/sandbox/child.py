@@ -13,7 +13,7 @@ from referee.game.spec import BotLimits
 from referee.sandbox.launch import FILTER, Launch
 from referee.sandbox.pondering import PonderLimiter
 from referee.sandbox.reaper import KILL_TIMEOUT_S, kill_descendants, kill_tree
-from referee.sandbox.watchdog import Watchdog, Watched
+from referee.sandbox.watchdog import Watchdog, WatchedTree
 
 _NEARLY = 0.9
 """Share of its memory limit above which the death of a process is attributed to the limit."""
@@ -50,7 +50,7 @@ class Child:
         self._limits = limits
         self._watchdog = watchdog
         self.ponder_limiter = PonderLimiter(process.pid, launch.cgroup)
-        self._watched = Watched(
+        self._watched = WatchedTree(
             process.pid,
             limits.memory_bytes,
             limits.processes,
@@ -75,16 +75,16 @@ class Child:
         """True if the process has ended."""
         return self.exits_within(0)
 
-    def look(self) -> None:
+    def check_limits(self) -> None:
         """Check memory and processes of all bots of this slot, unless that was done a moment ago."""
-        self._watchdog.look()
+        self._watchdog.check_all()
 
     def peak_bytes(self) -> int:
         """Return the peak memory use of its process tree; measured now if it still runs."""
         if self._launch.cgroup:
             return self._launch.cgroup.peak_bytes()
         if not (self._watched.excess or self.has_exited):
-            self._watched.look()
+            self._watched.check()
         return self._watched.peak.memory_bytes
 
     def excess(self) -> str:
@@ -93,7 +93,7 @@ class Child:
             return self._launch.cgroup.excess()
         watched, limits = self._watched, self._limits
         if not (watched.excess or self.has_exited):
-            watched.look()
+            watched.check()
         if watched.excess:
             return watched.excess
         if limits.processes and watched.peak.threads >= limits.processes:

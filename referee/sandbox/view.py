@@ -67,9 +67,7 @@ def _from_folder(word: str, folder: str) -> str:
 
 
 def named_files(word: str) -> list[str]:
-    """List the files and folders that a word of a command names: itself, `file.py:name`, `--weights=FILE`,
-    `a.jar:lib`.
-    """
+    """List the files and folders in a word of a command: itself, `file.py:name`, `--weights=FILE`, `a.jar:lib`."""
     value = word.partition("=")[2]
     texts = dict.fromkeys((word, value, *word.split(":"), *value.split(":")))
     return [text for text in texts if text and os.path.exists(text)]
@@ -98,7 +96,7 @@ def _system() -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
 
 
 def _arena() -> list[str]:
-    """List this Python with its packages, the packages for bots, installed families and compiled kernels."""
+    """List this Python with its packages, the arena's packages for bots, installed families, compiled kernels."""
     root = Path(__file__).resolve().parents[2]
     found = [sys.prefix, sys.base_prefix, str(cache_root()), *(str(root / name) for name in _PACKAGES)]
     found += [str(folder(family)) for family, module in homes().items() if not module.startswith(BUILT_IN)]

@@ -35,7 +35,7 @@ class Census:
 
 
 @dataclass(slots=True)
-class Watched:
+class WatchedTree:
     """A watched process tree: its root, its limits (0 = none), and its peak."""
 
     pid: int
@@ -58,7 +58,7 @@ class Watched:
     """Last result of `_count_slowly`."""
     _slow_ns: int = 0
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Measure the tree, and kill all of it if it exceeds a limit."""
         if self.cgroup:
             if self.cgroup.excess() == "memory":
@@ -125,27 +125,27 @@ class Watchdog:
     """Checks all watched trees, at most once in `INTERVAL_NS`."""
 
     def __init__(self) -> None:
-        self._watched: list[Watched] = []
+        self._watched: list[WatchedTree] = []
         self.next_ns = 0
         """Time of the next check on the monotonic clock."""
 
-    def watch(self, tree: Watched) -> None:
+    def watch(self, tree: WatchedTree) -> None:
         """Start watching a tree."""
         self._watched.append(tree)
 
-    def forget(self, tree: Watched) -> None:
+    def forget(self, tree: WatchedTree) -> None:
         """Stop watching a tree."""
         with contextlib.suppress(ValueError):
             self._watched.remove(tree)
 
-    def look(self) -> None:
+    def check_all(self) -> None:
         """Check all trees, unless that was done a moment ago."""
         now = time.monotonic_ns()
         if now < self.next_ns:
             return
         for tree in self._watched:
             if not tree.excess:
-                tree.look()
+                tree.check()
                 if tree.ponder_limiter:
                     tree.ponder_limiter.check()
         self.next_ns = time.monotonic_ns() + INTERVAL_NS
@@ -175,9 +175,7 @@ def _device(place: str) -> int | None:
 
 
 def _shared_out(pids: Iterable[int]) -> int:
-    """Sum the memory of processes, shared pages counted once; resident memory if the kernel does not reveal the
-    shares.
-    """
+    """Sum the memory of processes, shared pages counted once; resident memory if the shares are unknown."""
     total = 0
     for one in pids:
         try:

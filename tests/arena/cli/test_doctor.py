@@ -78,7 +78,7 @@ def test_a_weaker_sandbox_says_why_and_what_to_do(
 
 
 def test_without_control_groups_the_kernels_memory_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "find_place", lambda: "none are mounted")
+    monkeypatch.setattr(machine, "find_cgroup_parent", lambda: "none are mounted")
     monkeypatch.setattr(kernel_memory, "descriptor_bytes", lambda: 2**17)
     assert kernel_memory.bound_bytes(BotLimits()) == 64 * 256 * 2**17
     part = machine.groups()

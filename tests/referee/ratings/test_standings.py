@@ -126,7 +126,7 @@ def test_the_likelihood_ratio_of_one_pair_by_hand() -> None:
 
 @pytest.mark.parametrize("text", ["elo0=5,elo1=5", "elo0=5,elo1=4", "alpha=0", "alpha=.5", "beta=0", "beta=.5"])
 def test_a_test_that_tells_nothing_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="needs elo0 < elo1"):
+    with pytest.raises(ValueError, match="expected elo0 < elo1"):
         read_sprt(text)
 
 

@@ -11,7 +11,7 @@ import pytest
 from referee.sandbox import kernel_memory, watchdog
 from referee.sandbox.kernel_memory import descriptor_bytes, held_by_descriptors, held_by_mappings
 from referee.sandbox.reaper import children, kill_tree
-from referee.sandbox.watchdog import Census, Watched
+from referee.sandbox.watchdog import Census, WatchedTree
 
 
 def test_a_full_socket_holds_no_more_than_a_descriptor_may() -> None:
@@ -52,8 +52,8 @@ def test_connections_hold_at_most_what_all_of_the_machine_do(
 
 def test_an_ordinary_program_is_charged_little() -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as cat:
-        watched = Watched(cat.pid, 2**30, 64)
-        watched.look()
+        watched = WatchedTree(cat.pid, 2**30, 64)
+        watched.check()
         assert not watched.excess
         assert 0 < watched.peak.memory_bytes < 2**24
         cat.communicate()
@@ -63,9 +63,9 @@ def test_a_disk_of_the_machine_is_no_memory_of_a_bot_whose_own_is_not_there_yet(
     with subprocess.Popen(["sh", "-c", "sleep 600 & echo; wait"], stdout=subprocess.PIPE) as shell:
         assert shell.stdout
         shell.stdout.readline()
-        watched = Watched(shell.pid, 2**24, 64, scratch=("/", "/nowhere"))
+        watched = WatchedTree(shell.pid, 2**24, 64, scratch=("/", "/nowhere"))
         assert children(shell.pid)
-        watched.look()
+        watched.check()
         assert not watched.excess
         assert 0 < watched.peak.memory_bytes < 2**24
         kill_tree(shell.pid)
@@ -79,6 +79,6 @@ def test_too_many_processes_are_named_before_the_memory_they_hold(
     monkeypatch.setattr(watchdog, "take_census", lambda pid: Census(2**40, threads))
     monkeypatch.setattr(watchdog, "_shared_out", lambda pid: 2**40)
     monkeypatch.setattr(watchdog, "kill_tree", killed.append)
-    watched = Watched(os.getpid(), 2**30, 64)
-    watched.look()
+    watched = WatchedTree(os.getpid(), 2**30, 64)
+    watched.check()
     assert (watched.excess, killed) == (excess, [os.getpid()])
