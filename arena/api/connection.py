@@ -25,8 +25,8 @@ from arena.api.introduction import introduced
 from arena.api.schemas import BotName, FamilyName, In
 from arena.coordinator.lobby import Lobby
 from arena.errors import ArenaError, StoreUnavailableError
-from arena.http.address import PREFIX
-from arena.http.call import CONTEXT, IDENTITY, Call, require
+from arena.http.api_paths import PREFIX
+from arena.http.request_context import CONTEXT, IDENTITY, Call, require
 from arena.http.identity import identify
 from arena.http.problem import Problem, too_many
 from arena.log import logger

@@ -14,9 +14,9 @@ from arena.api.page import Page
 from arena.api.registry import Route
 from arena.api.schemas.word import FORMS
 from arena.errors import did_you_mean, near
-from arena.http import cache
-from arena.http.address import PREFIX
-from arena.http.call import CONTEXT, Answer, Call, require
+from arena.http import cache_control
+from arena.http.api_paths import PREFIX
+from arena.http.request_context import CONTEXT, Answer, Call, require
 from arena.http.identity import cookie_name, identify
 from arena.http.json_text import escaped
 from arena.http.problem import Problem, shown, too_many
@@ -93,7 +93,7 @@ def render(request: web.Request, given: Answer[Any], *, is_private: bool) -> web
         return web.Response(status=given.status, headers={"Cache-Control": "no-store", **headers})
     body = escaped(given.body.model_dump_json()).encode() if isinstance(given.body, BaseModel) else given.body
     keep = given.keep or ("revalidate" if request.method in ("GET", "HEAD") else "never")
-    response = cache.answer(
+    response = cache_control.answer(
         request, body, status=given.status, keep=keep, is_private=is_private, content_type=f"{JSON}; charset=utf-8"
     )
     response.headers.update(headers)

@@ -16,7 +16,7 @@ from typing import Any
 
 from aiohttp import web
 
-from arena.http.call import Call
+from arena.http.request_context import Call
 from arena.http.json_text import as_json
 from arena.http.problem import Problem
 from arena.store.models import now

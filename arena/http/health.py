@@ -9,7 +9,7 @@ from pathlib import Path
 from aiohttp import web
 
 from arena.data_folder import disk_state
-from arena.http.call import CONTEXT, WebContext, client, is_in
+from arena.http.request_context import CONTEXT, WebContext, client, is_in
 from arena.http.identity import identify
 from arena.http.problem import Problem
 from arena.metrics import CONTENT_TYPE

@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 
 from aiohttp import web
 
-from arena.http.call import CONTEXT, IDENTITY, Call, WebContext, address
+from arena.http.request_context import CONTEXT, IDENTITY, Call, WebContext, address
 from arena.http.problem import Problem, too_many
 from arena.services.account import Place, TooManyTriesError, is_known_place
 from arena.services.arena import Arena

@@ -17,7 +17,7 @@ from aiohttp.typedefs import Middleware
 
 from arena import log
 from arena.errors import ArenaError, StorageError, did_you_mean, near, storage_problem
-from arena.http.call import CONTEXT, WebContext, address
+from arena.http.request_context import CONTEXT, WebContext, address
 from arena.http.problem import Problem, from_http, too_many
 from arena.store.errors import DamagedDatabaseError
 from referee.rules.core import ParseError, UnknownNameError

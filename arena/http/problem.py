@@ -13,7 +13,7 @@ from typing import Any
 from aiohttp import web
 
 from arena.errors import KINDS, ArenaError, did_you_mean, kind_of_status, near
-from arena.http.address import DOCS
+from arena.http.api_paths import DOCS
 from arena.http.json_text import as_json
 
 CONTENT_TYPE = "application/problem+json"

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from aiohttp import web
 from cachetools import TTLCache
 
-from arena.http.accept import takes
-from arena.http.cache import etag_of, is_known, made_whole
+from arena.http.content_negotiation import takes
+from arena.http.cache_control import etag_of, is_known, made_whole
 from arena.store.changes import Changes
 from arena.store.errors import StoreError
 

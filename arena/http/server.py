@@ -14,8 +14,8 @@ from typing import Any
 from aiohttp import web
 
 from arena import log
-from arena.http.call import CONTEXT, WebContext, address_of, is_in
-from arena.http.limit import Gate
+from arena.http.request_context import CONTEXT, WebContext, address_of, is_in
+from arena.http.rate_limit import Gate
 from arena.http.middleware import PLAIN_HEADERS
 from arena.http.problem import Problem
 

@@ -15,9 +15,9 @@ from functools import partial
 from aiohttp import web
 
 from arena.events.messages import Subject
-from arena.http.call import Call
-from arena.http.feed import MAX_WAITING_BYTES, Feed, Source
-from arena.http.line import NDJSON, SSE, written
+from arena.http.request_context import Call
+from arena.http.broadcast import MAX_WAITING_BYTES, Feed, Source
+from arena.http.stream_line import NDJSON, SSE, written
 from arena.http.problem import Problem
 
 SLOW_S = 30.0

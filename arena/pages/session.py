@@ -11,7 +11,7 @@ from aiohttp import web
 
 from arena import services
 from arena.errors import UnauthorisedError
-from arena.http.call import CONTEXT, IDENTITY, Call, WebContext
+from arena.http.request_context import CONTEXT, IDENTITY, Call, WebContext
 from arena.http.identity import (
     DEVICE_COOKIE,
     cookie_name,
@@ -22,7 +22,7 @@ from arena.http.identity import (
 )
 from arena.http.problem import Problem
 from arena.http.upload import BODY_S, within
-from arena.pages.view import takes
+from arena.pages.page import takes
 from arena.store import StoreError
 from arena.store.credentials import new_secret
 

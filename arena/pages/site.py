@@ -17,10 +17,10 @@ import aiohttp_jinja2
 import jinja2
 from aiohttp import web
 
-from arena.http.call import CONTEXT
+from arena.http.request_context import CONTEXT
 from arena.http.identity import session_of
-from arena.pages import filters, prose, schema, session
-from arena.pages.drawing.free_line import FreeLines
+from arena.pages import filters, markdown, schema, session
+from arena.pages.drawing.analysis_line import FreeLines
 from arena.pages.drawing.replay import Replays
 from arena.pages.routes import (
     account,
@@ -50,7 +50,7 @@ from arena.pages.routes import (
     tournament,
     versus,
 )
-from arena.pages.view import FREE_LINES, REPLAYS, SURROUNDINGS, kept, moved, run, store_of, surrounded
+from arena.pages.page import FREE_LINES, REPLAYS, SURROUNDINGS, kept, moved, run, store_of, surrounded
 from arena.store import Store, StoreError
 from referee.rules import families, load
 
@@ -224,5 +224,5 @@ _FILTERS = (
     filters.twice,
     filters.tally,
     filters.letters,
-    prose.inline,
+    markdown.inline,
 )

@@ -31,7 +31,7 @@ from arena.app import build, context_of
 from arena.config import read_settings
 from arena.events.bus import Bus
 from arena.events.messages import GamePly, GameStarted, PlyNews
-from arena.http.limit import Gate, Limiter, Rate
+from arena.http.rate_limit import Gate, Limiter, Rate
 from arena.http.response_cache import ResponseCache
 from arena.http.server import Runner
 from arena.pages import site

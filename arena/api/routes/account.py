@@ -16,8 +16,8 @@ from arena.api.schemas import (
     TokenItem,
     TokenWish,
 )
-from arena.http.address import PREFIX
-from arena.http.call import Answer, Call
+from arena.http.api_paths import PREFIX
+from arena.http.request_context import Answer, Call
 from arena.http.identity import place_of, with_name_and_password, with_password
 from arena.store import Identity
 from arena.store.models import Token

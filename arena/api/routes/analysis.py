@@ -6,8 +6,8 @@ from arena import services
 from arena.api.registry import Routes
 from arena.api.schemas import GameId, Number
 from arena.api.schemas.analysis import AnalysisDocument, AnalysisWish, QuestionDocument, QuestionWish, Thought
-from arena.http.address import PREFIX
-from arena.http.call import Answer, Call
+from arena.http.api_paths import PREFIX
+from arena.http.request_context import Answer, Call
 from arena.services.analysis import GameAnalysis, Question
 from arena.store.models import AnalysisRequest
 

@@ -19,8 +19,8 @@ from arena.api.schemas.archive import (
     ArchiveSources,
     ImportDocument,
 )
-from arena.http import cache
-from arena.http.call import Answer, Call
+from arena.http import cache_control
+from arena.http.request_context import Answer, Call
 from arena.http.problem import Problem
 from arena.http.upload import Upload
 from arena.services.archive import MOST_TEXT_BYTES, Query
@@ -155,7 +155,7 @@ async def write(call: Call, serial: Number, query: NotationQuery) -> web.StreamR
     """The game as it was imported, or in a notation of its family."""
     call.accepts(TEXT)
     text = await call.run(services.archive.write, call.arena, serial, query.notation)
-    response = cache.answer(
+    response = cache_control.answer(
         call.request,
         text.encode(),
         status=200,

@@ -29,9 +29,9 @@ from arena.api.schemas import (
     UserName,
     VersionItem,
 )
-from arena.http.address import PREFIX
-from arena.http.cache import Keep
-from arena.http.call import Answer, Call
+from arena.http.api_paths import PREFIX
+from arena.http.cache_control import Keep
+from arena.http.request_context import Answer, Call
 from arena.http.upload import Upload
 from arena.store.versions import VersionLine
 

@@ -10,8 +10,8 @@ from aiohttp import web
 
 from arena.api.registry import Routes
 from arena.api.schemas import Sha256
-from arena.http import cache
-from arena.http.call import Call
+from arena.http import cache_control
+from arena.http.request_context import Call
 from arena.http.problem import Problem
 from arena.submission.bundle_store import BundleError
 
@@ -32,10 +32,10 @@ async def show(call: Call, sha256: Sha256) -> web.StreamResponse:
     """A bundle by the SHA-256 of its content, checked once more before the first byte is sent."""
     call.accepts(BYTES)
     etag = f'"{sha256}"'
-    headers = {"Cache-Control": cache.control("immutable", is_private=True), "ETag": etag, "Vary": "Authorization"}
+    headers = {"Cache-Control": cache_control.control("immutable", is_private=True), "ETag": etag, "Vary": "Authorization"}
     if not await call.run(call.arena.bundles.has, sha256):
         raise Problem("not-found", f"no bundle {sha256}", hint="the spec of a game names the bundles of its bots")
-    if cache.is_known(call.request, etag):
+    if cache_control.is_known(call.request, etag):
         return web.Response(status=304, headers=headers)
     with tempfile.TemporaryFile() as file:
         try:

@@ -10,8 +10,8 @@ from arena import services
 from arena.api.registry import Routes
 from arena.api.routes.tournaments import document_of, found
 from arena.api.schemas import BotName, FamilyName, In, TournamentDocument, VariantName
-from arena.http.address import PREFIX
-from arena.http.call import Answer, Call
+from arena.http.api_paths import PREFIX
+from arena.http.request_context import Answer, Call
 from arena.services.remote import MOST_GAMES
 
 routes = Routes()

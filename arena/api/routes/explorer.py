@@ -11,7 +11,7 @@ from arena.api.registry import Routes
 from arena.api.routes.families import checked
 from arena.api.schemas import FamilyName, In, PoolName, VariantName
 from arena.api.schemas.explorer import ExplorerDocument
-from arena.http.call import Call
+from arena.http.request_context import Call
 from arena.services.explorer import MOST_WORDS, Question
 
 routes = Routes()

@@ -23,7 +23,7 @@ from arena.api.schemas import (
     VariantName,
 )
 from arena.atlas import published
-from arena.http.call import Answer, Call
+from arena.http.request_context import Answer, Call
 from arena.http.problem import not_found
 from referee.rules import families, load
 from referee.rules.rules import Rules

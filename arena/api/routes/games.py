@@ -31,10 +31,10 @@ from arena.api.schemas import (
 from arena.collections.dump import without_logs
 from arena.events.messages import PlyNews, Subject
 from arena.http import stream
-from arena.http.call import Answer, Call
-from arena.http.feed import Batch
+from arena.http.request_context import Answer, Call
+from arena.http.broadcast import Batch
 from arena.http.json_text import as_json
-from arena.http.line import FORMS, NDJSON, StreamLine
+from arena.http.stream_line import FORMS, NDJSON, StreamLine
 from arena.http.problem import Problem
 from arena.services.game import OVER
 from arena.store.analyses import AnalysisFilter
@@ -253,11 +253,11 @@ async def record(call: Call, game: GameId, query: RecordQuery) -> web.StreamResp
         text = await call.run(_in_notation, found, query.notation)
     elif form == TEXT:
         text = await call.run(lambda: write_text(read_record(text)))
-    from arena.http import cache
+    from arena.http import cache_control
 
     name = f"{game}.{'txt' if form == TEXT else 'json'}"
     body = text.encode() + (b"" if form == TEXT else b"\n")
-    response = cache.answer(
+    response = cache_control.answer(
         call.request,
         body,
         status=200,
@@ -304,7 +304,7 @@ class _GameSource:
         self._line: GameLine | None = None
 
     async def look(self, after: int | None, is_timeout: bool) -> Batch:
-        """See `arena.http.feed.Source`."""
+        """See `arena.http.broadcast.Source`."""
         live = self._call.context.live.games.get(self._game)
         if self._line is None or live is None or is_timeout or live.attempt != self._line.attempt:
             self._line = await self._call.run(self._call.store.games.get, self._game)

@@ -10,7 +10,7 @@ from arena.api.page import Page, PageQuery
 from arena.api.registry import Routes
 from arena.api.routes.families import checked
 from arena.api.schemas import FamilyName, LeaderboardLine, PoolItem, PoolName
-from arena.http.call import Call
+from arena.http.request_context import Call
 from arena.http.problem import not_found
 from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
 

@@ -11,8 +11,8 @@ from arena.api.registry import Routes
 from arena.api.routes.families import checked
 from arena.api.schemas import FamilyName, GameId, In
 from arena.api.schemas.play import DecisionWish, OpenGameItem, OpponentItem, PlayDocument, PlayWish
-from arena.http.address import PREFIX
-from arena.http.call import Answer, Call, address
+from arena.http.api_paths import PREFIX
+from arena.http.request_context import Answer, Call, address
 from arena.services.people import Decided, PersonView, Visitor, Wish
 
 routes = Routes()

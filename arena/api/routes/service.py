@@ -13,8 +13,8 @@ from arena.api.registry import Routes
 from arena.api.schemas import AuditItem, DumpItem, Index, Limits, Number, Out, VoidItem
 from arena.collections.dump import DamagedError
 from arena.collections.dumps import DumpIndex, Dumps
-from arena.http.address import DOCS, PREFIX, VERSION
-from arena.http.call import Answer, Call
+from arena.http.api_paths import DOCS, PREFIX, VERSION
+from arena.http.request_context import Answer, Call
 from arena.http.problem import Problem
 from arena.services.access import shown_owner, shown_void
 from arena.store.models import Audit

@@ -11,7 +11,7 @@ from arena import services
 from arena.api.registry import Routes
 from arena.api.routes.tournaments import document_of, found
 from arena.api.schemas import EntryName, In, LongerTournament, Number, PlanItem, TournamentDocument
-from arena.http.call import Answer, Call
+from arena.http.request_context import Answer, Call
 from arena.tournaments.settings import PRIORITIES
 
 routes = Routes()

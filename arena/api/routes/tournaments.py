@@ -29,11 +29,11 @@ from arena.api.schemas import (
 )
 from arena.events.messages import Subject
 from arena.http import stream
-from arena.http.address import PREFIX
-from arena.http.cache import Keep
-from arena.http.call import Answer, Call
-from arena.http.feed import Batch
-from arena.http.line import FORMS, NDJSON, StreamLine
+from arena.http.api_paths import PREFIX
+from arena.http.cache_control import Keep
+from arena.http.request_context import Answer, Call
+from arena.http.broadcast import Batch
+from arena.http.stream_line import FORMS, NDJSON, StreamLine
 from arena.services.table import OVER, Table
 from arena.store.game_filter import GameFilter
 from arena.store.models import Tournament
@@ -243,7 +243,7 @@ class _TournamentSource:
         self._told: object = None
 
     async def look(self, after: int | None, is_timeout: bool) -> Batch:
-        """See `arena.http.feed.Source`."""
+        """See `arena.http.broadcast.Source`."""
         return await self._call.run(self._look, after)
 
     def _look(self, after: int | None) -> Batch:

@@ -7,8 +7,8 @@ from arena.api.page import Page, PageQuery, page
 from arena.api.registry import Routes
 from arena.api.routes.account import token_item
 from arena.api.schemas import Number, TokenItem, UserChange, UserItem, UserName, UserWish
-from arena.http.address import PREFIX
-from arena.http.call import Answer, Call
+from arena.http.api_paths import PREFIX
+from arena.http.request_context import Answer, Call
 from arena.http.identity import with_password
 
 routes = Routes()

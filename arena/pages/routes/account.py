@@ -8,13 +8,13 @@ from aiohttp import web
 
 from arena import services
 from arena.errors import ArenaError, ForbiddenError
-from arena.http.call import CONTEXT, IDENTITY, Call
+from arena.http.request_context import CONTEXT, IDENTITY, Call
 from arena.http.identity import place_of, session_of, with_password
 from arena.http.problem import Problem
-from arena.pages.lists import column
+from arena.pages.columns import column
 from arena.pages.session import begin_session, checked_form
-from arena.pages.table import Column, arranged
-from arena.pages.view import act, arena_of, page, redirect, run, store_of, takes, told
+from arena.pages.html_table import Column, arranged
+from arena.pages.page import act, arena_of, page, redirect, run, store_of, takes, told
 from arena.store import Identity
 from arena.store.models import now
 

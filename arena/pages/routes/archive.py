@@ -12,17 +12,17 @@ from aiohttp import web
 from arena import services
 from arena.collections.conversion import to_record
 from arena.errors import ArenaError
-from arena.http.call import CONTEXT
+from arena.http.request_context import CONTEXT
 from arena.http.identity import is_from_own_page, session_of
 from arena.http.json_text import as_json
 from arena.http.problem import Problem
 from arena.http.upload import WHOLE_S, within
 from arena.pages import filters
 from arena.pages.drawing.replay import Replay
-from arena.pages.lists import column
+from arena.pages.columns import column
 from arena.pages.routes.game import judged_charts, told_of, view_of
-from arena.pages.table import Column, arranged, choice, number, sorting
-from arena.pages.view import REPLAYS, act, arena_of, number_in, page, redirect, run, takes, told
+from arena.pages.html_table import Column, arranged, choice, number, sorting
+from arena.pages.page import REPLAYS, act, arena_of, number_in, page, redirect, run, takes, told
 from arena.services.archive import MOST_TEXT_BYTES, RESULTS, SEARCHED, Query
 from arena.store.analyses import BY_ANALYSIS
 from arena.store.archive_line import ArchiveLine

@@ -11,15 +11,15 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
-from arena.http.call import IDENTITY
+from arena.http.request_context import IDENTITY
 from arena.http.problem import not_found
-from arena.pages import lists
-from arena.pages.curve import curve
-from arena.pages.lists import column
-from arena.pages.score import summary
+from arena.pages import columns
+from arena.pages.rating_plot import curve
+from arena.pages.columns import column
+from arena.pages.score_table import summary
 from arena.pages.session import checked_form
-from arena.pages.table import Column, arranged, choice
-from arena.pages.view import act, arena_of, moved, page, redirect, run, store_of, takes
+from arena.pages.html_table import Column, arranged, choice
+from arena.pages.page import act, arena_of, moved, page, redirect, run, store_of, takes
 from arena.services import Arena
 from arena.store.models import Bot
 from arena.store.versions import VersionLine
@@ -193,7 +193,7 @@ def _page(request: web.Request, by: str, found: dict[str, Any]) -> web.Response:
             request, (column("name", "Opponent"), *_SCORES), found["opponents"], parameter="opponents"
         ),
         "endings": arranged(request, (column("name", "Ended by"), *_SCORES), found["endings"], parameter="endings"),
-        "games": lists.games(request, found["games"].items if found["games"] else [], with_family=True),
+        "games": columns.games(request, found["games"].items if found["games"] else [], with_family=True),
         "tables": [
             arranged(request, _CHANGES, one.changes, parameter="changes", value=lambda row, key: getattr(row[1], key))
             for one in found["curves"]

@@ -9,9 +9,9 @@ from aiohttp import web
 
 from arena.errors import did_you_mean, near
 from arena.http.problem import Problem, shown
-from arena.pages import curve
-from arena.pages.table import choice
-from arena.pages.view import family_in, page, run, store_of, takes
+from arena.pages import rating_plot
+from arena.pages.html_table import choice
+from arena.pages.page import family_in, page, run, store_of, takes
 from arena.store.rating_line import RatingLine
 
 routes = web.RouteTableDef()
@@ -45,7 +45,7 @@ async def show(request: web.Request) -> web.Response:
             "pools": known,
             "bots": names,
             "chosen": {name: _best(lines, name) for name in chosen},
-            "drawing": curve.compared(store, pool, bots, by),
+            "drawing": rating_plot.compared(store, pool, bots, by),
         }
 
     return page(request, "compare.html", rules=rules, by=by, most=MOST, **await run(read))

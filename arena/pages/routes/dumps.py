@@ -6,11 +6,11 @@ from aiohttp import web
 
 from arena.collections.dump import DamagedError
 from arena.collections.dumps import DumpIndex, Dumps
-from arena.http.call import CONTEXT
+from arena.http.request_context import CONTEXT
 from arena.http.problem import not_found
-from arena.pages.lists import column
-from arena.pages.table import Column, arranged
-from arena.pages.view import page, run, takes
+from arena.pages.columns import column
+from arena.pages.html_table import Column, arranged
+from arena.pages.page import page, run, takes
 
 routes = web.RouteTableDef()
 _FILES = (

@@ -6,11 +6,11 @@ from typing import Any
 
 from aiohttp import web
 
-from arena.http.call import CONTEXT
+from arena.http.request_context import CONTEXT
 from arena.http.identity import session_of
-from arena.pages.lists import column
-from arena.pages.table import Column, arranged, choice
-from arena.pages.view import page, run, store_of, takes
+from arena.pages.columns import column
+from arena.pages.html_table import Column, arranged, choice
+from arena.pages.page import page, run, store_of, takes
 from arena.services.access import shown_void
 from arena.store.games import GameLine
 from referee.rules import families

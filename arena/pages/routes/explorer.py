@@ -13,9 +13,9 @@ from arena.errors import ArenaError
 from arena.http.problem import Problem, shown
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scenes
-from arena.pages.lists import column
-from arena.pages.table import Column, arranged
-from arena.pages.view import act, arena_of, family_in, page, run, takes, told
+from arena.pages.columns import column
+from arena.pages.html_table import Column, arranged
+from arena.pages.page import act, arena_of, family_in, page, run, takes, told
 from arena.services.explorer import ASKED, Found, PlayedMove, Question
 from referee.rules.rules import Rules
 

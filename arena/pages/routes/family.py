@@ -6,12 +6,12 @@ from typing import Any
 
 from aiohttp import web
 
-from arena.pages import lists
+from arena.pages import columns
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scenes
-from arena.pages.lists import column
-from arena.pages.table import arranged
-from arena.pages.view import family_in, page, run, store_of, takes
+from arena.pages.columns import column
+from arena.pages.html_table import arranged
+from arena.pages.page import family_in, page, run, store_of, takes
 from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
@@ -52,7 +52,7 @@ async def show(request: web.Request) -> web.Response:
         }
 
     found = await run(read)
-    found["recent"] = lists.games(request, found["recent"])
+    found["recent"] = columns.games(request, found["recent"])
     return page(
         request,
         "family.html",

@@ -11,7 +11,7 @@ from aiohttp import web
 from yarl import URL
 
 from arena import services
-from arena.http.call import IDENTITY
+from arena.http.request_context import IDENTITY
 from arena.http.json_text import as_json
 from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
@@ -19,8 +19,8 @@ from arena.pages.drawing.scene import Scene
 from arena.pages.routes.archive import replay_at
 from arena.pages.routes.game import grid, piece_key, ply_of, replay_of
 from arena.pages.session import checked_form
-from arena.pages.table import choice, number
-from arena.pages.view import (
+from arena.pages.html_table import choice, number
+from arena.pages.page import (
     FREE_LINES,
     GAME_ID,
     act,

@@ -9,18 +9,18 @@ from aiohttp import web
 
 from arena import services
 from arena.events.messages import PlyNews
-from arena.http.call import CONTEXT, IDENTITY
+from arena.http.request_context import CONTEXT, IDENTITY
 from arena.http.identity import session_of
 from arena.http.json_text import as_json
 from arena.http.problem import Problem, not_found, shown
 from arena.pages import filters
 from arena.pages.drawing import board
-from arena.pages.drawing.pieces import key
+from arena.pages.drawing.piece_shapes import key
 from arena.pages.drawing.replay import Replay
 from arena.pages.drawing.scene import Scene, piece_names
 from arena.pages.session import checked_form
-from arena.pages.table import choice, number
-from arena.pages.view import GAME_ID, REPLAYS, act, arena_of, moved, page, redirect, run, store_of, takes
+from arena.pages.html_table import choice, number
+from arena.pages.page import GAME_ID, REPLAYS, act, arena_of, moved, page, redirect, run, store_of, takes
 from arena.services.analysis import GameAnalysis
 from arena.services.game import OVER, SIDES, Game, read
 from arena.store import Store

@@ -10,9 +10,9 @@ from multidict import MultiMapping
 
 from arena import services
 from arena.http.problem import Problem, shown
-from arena.pages import lists
-from arena.pages.table import choice, number
-from arena.pages.view import arena_of, page, run, store_of, takes
+from arena.pages import columns
+from arena.pages.html_table import choice, number
+from arena.pages.page import arena_of, page, run, store_of, takes
 from arena.services import Arena
 from arena.store.analyses import BY_ANALYSIS, AnalysisFilter
 from arena.store.errors import NotFoundError
@@ -51,8 +51,8 @@ async def index(request: web.Request) -> web.Response:
         request,
         "games.html",
         games=found,
-        table=lists.games(request, found.items, with_family=True, parameter="sort"),
-        running=lists.games(request, running, with_family=True, parameter="running"),
+        table=columns.games(request, found.items, with_family=True, parameter="sort"),
+        running=columns.games(request, running, with_family=True, parameter="running"),
         chosen=chosen | {name: query.get(name, "") for name in (*days, *ANALYSED)} | {"by": by},
         figures=await run(store_of(request).analyses.figures, [line.id for line in found.items]),
         variants=variants,

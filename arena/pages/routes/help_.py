@@ -8,13 +8,13 @@ from typing import Any
 
 from aiohttp import web
 
-from arena.http.call import CONTEXT
+from arena.http.request_context import CONTEXT
 from arena.http.problem import not_found
-from arena.pages import prose
-from arena.pages.fields import documented
-from arena.pages.lists import column
-from arena.pages.table import Column, arranged
-from arena.pages.view import page, redirect, run, takes
+from arena.pages import markdown
+from arena.pages.documented_fields import documented
+from arena.pages.columns import column
+from arena.pages.html_table import Column, arranged
+from arena.pages.page import page, redirect, run, takes
 from arena.tournaments import pace
 from referee.adjudicate import LEVEL, LEVEL_FROM_PLY
 from referee.families import folder, folder_of
@@ -107,7 +107,7 @@ def _rendered(topic: str) -> Any:
     path = _document(topic)
     if path is None or not path.is_file():
         return None
-    return prose.html(path.read_text(encoding="utf-8"), _link)
+    return markdown.html(path.read_text(encoding="utf-8"), _link)
 
 
 def _topics() -> list[str]:

@@ -7,12 +7,12 @@ from typing import Any
 
 from aiohttp import web
 
-from arena.http.call import CONTEXT
-from arena.pages import filters, lists
+from arena.http.request_context import CONTEXT
+from arena.pages import filters, columns
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scenes
 from arena.pages.routes.game import sentence
-from arena.pages.view import REPLAYS, page, run, store_of, takes
+from arena.pages.page import REPLAYS, page, run, store_of, takes
 from arena.store import Store
 from arena.store.games import GameLine
 from referee.record import GameRecord
@@ -99,6 +99,6 @@ async def show(request: web.Request) -> web.Response:
         boards.append({**shown, "moved_at": known.moved_at if known else None})
     drawn = [await run(_end_of, *one) for one in found.pop("ends").values()]
     ends = [one for one in drawn if one is not None]
-    found["recent"] = lists.games(request, found["recent"], with_family=True)
+    found["recent"] = columns.games(request, found["recent"], with_family=True)
     rules = {one["rules"].family: one["rules"] for one in [*boards, *ends]}
     return page(request, "home.html", boards=boards, ends=ends, sprites=board.sprites(rules.values()), **found)

@@ -7,9 +7,9 @@ from aiohttp import web
 
 from arena.errors import KINDS
 from arena.events import messages
-from arena.http import cache
-from arena.http.address import DOCS, OPENAPI
-from arena.pages.view import surround
+from arena.http import cache_control
+from arena.http.api_paths import DOCS, OPENAPI
+from arena.pages.page import surround
 
 routes = web.RouteTableDef()
 
@@ -22,4 +22,4 @@ async def show(request: web.Request) -> web.Response:
     context = {"document": request.app[OPENAPI], "problems": KINDS, "topics": topics}
     text = aiohttp_jinja2.render_string("api.html", request, context)
     kind = "text/html; charset=utf-8"
-    return cache.answer(request, text.encode(), status=200, keep="revalidate", is_private=True, content_type=kind)
+    return cache_control.answer(request, text.encode(), status=200, keep="revalidate", is_private=True, content_type=kind)

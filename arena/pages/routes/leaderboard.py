@@ -12,10 +12,10 @@ from aiohttp import web
 from arena import services
 from arena.http.identity import session_of
 from arena.http.problem import Problem, not_found, shown
-from arena.pages import lists
-from arena.pages.lists import column
-from arena.pages.table import Column, arranged, choice, sorting
-from arena.pages.view import arena_of, family_in, page, run, store_of, takes
+from arena.pages import columns
+from arena.pages.columns import column
+from arena.pages.html_table import Column, arranged, choice, sorting
+from arena.pages.page import arena_of, family_in, page, run, store_of, takes
 from arena.store import Store
 from arena.store.rating_history import Count, Score, games_of, scores_of
 from arena.store.rating_line import RatingLine
@@ -225,7 +225,7 @@ async def show(request: web.Request) -> web.Response:
         now=datetime.now(UTC),
         advantage=await run(services.sides.advantage, arena_of(request), pool, dict(pools).get(pool, 0)),
         sides=arranged(request, _sides_of(rules.sides), sides, parameter="sides"),
-        recent=lists.games(request, (await run(lambda: store.games.latest(pool=pool, limit=10))).items),
+        recent=columns.games(request, (await run(lambda: store.games.latest(pool=pool, limit=10))).items),
     )
 
 

@@ -11,14 +11,14 @@ from aiohttp import web
 
 from arena import services
 from arena.errors import ArenaError
-from arena.http.call import CONTEXT, IDENTITY
+from arena.http.request_context import CONTEXT, IDENTITY
 from arena.http.identity import session_of
 from arena.http.problem import Problem
-from arena.pages import form
+from arena.pages import tournament_form
 from arena.pages.routes.referee import workers_of
 from arena.pages.session import checked_form
-from arena.pages.table import choice
-from arena.pages.view import act, arena_of, number_in, page, redirect, run, store_of, takes
+from arena.pages.html_table import choice
+from arena.pages.page import act, arena_of, number_in, page, redirect, run, store_of, takes
 from arena.services.tournament import Preview
 from arena.store import Identity
 from arena.store.models import Schedule, Tournament
@@ -172,7 +172,7 @@ async def _answer(request: web.Request, draft: _Draft) -> web.Response:
     settings: Mapping[str, Any] = {}
     try:
         is_file = fields.get("do") == "fill"
-        settings = await act(_read_toml, fields.get("document", "")) if is_file else form.document_of(fields)
+        settings = await act(_read_toml, fields.get("document", "")) if is_file else tournament_form.document_of(fields)
         document = read(settings)
         if fields.get("do") == "toml":
             return _file(as_toml(document), "tournament")
@@ -215,7 +215,7 @@ async def _show(
         status=422 if errors else 200,
         keep="no-store",
         draft=draft,
-        sections=form.sections(settings),
+        sections=tournament_form.sections(settings),
         settings=settings,
         preview=preview,
         errors=errors or [],

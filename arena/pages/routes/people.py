@@ -7,9 +7,9 @@ from typing import Any
 from aiohttp import web
 
 from arena.http.problem import not_found
-from arena.pages.lists import column
-from arena.pages.table import Column, arranged
-from arena.pages.view import page, run, store_of, takes
+from arena.pages.columns import column
+from arena.pages.html_table import Column, arranged
+from arena.pages.page import page, run, store_of, takes
 from arena.store import NotFoundError
 
 routes = web.RouteTableDef()

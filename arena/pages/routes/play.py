@@ -10,14 +10,14 @@ from aiohttp import web
 
 from arena import services
 from arena.errors import ArenaError
-from arena.http.call import CONTEXT, IDENTITY, address
+from arena.http.request_context import CONTEXT, IDENTITY, address
 from arena.http.identity import is_same_origin, session_of
 from arena.http.json_text import as_json
 from arena.http.problem import Problem, not_found
 from arena.pages.routes.game import viewed
 from arena.pages.session import checked_form, give_cookie, read_form
-from arena.pages.table import choice
-from arena.pages.view import GAME_ID, act, arena_of, page, redirect, takes, told
+from arena.pages.html_table import choice
+from arena.pages.page import GAME_ID, act, arena_of, page, redirect, takes, told
 from arena.services.people import TIMES, Decided, Visitor, Wish
 from arena.store import BadValueError, NotFoundError, StoreError
 from arena.store.credentials import new_secret

@@ -8,11 +8,11 @@ import aiohttp_jinja2
 from aiohttp import web
 
 from arena import services
-from arena.http.call import CONTEXT
-from arena.pages.drawing import picture
+from arena.http.request_context import CONTEXT
+from arena.pages.drawing import thumbnail
 from arena.pages.drawing.scene import Scenes
 from arena.pages.routes.game import replay_of, viewed
-from arena.pages.view import arena_of, family_in, number_in, run, store_of, takes
+from arena.pages.page import arena_of, family_in, number_in, run, store_of, takes
 from arena.store.models import now
 
 routes = web.RouteTableDef()
@@ -71,7 +71,7 @@ async def of_family(request: web.Request) -> web.Response:
 async def of_game(request: web.Request) -> web.Response:
     """The last position of a game, for those who show a link to it."""
     replay, is_over = await replay_of(request)
-    body = await run(picture.png, replay.rules, replay.scenes[-1])
+    body = await run(thumbnail.png, replay.rules, replay.scenes[-1])
     return _picture(body, "public, max-age=86400" if is_over else "public, max-age=30")
 
 
@@ -80,7 +80,7 @@ async def of_game(request: web.Request) -> web.Response:
 async def start(request: web.Request) -> web.Response:
     """The start of a family."""
     rules = family_in(request)
-    return _picture(await run(lambda: picture.png(rules, Scenes(rules.settle()).items[0])), "public, max-age=86400")
+    return _picture(await run(lambda: thumbnail.png(rules, Scenes(rules.settle()).items[0])), "public, max-age=86400")
 
 
 def _picture(body: bytes, keep: str) -> web.Response:

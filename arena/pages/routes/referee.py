@@ -11,13 +11,13 @@ from typing import Any
 from aiohttp import web
 
 from arena.events.messages import RefereeWorkers
-from arena.http.address import VERSION
-from arena.http.call import CONTEXT
+from arena.http.api_paths import VERSION
+from arena.http.request_context import CONTEXT
 from arena.http.identity import session_of
-from arena.pages import lists
-from arena.pages.lists import column
-from arena.pages.table import Column, arranged
-from arena.pages.view import page, run, store_of, takes
+from arena.pages import columns
+from arena.pages.columns import column
+from arena.pages.html_table import Column, arranged
+from arena.pages.page import page, run, store_of, takes
 from arena.services.access import may_read_hosts, shown_owner
 from arena.store.audit import SHUT_OUT, THROTTLED, VERIFIED
 from arena.store.models import Audit, now
@@ -132,7 +132,7 @@ async def show(request: web.Request) -> web.Response:
         }
 
     found = await run(read)
-    table = lists.games(request, found["running"][:100], with_family=True)
+    table = columns.games(request, found["running"][:100], with_family=True)
     settings = request.app[CONTEXT].settings
     live = request.app[CONTEXT].live
     identity = await session_of(request)

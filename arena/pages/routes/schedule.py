@@ -9,9 +9,9 @@ from aiohttp import web
 
 from arena import services
 from arena.coordinator import cron
-from arena.http.call import IDENTITY
+from arena.http.request_context import IDENTITY
 from arena.pages.session import checked_form
-from arena.pages.view import act, arena_of, number_in, page, redirect, run, store_of, takes
+from arena.pages.page import act, arena_of, number_in, page, redirect, run, store_of, takes
 from arena.store.models import now
 from arena.tournaments import SettingsError, as_toml, read
 

@@ -17,9 +17,9 @@ from arena.http.problem import not_found
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scenes
 from arena.pages.filters import path_part
-from arena.pages.lists import column
-from arena.pages.table import Column, arranged
-from arena.pages.view import act, arena_of, family_in, page, redirect, run, takes
+from arena.pages.columns import column
+from arena.pages.html_table import Column, arranged
+from arena.pages.page import act, arena_of, family_in, page, redirect, run, takes
 from arena.services.explorer import Figures, Question
 from referee.ratings.interval import wilson
 from referee.rules.rules import Rules

@@ -9,9 +9,9 @@ from functools import partial
 from aiohttp import web
 
 from arena import services
-from arena.http.call import IDENTITY
+from arena.http.request_context import IDENTITY
 from arena.pages.session import checked_form
-from arena.pages.view import act, arena_of, number_in, redirect
+from arena.pages.page import act, arena_of, number_in, redirect
 from arena.services import Arena
 from arena.store import Identity
 from arena.store.models import Tournament

@@ -14,11 +14,11 @@ from aiohttp import BodyPartReader, MultipartReader, web
 from arena import services
 from arena.data_folder import make_folder
 from arena.errors import ArenaError
-from arena.http.call import CONTEXT, WebContext
+from arena.http.request_context import CONTEXT, WebContext
 from arena.http.identity import is_from_own_page, session_of
 from arena.http.problem import Problem
 from arena.http.upload import IDLE_S, WHOLE_S, within
-from arena.pages.view import act, arena_of, number_in, page, redirect, run, takes, told
+from arena.pages.page import act, arena_of, number_in, page, redirect, run, takes, told
 from referee.rules import families
 
 routes = web.RouteTableDef()

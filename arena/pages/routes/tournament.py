@@ -13,13 +13,13 @@ from aiohttp import web
 
 from arena import services
 from arena.http.problem import not_found
-from arena.pages.drawing.race import RacePicture
-from arena.pages.drawing.sequential import Test
+from arena.pages.drawing.race_summary import RacePicture
+from arena.pages.drawing.sprt_chart import Test
 from arena.pages.filters import bot_of, path_part, plain
-from arena.pages.lists import column
+from arena.pages.columns import column
 from arena.pages.routes.steering import Controls
-from arena.pages.table import Column, arranged, choice, number, sorting
-from arena.pages.view import arena_of, number_in, page, redirect, run, store_of, takes
+from arena.pages.html_table import Column, arranged, choice, number, sorting
+from arena.pages.page import arena_of, number_in, page, redirect, run, store_of, takes
 from arena.services import Arena
 from arena.services.table import Table
 from arena.store.models import Tournament

@@ -8,11 +8,11 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
-from arena.pages import filters, lists
-from arena.pages.lists import column
-from arena.pages.score import Score, summary
-from arena.pages.table import Column, arranged, choice
-from arena.pages.view import arena_of, page, run, store_of, takes
+from arena.pages import filters, columns
+from arena.pages.columns import column
+from arena.pages.score_table import Score, summary
+from arena.pages.html_table import Column, arranged, choice
+from arena.pages.page import arena_of, page, run, store_of, takes
 
 routes = web.RouteTableDef()
 _OPENINGS = (column("name", "Opening"), Column("wins", "W"), Column("draws", "D"), Column("losses", "L"))
@@ -69,7 +69,7 @@ async def versus(request: web.Request) -> web.Response:
         }
 
     found = await run(read)
-    games = lists.games(request, found["games"].items if found["games"] else [], with_family=True)
+    games = columns.games(request, found["games"].items if found["games"] else [], with_family=True)
     openings = arranged(
         request, _OPENINGS, found["openings"], parameter="openings", value=lambda row, key: getattr(row[1], key)
     )

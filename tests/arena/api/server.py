@@ -16,8 +16,8 @@ import structlog
 
 from arena.app import build, context_of
 from arena.config import Settings, read_settings
-from arena.http.call import WebContext
-from arena.http.limit import Limiter, Rate
+from arena.http.request_context import WebContext
+from arena.http.rate_limit import Limiter, Rate
 from arena.http.server import Runner
 from arena.store import Store
 from arena.store.credentials import digest_of, new_token

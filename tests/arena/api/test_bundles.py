@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.config import Settings
-from arena.http.address import PREFIX
+from arena.http.api_paths import PREFIX
 from arena.store.errors import StoreUnavailableError
 from arena.submission.bundle_store import BundleError
 from arena.submission.remote_bundles import TOKEN, TOKEN_FILE, RemoteBundleStore

@@ -12,8 +12,8 @@ import pytest
 
 from arena import tournaments
 from arena.events.messages import GamePly, GameStarted, PlyNews, Subject
-from arena.http import feed
-from arena.http.address import PREFIX
+from arena.http import broadcast
+from arena.http.api_paths import PREFIX
 from arena.store.models import now
 from referee.spec import PlannedGame
 from tests.arena.api.filled import Arena, planned, play

@@ -12,7 +12,7 @@ from ipaddress import ip_network
 import pytest
 
 from arena.api.handle import MAX_BODY_BYTES
-from arena.http.address import PREFIX
+from arena.http.api_paths import PREFIX
 from tests.arena.api.filled import Arena
 from tests.arena.api.server import Reply
 
@@ -339,7 +339,7 @@ def test_a_full_disk(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rates(arena: Arena) -> None:
-    from arena.http.limit import Limiter, Rate
+    from arena.http.rate_limit import Limiter, Rate
 
     limiters = arena.server.context.limiters
     known = dict(limiters)
@@ -356,7 +356,7 @@ def test_rates(arena: Arena) -> None:
 
 
 def test_guessing_tokens_gets_slow(arena: Arena) -> None:
-    from arena.http.limit import Limiter, Rate
+    from arena.http.rate_limit import Limiter, Rate
 
     limiters = arena.server.context.limiters
     known = dict(limiters)
@@ -374,7 +374,7 @@ def test_guessing_tokens_gets_slow(arena: Arena) -> None:
 
 def test_forwarded_addresses_count_only_from_trusted_proxies(arena: Arena) -> None:
 
-    from arena.http.limit import Limiter, Rate
+    from arena.http.rate_limit import Limiter, Rate
 
     context = arena.server.context
     known = dict(context.limiters)

@@ -24,8 +24,8 @@ from arena.events.messages import (
     Subject,
     TournamentGameEnded,
 )
-from arena.http.accept import negotiate
-from arena.http.line import NDJSON, SSE, StreamLine, written
+from arena.http.content_negotiation import negotiate
+from arena.http.stream_line import NDJSON, SSE, StreamLine, written
 from arena.http.problem import Problem, not_found, shown
 
 

@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 import pytest
 from sqlalchemy import delete
 
-from arena.http.address import PREFIX
-from arena.http.limit import WaitingRoom
+from arena.http.api_paths import PREFIX
+from arena.http.rate_limit import WaitingRoom
 from arena.store.credentials import hash_password
 from arena.store.models import Guess
 from tests.arena.api.filled import Arena

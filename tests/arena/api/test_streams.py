@@ -22,8 +22,8 @@ from arena.events.messages import (
     TournamentChanged,
     TournamentGameEnded,
 )
-from arena.http import feed
-from arena.http.address import PREFIX
+from arena.http import broadcast
+from arena.http.api_paths import PREFIX
 from arena.store.models import now
 from referee.spec import PlannedGame
 from tests.arena.api.filled import Arena, planned, play, record_of

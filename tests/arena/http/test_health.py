@@ -10,8 +10,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from arena.events.messages import RefereeWorkers, WorkerNews
-from arena.http.address import PREFIX
-from arena.http.limit import Limiter, Rate
+from arena.http.api_paths import PREFIX
+from arena.http.rate_limit import Limiter, Rate
 from arena.store.audit import SHUT_OUT, THROTTLED, VERIFIED
 from arena.store.models import Void
 from tests.arena.api.filled import Arena

@@ -7,9 +7,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.http.address import PREFIX
+from arena.http.api_paths import PREFIX
 from arena.http.json_text import as_json, escaped
-from arena.http.line import NDJSON, StreamLine, written
+from arena.http.stream_line import NDJSON, StreamLine, written
 from arena.http.problem import Problem
 from tests.arena.api.filled import Arena
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from arena.http.limit import Gate, Limiter, Rate, SharedLimiter, WaitingRoom
+from arena.http.rate_limit import Gate, Limiter, Rate, SharedLimiter, WaitingRoom
 from arena.http.problem import Problem
 from arena.store import Store, StoreUnavailableError
 

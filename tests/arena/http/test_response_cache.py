@@ -14,7 +14,7 @@ from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 
 from arena.http import response_cache as module
-from arena.http.address import PREFIX
+from arena.http.api_paths import PREFIX
 from arena.http.response_cache import ResponseCache
 from arena.pages import site
 from arena.store import Store

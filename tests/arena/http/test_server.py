@@ -11,7 +11,7 @@ import pytest
 
 from arena.api import handle
 from arena.http import server as module
-from arena.http.address import PREFIX
+from arena.http.api_paths import PREFIX
 from arena.store import Store
 from tests.arena.api.server import Server, settings_in
 

@@ -13,13 +13,13 @@ import pytest
 from aiohttp.test_utils import make_mocked_request
 
 from arena.http.problem import Problem
-from arena.pages import filters, prose
+from arena.pages import filters, markdown
 from arena.pages.drawing import board, plot
-from arena.pages.drawing.pieces import EMBLEMS, looks
+from arena.pages.drawing.piece_shapes import EMBLEMS, looks
 from arena.pages.drawing.replay import Replays
 from arena.pages.drawing.scene import Scenes, piece_names
-from arena.pages.fields import documented
-from arena.pages.table import Column, choice, number, sorting
+from arena.pages.documented_fields import documented
+from arena.pages.html_table import Column, choice, number, sorting
 from referee.record import Ply
 from referee.rules import families, load, terminations
 from referee.rules.core import Kind, Termination
@@ -273,7 +273,7 @@ def test_sorting_by_links() -> None:
 
 
 def test_documents_become_html_without_styles_or_raw_html() -> None:
-    text = prose.html("# Head *one*\n\n| a | b |\n|--:|---|\n| 1 | <script> |\n\n[x](dialects/loa.md)", lambda _: "/y")
+    text = markdown.html("# Head *one*\n\n| a | b |\n|--:|---|\n| 1 | <script> |\n\n[x](dialects/loa.md)", lambda _: "/y")
     assert 'id="head-one"' in text
     assert "style" not in text
     assert "<script>" not in text

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from arena.pages.drawing.race import RacePicture
+from arena.pages.drawing.race_summary import RacePicture
 from arena.tournaments.settings import read
 from referee.ratings.race import Race, judge
 from tests.arena.api.server import Server

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.pages.folding import folded
+from arena.pages.collapsible import folded
 
 TABLE = (
     '<div class="wide" tabindex="0"><table><caption>x</caption><thead><tr><th scope="col"><a href="?a">Name</a> ↓</th>'

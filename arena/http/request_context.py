@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
 
 from aiohttp import web
 
-from arena.http.accept import negotiate
-from arena.http.cache import Keep
-from arena.http.feed import Feeds
-from arena.http.limit import Gate, Limiter, Rate, SharedLimiter, WaitingRoom
+from arena.http.content_negotiation import negotiate
+from arena.http.cache_control import Keep
+from arena.http.broadcast import Feeds
+from arena.http.rate_limit import Gate, Limiter, Rate, SharedLimiter, WaitingRoom
 from arena.http.problem import Problem
 from arena.http.response_cache import ResponseCache
 from arena.store.users import Identity

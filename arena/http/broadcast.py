@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from arena.events.messages import Subject
-from arena.http.line import KEEP_ALIVE, StreamLine, written
+from arena.http.stream_line import KEEP_ALIVE, StreamLine, written
 from arena.http.problem import Problem
 from arena.store import StoreError
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from aiohttp import web
 
-from arena.pages.table import Arranged, Column, arranged
+from arena.pages.html_table import Arranged, Column, arranged
 from arena.store.games import GameLine
 
 _FAMILY = Column("family", "Family", is_number=False, falls=False)

@@ -13,13 +13,13 @@ import aiohttp_jinja2
 from aiohttp import web
 
 from arena.errors import ArenaError, did_you_mean, near
-from arena.http.call import CONTEXT
+from arena.http.request_context import CONTEXT
 from arena.http.identity import cookie_name
 from arena.http.middleware import is_data
 from arena.http.problem import Problem, not_found, shown
-from arena.pages.drawing.free_line import FreeLines
+from arena.pages.drawing.analysis_line import FreeLines
 from arena.pages.drawing.replay import Replays
-from arena.pages.folding import folded
+from arena.pages.collapsible import folded
 from arena.services.arena import Arena
 from arena.store import BadValueError, Store
 from referee.rules import families, family_named, load
