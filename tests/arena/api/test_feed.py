@@ -24,7 +24,7 @@ PLIES = 20
 
 @pytest.fixture(autouse=True)
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feed, "PAUSE_S", 0.0)
+    monkeypatch.setattr(broadcast, "PAUSE_S", 0.0)
 
 
 @pytest.fixture
