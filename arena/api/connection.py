@@ -26,9 +26,9 @@ from arena.api.schemas import BotName, FamilyName, In
 from arena.coordinator.lobby import Lobby
 from arena.errors import ArenaError, StoreUnavailableError
 from arena.http.api_paths import PREFIX
-from arena.http.request_context import CONTEXT, IDENTITY, Call, require
 from arena.http.identity import identify
 from arena.http.problem import Problem, too_many
+from arena.http.request_context import CONTEXT, IDENTITY, RequestContext, require
 from arena.log import logger
 from arena.store.models import Version
 
@@ -77,7 +77,7 @@ async def connect(request: web.Request) -> web.StreamResponse:
     """Take a connection, or pass it on. Raises Problem."""
     context = request.app[CONTEXT]
     identity = await identify(request)
-    call = Call(request, context, identity)
+    call = RequestContext(request, context, identity)
     if wait := await context.limiters["write"].admit(call.key):
         raise too_many(wait)
     require(identity, "submit")
@@ -97,7 +97,7 @@ async def connect(request: web.Request) -> web.StreamResponse:
         context.streams.leave(call.key)
 
 
-async def _attend(call: Call, lobby: Lobby, query: ConnectQuery) -> web.StreamResponse:
+async def _attend(call: RequestContext, lobby: Lobby, query: ConnectQuery) -> web.StreamResponse:
     if not lobby.is_open():
         raise Problem("unavailable", "the referee stands by", hint="try again", headers={"Retry-After": "2"})
     socket = web.WebSocketResponse(autoping=False, max_msg_size=FRAME_BYTES, timeout=_CLOSE_S)
@@ -143,7 +143,9 @@ async def _attend(call: Call, lobby: Lobby, query: ConnectQuery) -> web.StreamRe
     return socket
 
 
-async def _admitted(call: Call, lobby: Lobby, query: ConnectQuery, socket: web.WebSocketResponse) -> Version | None:
+async def _admitted(
+    call: RequestContext, lobby: Lobby, query: ConnectQuery, socket: web.WebSocketResponse
+) -> Version | None:
     """Who plays on this connection; None when nobody does, which has been said on it: no other answer has words."""
     is_known = bool(query.run) and lobby.runs.get(query.bot) == query.run
     try:

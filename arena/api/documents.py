@@ -20,6 +20,6 @@ def add_documents(app: web.Application) -> None:
     body = json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
 
     async def show(request: web.Request) -> web.Response:
-        return cache_control.answer(request, body, status=200, keep="revalidate", is_private=False, content_type=_FORM)
+        return cache_control.respond(request, body, status=200, keep="revalidate", is_private=False, content_type=_FORM)
 
     app.router.add_get(f"{PREFIX}/openapi.json", show)

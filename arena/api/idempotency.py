@@ -16,9 +16,9 @@ from typing import Any
 
 from aiohttp import web
 
-from arena.http.request_context import Call
 from arena.http.json_text import as_json
 from arena.http.problem import Problem
+from arena.http.request_context import RequestContext
 from arena.store.models import now
 
 HEADER = "Idempotency-Key"
@@ -29,7 +29,7 @@ _KEPT = ("Location",)
 
 
 async def once(
-    call: Call, content: bytes, run: Callable[[], Awaitable[web.StreamResponse]], *, confides: str = ""
+    call: RequestContext, content: bytes, run: Callable[[], Awaitable[web.StreamResponse]], *, confides: str = ""
 ) -> web.StreamResponse:
     """Answer as before if the key is known; else run, and remember what was answered. Errors are not remembered.
 
@@ -68,7 +68,7 @@ async def once(
     return response
 
 
-def _digest(call: Call, content: bytes, *, has_secret: bool) -> str:
+def _digest(call: RequestContext, content: bytes, *, has_secret: bool) -> str:
     """What tells requests apart. Of one with a password in it only who sent it could find out more from that."""
     if not has_secret:
         return hashlib.sha256(content).hexdigest()

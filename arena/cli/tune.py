@@ -220,8 +220,8 @@ def _show(found: dict[str, Any], folder: Path | None) -> None:
 
 def _draw(folder: Any, bot: str, parameters: list[Parameter], spsa: Spsa) -> None:
     """A page with a curve for each parameter, which reads itself anew while the run goes on."""
-    from arena.pages.drawing.plot import Axis, Point, Series, lines, thin
     from arena.pages.drawing.chart_page import page
+    from arena.pages.drawing.plot import Axis, Point, Series, lines, thin
 
     charts = []
     for column, one in enumerate(parameters):

@@ -13,19 +13,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from arena.events.messages import Subject
-from arena.http.stream_line import KEEP_ALIVE, StreamLine, written
 from arena.http.problem import Problem
+from arena.http.stream_line import KEEP_ALIVE, StreamLine, encode_line
 from arena.store import StoreError
 
 if TYPE_CHECKING:
     from arena.events.live import Live
 
-KEEP_ALIVE_S = 10.0
+KEEP_ALIVE_INTERVAL_S = 10.0
 MAX_WAITING_BYTES = 64 * 1024
 """What may wait for a listener, here and again in the system's buffer, before it is dropped."""
-KEPT_LINES = 256
+MAX_KEPT_LINES = 256
 """How many lines a feed keeps for those who are about to join it."""
-PAUSE_S = 0.2
+MIN_QUERY_INTERVAL_S = 0.2
 """The shortest time between two looks at the source: many results in a row come as one batch."""
 
 
@@ -41,7 +41,7 @@ Source = Callable[[int | None, bool], Awaitable[Batch]]
 """`source(after, is_timeout)`: the lines behind `after`, the full state for None; after a timeout, freshly read."""
 
 
-class Listener:
+class Subscriber:
     """One open stream that has heard everything so far; `cut` ends its connection when it is too slow.
 
     `after` is not None while it has heard more than its feed has told.
@@ -86,7 +86,7 @@ class Listener:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldLine:
+class BroadcastLine:
     """A line of a feed, and the turn in which it was told. A repeat is news about a `seq` that was told before."""
 
     turn: int
@@ -99,14 +99,14 @@ class ToldLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class BroadcastPosition:
     """Where a feed was at some moment: its turn, and the `seq` it had told."""
 
     turn: int
     seq: int
 
 
-class Feeds(dict[Subject, "Feed"]):
+class Broadcasts(dict[Subject, "Broadcast"]):
     """What a process tells its listeners just now, by its subject. `closing` ends them all."""
 
     def __init__(self, live: Live, closing: asyncio.Event) -> None:
@@ -114,24 +114,24 @@ class Feeds(dict[Subject, "Feed"]):
         self.live, self.closing = live, closing
 
 
-class Feed:
+class Broadcast:
     """What is told of one subject to all its listeners: looked at and put into words once for all.
 
     It keeps its last lines, so that whoever looks for himself and then joins misses nothing that was told meanwhile.
     """
 
-    def __init__(self, feeds: Feeds, subject: Subject, source: Source) -> None:
-        self._feeds, self._subject, self._source = feeds, subject, source
-        self._listeners: set[Listener] = set()
+    def __init__(self, broadcasts: Broadcasts, subject: Subject, source: Source) -> None:
+        self._feeds, self._subject, self._source = broadcasts, subject, source
+        self._listeners: set[Subscriber] = set()
         self._after = 0
         self._is_looking = False
-        self._recent: deque[ToldLine] = deque()
+        self._recent: deque[BroadcastLine] = deque()
         self._kept_since = 0  # what was told in later turns is in `_recent`
         self._turn = 0
         self._task: asyncio.Task[None] | None = None
         self._ringing = ExitStack()
         # From now on: nothing between the first look and the first wait is lost.
-        self._bell = self._ringing.enter_context(feeds.live.bell(subject))
+        self._bell = self._ringing.enter_context(broadcasts.live.bell(subject))
         self.is_over = False
 
     def __len__(self) -> int:
@@ -140,7 +140,7 @@ class Feed:
     def __bool__(self) -> bool:
         return True  # without listeners it is a feed too
 
-    def __enter__(self) -> Feed:
+    def __enter__(self) -> Broadcast:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -148,11 +148,11 @@ class Feed:
             self._end()
 
     @property
-    def mark(self) -> Mark:
+    def mark(self) -> BroadcastPosition:
         """Where it is. Whoever looks at the source after that and then joins has missed nothing."""
-        return Mark(self._turn, self._after)
+        return BroadcastPosition(self._turn, self._after)
 
-    def join(self, form: str, after: int, mark: Mark, cut: Callable[[], None]) -> Listener | None:
+    def join(self, form: str, after: int, mark: BroadcastPosition, cut: Callable[[], None]) -> Subscriber | None:
         """Listen from behind `after`, which was looked up after `mark`; None: look again."""
         if self.is_over:
             return None
@@ -163,7 +163,7 @@ class Feed:
             self._begin(after)
         elif mark.turn < self._kept_since or after < mark.seq:
             return None
-        listener = Listener(form, after, cut)
+        listener = Subscriber(form, after, cut)
         self._listeners.add(listener)
         self._tell_one(listener, [told for told in self._recent if told.turn > mark.turn])
         if self._task is None:
@@ -176,7 +176,7 @@ class Feed:
         self._after, self._kept_since = after, self._turn
         self._recent.clear()
 
-    def leave(self, listener: Listener) -> None:
+    def leave(self, listener: Subscriber) -> None:
         """Listen no more; the feed ends with its last listener."""
         self._listeners.discard(listener)
         if not self._listeners:
@@ -185,7 +185,7 @@ class Feed:
     async def look(self) -> None:
         """Have the feed look at its source now, and give it the time to."""
         self._bell.set()
-        await asyncio.sleep(PAUSE_S)
+        await asyncio.sleep(MIN_QUERY_INTERVAL_S)
 
     async def _run(self) -> None:
         closing = self._feeds.closing
@@ -220,28 +220,28 @@ class Feed:
             for listener in self._listeners:
                 listener.after = None
         self._turn += 1
-        batch: list[ToldLine] = []
+        batch: list[BroadcastLine] = []
         for line in lines:
-            batch.append(ToldLine(self._turn, line, line.seq <= self._after))
+            batch.append(BroadcastLine(self._turn, line, line.seq <= self._after))
             self._after = line.seq
         self._recent.extend(batch)
-        while len(self._recent) > KEPT_LINES:
+        while len(self._recent) > MAX_KEPT_LINES:
             self._kept_since = self._recent.popleft().turn
         level = [listener for listener in self._listeners if listener.after is None]
         ahead = self._listeners.difference(level)
         forms = {listener.form for listener in level}
-        self._tell({form: b"".join(written(line, form) for line in lines) for form in forms}, level)
+        self._tell({form: b"".join(encode_line(line, form) for line in lines) for form in forms}, level)
         for listener in ahead:
             self._tell_one(listener, batch)
 
-    def _tell_one(self, listener: Listener, batch: Sequence[ToldLine]) -> None:
+    def _tell_one(self, listener: Subscriber, batch: Sequence[BroadcastLine]) -> None:
         """Tell a listener that joined a moment ago what it has not heard yet."""
         after = listener.after or 0
-        if data := b"".join(written(told.line, listener.form) for told in batch if told.is_new(after)):
+        if data := b"".join(encode_line(told.line, listener.form) for told in batch if told.is_new(after)):
             listener.tell(data)
         listener.after = after if after > self._after else None
 
-    def _tell(self, texts: Mapping[str, bytes], listeners: Collection[Listener]) -> None:
+    def _tell(self, texts: Mapping[str, bytes], listeners: Collection[Subscriber]) -> None:
         for listener in listeners:
             if listener.form in texts:
                 listener.tell(texts[listener.form])
@@ -256,10 +256,10 @@ class Feed:
 async def _rung(bell: asyncio.Event, closing: asyncio.Event) -> bool:
     """Wait for the bell or the end of the server; False after the time of a keep-alive."""
     if bell.is_set():
-        await asyncio.sleep(PAUSE_S)
+        await asyncio.sleep(MIN_QUERY_INTERVAL_S)
     waits = [asyncio.ensure_future(bell.wait()), asyncio.ensure_future(closing.wait())]
     try:
-        done, _ = await asyncio.wait(waits, timeout=KEEP_ALIVE_S, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait(waits, timeout=KEEP_ALIVE_INTERVAL_S, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for wait in waits:
             wait.cancel()

@@ -6,29 +6,29 @@ from collections.abc import Sequence
 
 from aiohttp import web
 
-from arena.pages.html_table import Arranged, Column, arranged
+from arena.pages.html_table import Column, SortedTable, sorted_table
 from arena.store.games import GameLine
 
-_FAMILY = Column("family", "Family", is_number=False, falls=False)
+_FAMILY = Column("family", "Family", is_number=False, is_descending_first=False)
 GAMES = (
     Column("", "Game", is_number=False),
-    Column("first", "First", is_number=False, falls=False),
-    Column("second", "Second", is_number=False, falls=False),
-    Column("winner", "Result", falls=False),
-    Column("termination", "Ended by", is_number=False, falls=False),
+    Column("first", "First", is_number=False, is_descending_first=False),
+    Column("second", "Second", is_number=False, is_descending_first=False),
+    Column("winner", "Result", is_descending_first=False),
+    Column("termination", "Ended by", is_number=False, is_descending_first=False),
     Column("plies", "Plies"),
     Column("finished", "Finished"),
 )
 
 
-def games(
+def sort_games(
     request: web.Request, lines: Sequence[GameLine], *, with_family: bool = False, parameter: str = "games"
-) -> Arranged[GameLine]:
+) -> SortedTable[GameLine]:
     """Games of one family or of several."""
     columns = (GAMES[0], _FAMILY, *GAMES[1:]) if with_family else GAMES
-    return arranged(request, columns, lines, parameter=parameter)
+    return sorted_table(request, columns, lines, parameter=parameter)
 
 
-def column(key: str, title: str, hint: str = "") -> Column:
+def text_column(key: str, title: str, hint: str = "") -> Column:
     """A column of words, first things first."""
-    return Column(key, title, hint, is_number=False, falls=False)
+    return Column(key, title, hint, is_number=False, is_descending_first=False)

@@ -17,8 +17,8 @@ from arena.api.schemas import (
     TokenWish,
 )
 from arena.http.api_paths import PREFIX
-from arena.http.request_context import Answer, Call
 from arena.http.identity import place_of, with_name_and_password, with_password
+from arena.http.request_context import RequestContext, RouteResult
 from arena.store import Identity
 from arena.store.models import Token
 
@@ -26,7 +26,7 @@ routes = Routes()
 
 
 @routes.get("/account", tag="account", summary="Who you are", scope="read", example="/api/v1/account")
-async def show(call: Call) -> Answer[Account]:
+async def show(call: RequestContext) -> RouteResult[Account]:
     """Your name and role, what this token may do, what you have in store, and what you say of yourself."""
     return await _account(call)
 
@@ -38,13 +38,13 @@ async def show(call: Call) -> Answer[Account]:
     scope="submit",
     example="""/api/v1/account -d '{"about": "I write bots.", "link": "https://example.org/me"}'""",
 )
-async def describe(call: Call, body: AccountChange) -> Answer[Account]:
+async def describe(call: RequestContext, body: AccountChange) -> RouteResult[Account]:
     """Change what your page says of you, to everybody."""
     await call.run(services.account.describe, call.arena, call.user, body.about, body.link)
     return await _account(call)
 
 
-async def _account(call: Call) -> Answer[Account]:
+async def _account(call: RequestContext) -> RouteResult[Account]:
     user = await call.run(call.store.users.get, call.user.user_id)
     usage = await call.run(call.store.bots.usage, call.user.user_id)
     role: RoleName = call.user.role  # type: ignore[assignment]
@@ -59,14 +59,14 @@ async def _account(call: Call) -> Answer[Account]:
         about=user.about,
         link=user.link,
     )
-    return Answer(body, keep="never", is_private=True)
+    return RouteResult(body, keep="never", is_private=True)
 
 
 @routes.get("/account/tokens", tag="account", summary="Your tokens", scope="read", example="/api/v1/account/tokens")
-async def list_tokens(call: Call) -> Answer[Page[TokenItem]]:
+async def list_tokens(call: RequestContext) -> RouteResult[Page[TokenItem]]:
     """All your tokens, oldest first, without their secrets; revoked ones included."""
     rows = await call.run(call.store.users.tokens, call.user.user_id)
-    return Answer(Page(items=[token_item(row) for row in rows]), keep="never", is_private=True)
+    return RouteResult(Page(items=[token_item(row) for row in rows]), keep="never", is_private=True)
 
 
 @routes.post(
@@ -80,7 +80,7 @@ async def list_tokens(call: Call) -> Answer[Page[TokenItem]]:
     problems=("conflict",),
     example="""/api/v1/account/tokens -d '{"name": "laptop", "scopes": ["read", "submit"], "days": 90}'""",
 )
-async def make(call: Call, body: TokenWish) -> Answer[NewToken]:
+async def make(call: RequestContext, body: TokenWish) -> RouteResult[NewToken]:
     """A token that may do no more than this one, lasts no longer and dies with it. Its secret is shown this once.
 
     The same `Idempotency-Key` again makes no second one: 409 says which token was made.
@@ -88,16 +88,16 @@ async def make(call: Call, body: TokenWish) -> Answer[NewToken]:
     return await _make(call, body, call.user)
 
 
-async def _make(call: Call, wish: TokenWish | LoginWish, by: Identity) -> Answer[NewToken]:
+async def _make(call: RequestContext, wish: TokenWish | LoginWish, by: Identity) -> RouteResult[NewToken]:
     scopes = sorted(by.scopes) if wish.scopes is None else wish.scopes
     row, secret = await call.run(services.token.make, call.arena, wish.name, scopes, wish.days, by)
     body = NewToken(**token_item(row).model_dump(), token=secret)
     headers = {"Location": f"{PREFIX}/account/tokens"}
-    return Answer(body, status=201, keep="never", headers=headers, is_private=True)
+    return RouteResult(body, status=201, keep="never", headers=headers, is_private=True)
 
 
 @routes.delete("/account/tokens/{token}", tag="account", summary="Revoke a token", scope="read")
-async def revoke(call: Call, token: Number) -> None:
+async def revoke(call: RequestContext, token: Number) -> None:
     """Make one of your tokens useless for good, and those made with it. Twice is as good as once.
 
     A token revokes itself, and others that may do no more than it.
@@ -112,7 +112,7 @@ async def revoke(call: Call, token: Number) -> None:
     status=201,
     example="""/api/v1/login -d '{"user": "ada", "password": "…", "name": "laptop", "scopes": ["read"]}'""",
 )
-async def login(call: Call, body: LoginWish) -> Answer[NewToken]:
+async def login(call: RequestContext, body: LoginWish) -> RouteResult[NewToken]:
     """For programs of people: `arena login` does this. Slow and few: passwords are not for guessing."""
     by = await with_name_and_password(call, services.account.authenticate, body.user, body.password)
     return await _make(call, body, by)
@@ -126,7 +126,7 @@ async def login(call: Call, body: LoginWish) -> Answer[NewToken]:
     status=204,
     example="""/api/v1/account/password -d '{"password": "…", "new_password": "another horse, no battery"}'""",
 )
-async def change_password(call: Call, body: PasswordWish) -> None:
+async def change_password(call: RequestContext, body: PasswordWish) -> None:
     """All browser sessions end, and with `revoke_tokens` all tokens, this one too."""
     await with_password(
         call,

@@ -7,7 +7,7 @@ from arena.api.registry import Routes
 from arena.api.schemas import GameId, Number
 from arena.api.schemas.analysis import AnalysisDocument, AnalysisWish, QuestionDocument, QuestionWish, Thought
 from arena.http.api_paths import PREFIX
-from arena.http.request_context import Answer, Call
+from arena.http.request_context import RequestContext, RouteResult
 from arena.services.analysis import GameAnalysis, Question
 from arena.store.models import AnalysisRequest
 
@@ -15,11 +15,11 @@ routes = Routes()
 
 
 @routes.get("/games/{game}/analysis", tag="analysis", summary="What a judge thought of a game", problems=("not-found",))
-async def show(call: Call, game: GameId) -> Answer[AnalysisDocument]:
+async def show(call: RequestContext, game: GameId) -> RouteResult[AnalysisDocument]:
     """The analysis of a game played here, or of an imported one by its id; `state` says how far it is."""
     if await call.run(call.store.archive.serial_of, game) is None:
         await call.run(call.store.games.get, game)
-    return Answer(_document(await call.run(services.analysis.read, call.arena, game)), keep="never")
+    return RouteResult(_document(await call.run(services.analysis.read, call.arena, game)), keep="never")
 
 
 @routes.post(
@@ -29,10 +29,10 @@ async def show(call: Call, game: GameId) -> Answer[AnalysisDocument]:
     scope="read",
     problems=("not-found", "conflict", "invalid", "forbidden"),
 )
-async def ask(call: Call, game: GameId, body: AnalysisWish) -> Answer[AnalysisDocument]:
+async def ask(call: RequestContext, game: GameId, body: AnalysisWish) -> RouteResult[AnalysisDocument]:
     """Puts it before what is analysed unasked; the judge is asked while no game is played."""
     found = await call.run(services.analysis.ask, call.arena, game, call.user, body.nodes)
-    return Answer(_document(found), keep="never", is_private=True)
+    return RouteResult(_document(found), keep="never", is_private=True)
 
 
 def _document(found: GameAnalysis) -> AnalysisDocument:
@@ -51,20 +51,20 @@ def _document(found: GameAnalysis) -> AnalysisDocument:
     problems=("invalid", "forbidden"),
     example="""/api/v1/questions -d '{"family": "loa", "moves": "b1b3 h4f2"}'""",
 )
-async def ask_position(call: Call, body: QuestionWish) -> Answer[QuestionDocument]:
+async def ask_position(call: RequestContext, body: QuestionWish) -> RouteResult[QuestionDocument]:
     """The judge answers while no game is played: read the question again until `is_done`."""
     question = Question(**body.model_dump(exclude={"nodes"}))
     line = await call.run(services.analysis.read_question, question)
     found = await call.run(services.analysis.ask_position, call.arena, line, call.user, body.nodes)
     headers = {"Location": f"{PREFIX}/questions/{found.id}"}
-    return Answer(_answer(found), status=201, keep="never", headers=headers, is_private=True)
+    return RouteResult(_answer(found), status=201, keep="never", headers=headers, is_private=True)
 
 
 @routes.get("/questions/{number}", tag="analysis", summary="What became of a question", scope="read")
-async def read_answer(call: Call, number: Number) -> Answer[QuestionDocument]:
+async def read_answer(call: RequestContext, number: Number) -> RouteResult[QuestionDocument]:
     """A question of one's own, for a day."""
     found = await call.run(services.analysis.read_answer, call.arena, number, call.user)
-    return Answer(_answer(found), keep="never", is_private=True)
+    return RouteResult(_answer(found), keep="never", is_private=True)
 
 
 def _answer(found: AnalysisRequest) -> QuestionDocument:

@@ -20,8 +20,8 @@ from arena.api.schemas.archive import (
     ImportDocument,
 )
 from arena.http import cache_control
-from arena.http.request_context import Answer, Call
 from arena.http.problem import Problem
+from arena.http.request_context import RequestContext, RouteResult
 from arena.http.upload import Upload
 from arena.services.archive import MOST_TEXT_BYTES, Query
 from arena.store.archive_line import ArchiveLine
@@ -84,7 +84,7 @@ class ArchiveQuery(PageQuery):
     example="/api/v1/archive?family=loa&result=draw&sort=length",
     problems=("invalid",),
 )
-async def search(call: Call, query: ArchiveQuery) -> ArchivePage:
+async def search(call: RequestContext, query: ArchiveQuery) -> ArchivePage:
     """The games that match, the latest first unless asked otherwise, and how many match in all."""
     given = query.model_dump(exclude={"limit", "after", "sort", "order"})
     after = read_cursor(query.after, int)
@@ -103,7 +103,7 @@ async def search(call: Call, query: ArchiveQuery) -> ArchivePage:
 
 
 @routes.get("/archive/sources", tag="archive", summary="Where games of all times come from")
-async def sources(call: Call) -> ArchiveSources:
+async def sources(call: RequestContext) -> ArchiveSources:
     """The collections, and how many games of each variant they have."""
     found = await call.run(call.arena.store.archive.sources)
     return ArchiveSources(
@@ -120,10 +120,10 @@ async def sources(call: Call) -> ArchiveSources:
     summary="A game of the archive",
     problems=("not-found",),
 )
-async def show(call: Call, serial: Number) -> Answer[ArchiveDocument]:
+async def show(call: RequestContext, serial: Number) -> RouteResult[ArchiveDocument]:
     """A game by its number in the archive, whole."""
     line, game = await call.run(services.archive.read, call.arena, serial)
-    return Answer(await call.run(_document, line, game))
+    return RouteResult(await call.run(_document, line, game))
 
 
 def _document(line: ArchiveLine, game: ArchivedGame) -> ArchiveDocument:
@@ -151,11 +151,11 @@ class NotationQuery(In):
     forms={TEXT: "the game in `notation`"},
     problems=("not-found", "invalid"),
 )
-async def write(call: Call, serial: Number, query: NotationQuery) -> web.StreamResponse:
+async def write(call: RequestContext, serial: Number, query: NotationQuery) -> web.StreamResponse:
     """The game as it was imported, or in a notation of its family."""
     call.accepts(TEXT)
     text = await call.run(services.archive.write, call.arena, serial, query.notation)
-    response = cache_control.answer(
+    response = cache_control.respond(
         call.request,
         text.encode(),
         status=200,
@@ -185,7 +185,7 @@ class ImportQuery(In):
     problems=("invalid", "too-large"),
     example="/api/v1/archive?family=abalone&source=migs --data-binary @migs.txt",
 )
-async def take_in(call: Call, query: ImportQuery, upload: Upload) -> ImportDocument:
+async def take_in(call: RequestContext, query: ImportQuery, upload: Upload) -> ImportDocument:
     """Import the games of a text, in `notation` or in what fits best. Bad games are named, good ones kept.
 
     The body is the text itself. The same game is kept once, in whatever notation it comes.

@@ -30,8 +30,8 @@ from arena.api.schemas import (
     VersionItem,
 )
 from arena.http.api_paths import PREFIX
-from arena.http.cache_control import Keep
-from arena.http.request_context import Answer, Call
+from arena.http.cache_control import CachePolicy
+from arena.http.request_context import RequestContext, RouteResult
 from arena.http.upload import Upload
 from arena.store.versions import VersionLine
 
@@ -84,7 +84,7 @@ def version_item(line: VersionLine, fit_from_ms: dict[str, int]) -> VersionItem:
 
 
 @routes.get("/bots", tag="bots", summary="All bots", problems=("not-found",), example="/api/v1/bots?family=loa")
-async def list_bots(call: Call, query: BotQuery) -> Page[BotItem]:
+async def list_bots(call: RequestContext, query: BotQuery) -> Page[BotItem]:
     """Bots by name: all, of one owner, or those with an active version in a family."""
     owner = (await call.run(call.store.users.find, query.owner)).id if query.owner else None
     rows = await call.run(
@@ -100,12 +100,12 @@ async def list_bots(call: Call, query: BotQuery) -> Page[BotItem]:
 
 
 @routes.get("/bots/{bot}", tag="bots", summary="A bot with its versions", example="/api/v1/bots/greedy")
-async def show(call: Call, bot: BotName) -> BotDocument:
+async def show(call: RequestContext, bot: BotName) -> BotDocument:
     """A bot with all its versions, newest first, and their ratings in every pool."""
     return await _document(call, bot)
 
 
-async def _document(call: Call, name: str) -> BotDocument:
+async def _document(call: RequestContext, name: str) -> BotDocument:
     row = await call.run(services.bot.find, call.arena, name)
     assert row.id is not None
     owner = await call.run(call.store.users.get, row.owner_id)
@@ -134,7 +134,7 @@ async def _document(call: Call, name: str) -> BotDocument:
     scope="submit",
     example="""/api/v1/bots/zeta -d '{"description": "plays well"}'""",
 )
-async def change(call: Call, bot: BotName, body: BotChange) -> BotDocument:
+async def change(call: RequestContext, bot: BotName, body: BotChange) -> BotDocument:
     """Change what is said of a bot, or whether people may play against it."""
     if body.description is not None:
         await call.run(services.bot.describe, call.arena, bot, body.description, call.user)
@@ -144,7 +144,7 @@ async def change(call: Call, bot: BotName, body: BotChange) -> BotDocument:
 
 
 @routes.post("/bots/{bot}/retire", tag="bots", summary="Retire a bot", scope="submit", problems=("conflict",))
-async def retire(call: Call, bot: BotName) -> BotDocument:
+async def retire(call: RequestContext, bot: BotName) -> BotDocument:
     """No version of the bot is entered any more; its games and ratings stay. Twice is as good as once."""
     await call.run(services.bot.retire, call.arena, bot, call.user)
     return await _document(call, bot)
@@ -162,8 +162,8 @@ async def retire(call: Call, bot: BotName) -> BotDocument:
     is_idempotent=True,
 )
 async def submit(
-    call: Call, bot: BotName, query: SubmitQuery, upload: Upload
-) -> Answer[Submission] | web.StreamResponse:
+    call: RequestContext, bot: BotName, query: SubmitQuery, upload: Upload
+) -> RouteResult[Submission] | web.StreamResponse:
     """Upload the next version of a bot; a new name makes a new bot. It is checked, then active or failed.
 
     The body is the file itself. The answer has its SHA-256 and where to watch the check.
@@ -183,14 +183,14 @@ async def submit(
                 by=call.user,
             )
             body = submission_document(await call.run(services.submission.read, call.arena, version.id or 0, call.user))
-            given = Answer(body, status=202, headers={"Location": body.url}, is_private=True)
+            given = RouteResult(body, status=202, headers={"Location": body.url}, is_private=True)
             return handle.render(call.request, given, is_private=True)
 
         return await idempotency.once(call, file.sha256.encode(), take)
 
 
 @routes.get("/bots/{bot}/versions/{number}", tag="bots", summary="A version", example="/api/v1/bots/greedy/versions/1")
-async def show_version(call: Call, bot: BotName, number: Number) -> Answer[Submission]:
+async def show_version(call: RequestContext, bot: BotName, number: Number) -> RouteResult[Submission]:
     """One version with the report of its check, and for its owner the bot's own words."""
     await call.run(services.bot.find, call.arena, bot)
     version = await call.run(call.store.versions.find, bot, number)
@@ -204,7 +204,7 @@ async def show_version(call: Call, bot: BotName, number: Number) -> Answer[Submi
     scope="submit",
     problems=("conflict",),
 )
-async def retire_version(call: Call, bot: BotName, number: Number) -> Submission:
+async def retire_version(call: RequestContext, bot: BotName, number: Number) -> Submission:
     """The version is entered no more; its games and ratings stay. Twice is as good as once."""
     version = await call.run(services.bot.retire_version, call.arena, bot, number, call.user)
     return submission_document(await call.run(services.submission.read, call.arena, version.id or 0, call.user))
@@ -216,7 +216,7 @@ async def retire_version(call: Call, bot: BotName, number: Number) -> Submission
     summary="A version's rating, game by game",
     example="/api/v1/bots/greedy/versions/1/changes?pool=loa",
 )
-async def changes(call: Call, bot: BotName, number: Number, query: ChangeQuery) -> Page[ChangeItem]:
+async def changes(call: RequestContext, bot: BotName, number: Number, query: ChangeQuery) -> Page[ChangeItem]:
     """What every game did to the version's rating in one pool, in order: the line of a plot."""
     await call.run(services.bot.find, call.arena, bot)
     version = await call.run(call.store.versions.find, bot, number)
@@ -226,7 +226,7 @@ async def changes(call: Call, bot: BotName, number: Number, query: ChangeQuery) 
 
 
 @routes.get("/bots/{bot}/games", tag="bots", summary="A bot's games", example="/api/v1/bots/greedy/games?limit=5")
-async def games(call: Call, bot: BotName, query: PageQuery) -> Page[GameItem]:
+async def games(call: RequestContext, bot: BotName, query: PageQuery) -> Page[GameItem]:
     """The results of all versions of a bot, latest first."""
     return await _games(call, query, bot)
 
@@ -237,12 +237,12 @@ async def games(call: Call, bot: BotName, query: PageQuery) -> Page[GameItem]:
     summary="Two bots against each other",
     example="/api/v1/bots/greedy/vs/random",
 )
-async def meetings(call: Call, bot: BotName, other: BotName, query: PageQuery) -> Page[GameItem]:
+async def meetings(call: RequestContext, bot: BotName, other: BotName, query: PageQuery) -> Page[GameItem]:
     """All results between two bots, whatever their versions, latest first."""
     return await _games(call, query, bot, other)
 
 
-async def _games(call: Call, query: PageQuery, *names: str) -> Page[GameItem]:
+async def _games(call: RequestContext, query: PageQuery, *names: str) -> Page[GameItem]:
     ids = []
     for name in names:
         row = await call.run(services.bot.find, call.arena, name)
@@ -258,15 +258,15 @@ async def _games(call: Call, query: PageQuery, *names: str) -> Page[GameItem]:
 
 
 @routes.get("/submissions/{submission_id}", tag="bots", summary="A submission and its check")
-async def show_submission(call: Call, submission_id: Number) -> Answer[Submission]:
+async def show_submission(call: RequestContext, submission_id: Number) -> RouteResult[Submission]:
     """An upload on its way: the steps of its check, the verdict, and for its owner the bot's own words."""
     return await _shown(call, submission_id)
 
 
-async def _shown(call: Call, version_id: int) -> Answer[Submission]:
+async def _shown(call: RequestContext, version_id: int) -> RouteResult[Submission]:
     found = await call.run(services.submission.read, call.arena, version_id, call.identity)
-    keep: Keep = "never" if found.is_moving else "revalidate"
-    return Answer(submission_document(found), keep=keep, is_private=found.log is not None)
+    keep: CachePolicy = "never" if found.is_moving else "revalidate"
+    return RouteResult(submission_document(found), keep=keep, is_private=found.log is not None)
 
 
 def submission_document(found: services.submission.Submission) -> Submission:

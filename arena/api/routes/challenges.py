@@ -11,7 +11,7 @@ from arena.api.registry import Routes
 from arena.api.routes.tournaments import document_of, found
 from arena.api.schemas import BotName, FamilyName, In, TournamentDocument, VariantName
 from arena.http.api_paths import PREFIX
-from arena.http.request_context import Answer, Call
+from arena.http.request_context import RequestContext, RouteResult
 from arena.services.remote import MOST_GAMES
 
 routes = Routes()
@@ -37,7 +37,7 @@ class Challenge(In):
     problems=("conflict", "not-found"),
     example="""/api/v1/bots/zeta/challenges -d '{"opponent": "greedy", "family": "loa"}'""",
 )
-async def challenge(call: Call, bot: BotName, body: Challenge) -> Answer[TournamentDocument]:
+async def challenge(call: RequestContext, bot: BotName, body: Challenge) -> RouteResult[TournamentDocument]:
     """Start a match of one's remote bot, in the pool of remote bots; between two bots of one author it is not rated."""
     row = await call.run(
         lambda: services.remote.challenge(
@@ -53,4 +53,4 @@ async def challenge(call: Call, bot: BotName, body: Challenge) -> Answer[Tournam
     )
     assert row.id is not None
     document = await call.run(document_of, call, await found(call, row.id))
-    return Answer(document, status=201, headers={"Location": f"{PREFIX}/tournaments/{row.id}"}, is_private=True)
+    return RouteResult(document, status=201, headers={"Location": f"{PREFIX}/tournaments/{row.id}"}, is_private=True)

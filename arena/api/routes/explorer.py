@@ -11,7 +11,7 @@ from arena.api.registry import Routes
 from arena.api.routes.families import checked
 from arena.api.schemas import FamilyName, In, PoolName, VariantName
 from arena.api.schemas.explorer import ExplorerDocument
-from arena.http.request_context import Call
+from arena.http.request_context import RequestContext
 from arena.services.explorer import MOST_WORDS, Question
 
 routes = Routes()
@@ -43,7 +43,7 @@ class ExplorerQuery(In):
     example="/api/v1/explorer/loa?moves=b1b3",
     problems=("invalid",),
 )
-async def show(call: Call, family: FamilyName, query: ExplorerQuery) -> ExplorerDocument:
+async def show(call: RequestContext, family: FamilyName, query: ExplorerQuery) -> ExplorerDocument:
     """The moves that were played in a position, however the board was turned, and how these games went."""
     rules = await call.run(checked, family)
     question = Question(rules.family, **query.model_dump())

@@ -23,8 +23,8 @@ from arena.api.schemas import (
     VariantName,
 )
 from arena.atlas import published
-from arena.http.request_context import Answer, Call
 from arena.http.problem import not_found
+from arena.http.request_context import RequestContext, RouteResult
 from referee.rules import families, load
 from referee.rules.rules import Rules
 
@@ -39,14 +39,14 @@ def checked(family: str) -> Rules:
 
 
 @routes.get("/families", tag="families", summary="All families of games", example="/api/v1/families")
-async def page(call: Call) -> Page[FamilyItem]:
+async def page(call: RequestContext) -> Page[FamilyItem]:
     """All families of games."""
     items = [await call.run(load, name) for name in families()]
     return Page(items=[FamilyItem.model_validate(rules) for rules in items])
 
 
 @routes.get("/families/{family}", tag="families", summary="A family", example="/api/v1/families/loa")
-async def show(call: Call, family: FamilyName) -> FamilyDocument:
+async def show(call: RequestContext, family: FamilyName) -> FamilyDocument:
     """A family with its variants and rule options, and what they change."""
     rules = await call.run(checked, family)
     return FamilyDocument(
@@ -90,7 +90,7 @@ class MovesQuery(In):
     example="/api/v1/families/loa/moves?moves=b1b3",
     problems=("invalid",),
 )
-async def moves(call: Call, family: FamilyName, query: MovesQuery) -> Answer[MovesDocument]:
+async def moves(call: RequestContext, family: FamilyName, query: MovesQuery) -> RouteResult[MovesDocument]:
     """What may be played, with the cells that a person picks for each move; none when the game is over."""
     await call.run(checked, family)
     found = await call.run(
@@ -103,7 +103,7 @@ async def moves(call: Call, family: FamilyName, query: MovesQuery) -> Answer[Mov
         moves=[MoveDocument.model_validate(one) for one in found.moves],
         outcome=OutcomeDocument(winner=end.winner, termination=end.reason) if end else None,
     )
-    return Answer(document, keep="settled")
+    return RouteResult(document, keep="settled")
 
 
 @routes.get(
@@ -112,7 +112,7 @@ async def moves(call: Call, family: FamilyName, query: MovesQuery) -> Answer[Mov
     summary="How fair the starts of a family are",
     example="/api/v1/families/tablut/starts",
 )
-async def starts(call: Call, family: FamilyName) -> StartsDocument:
+async def starts(call: RequestContext, family: FamilyName) -> StartsDocument:
     """The atlas of the family that comes with the program; images of one start are one."""
     rules = await call.run(checked, family)
     found = await call.run(published.published, rules.family)

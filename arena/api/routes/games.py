@@ -31,11 +31,11 @@ from arena.api.schemas import (
 from arena.collections.dump import without_logs
 from arena.events.messages import PlyNews, Subject
 from arena.http import stream
-from arena.http.request_context import Answer, Call
 from arena.http.broadcast import Batch
 from arena.http.json_text import as_json
-from arena.http.stream_line import FORMS, NDJSON, StreamLine
 from arena.http.problem import Problem
+from arena.http.request_context import RequestContext, RouteResult
+from arena.http.stream_line import FORMS, NDJSON, StreamLine
 from arena.services.game import OVER
 from arena.store.analyses import AnalysisFilter
 from arena.store.game_filter import GameFilter
@@ -96,7 +96,7 @@ class StreamQuery(In):
     example="/api/v1/games?family=loa&limit=5",
     problems=("not-found",),
 )
-async def list_games(call: Call, query: GameQuery) -> Page[GameItem] | web.StreamResponse:
+async def list_games(call: RequestContext, query: GameQuery) -> Page[GameItem] | web.StreamResponse:
     """Results, latest first. With `Accept: application/x-ndjson` or `text/plain` it is an export instead.
 
     An export is whole (the filters narrow it, `limit` and `after` do not), oldest first, and comes at the pace it is
@@ -120,7 +120,7 @@ async def list_games(call: Call, query: GameQuery) -> Page[GameItem] | web.Strea
     return page(rows, GameItem.model_validate)
 
 
-async def _filters(call: Call, query: GameQuery) -> GameFilter:
+async def _filters(call: RequestContext, query: GameQuery) -> GameFilter:
     """The filters as the store takes them. Raises Problem for what is not there."""
     versions = None
     if query.tournament is not None:
@@ -149,7 +149,7 @@ async def _filters(call: Call, query: GameQuery) -> GameFilter:
     )
 
 
-async def export(call: Call, form: str, filters: GameFilter) -> web.StreamResponse:
+async def export(call: RequestContext, form: str, filters: GameFilter) -> web.StreamResponse:
     """All records that the filters leave, as a file in the making."""
     words = [
         f"tournament-{filters['tournament_id']}" if filters.get("tournament_id") else "",
@@ -178,10 +178,10 @@ def _chunk(lines: Iterator[tuple[int, bytes]], form: str) -> bytes:
 
 
 @routes.get("/games/{game}", tag="games", summary="A game")
-async def show(call: Call, game: GameId) -> Answer[GameDocument]:
+async def show(call: RequestContext, game: GameId) -> RouteResult[GameDocument]:
     """A game with its spec, its record once it is over, and what it did to the ratings."""
     found = await call.run(services.game.read, call.arena, game)
-    return Answer(_document(found), keep="immutable" if found.line.state in OVER else "never")
+    return RouteResult(_document(found), keep="immutable" if found.line.state in OVER else "never")
 
 
 def _document(found: services.game.Game) -> GameDocument:
@@ -234,7 +234,7 @@ def _in_notation(found: GameRecord, name: str) -> str:
     forms={NDJSON: "the record on one line", TEXT: "the record as text with tags, or the game in `notation`"},
     problems=("conflict",),
 )
-async def record(call: Call, game: GameId, query: RecordQuery) -> web.StreamResponse:
+async def record(call: RequestContext, game: GameId, query: RecordQuery) -> web.StreamResponse:
     """The record alone, as JSON or as text by `Accept`. 409 while the game is not over.
 
     With `notation` the game as text as people of its family write it, such as `aba-pro`; there are no times in it,
@@ -257,7 +257,7 @@ async def record(call: Call, game: GameId, query: RecordQuery) -> web.StreamResp
 
     name = f"{game}.{'txt' if form == TEXT else 'json'}"
     body = text.encode() + (b"" if form == TEXT else b"\n")
-    response = cache_control.answer(
+    response = cache_control.respond(
         call.request,
         body,
         status=200,
@@ -270,12 +270,12 @@ async def record(call: Call, game: GameId, query: RecordQuery) -> web.StreamResp
 
 
 @routes.get("/games/{game}/logs/{side}", tag="games", summary="What a bot said on standard error", scope="read")
-async def log(call: Call, game: GameId, side: Side) -> Answer[LogDocument]:
+async def log(call: RequestContext, game: GameId, side: Side) -> RouteResult[LogDocument]:
     """The tail of a bot's standard error, for its owner, organisers and admins."""
     line, text = await call.run(services.game.read_log, call.arena, game, side, call.user)
     name = line.first if side == "first" else line.second
     body = LogDocument(game_id=game, side=side, name=name, log=text)
-    return Answer(body, keep="never", is_private=True)
+    return RouteResult(body, keep="never", is_private=True)
 
 
 @routes.get(
@@ -285,7 +285,7 @@ async def log(call: Call, game: GameId, side: Side) -> Answer[LogDocument]:
     forms=FORMS,
     problems=("too-many",),
 )
-async def watch(call: Call, game: GameId, query: StreamQuery) -> web.StreamResponse:
+async def watch(call: RequestContext, game: GameId, query: StreamQuery) -> web.StreamResponse:
     """First the whole state, then every ply with its `seq`, at last `final`. `after` goes on behind a `seq`.
 
     `seq` is the number of the ply; a game that had to begin again counts on from 1,000,000.
@@ -298,7 +298,7 @@ async def watch(call: Call, game: GameId, query: StreamQuery) -> web.StreamRespo
 class _GameSource:
     """What there is to say of a game after some `seq`: from memory while it runs, from the database when it is over."""
 
-    def __init__(self, call: Call, game: str) -> None:
+    def __init__(self, call: RequestContext, game: str) -> None:
         self._call = call
         self._game = game
         self._line: GameLine | None = None

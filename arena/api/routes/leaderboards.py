@@ -10,8 +10,8 @@ from arena.api.page import Page, PageQuery
 from arena.api.registry import Routes
 from arena.api.routes.families import checked
 from arena.api.schemas import FamilyName, LeaderboardLine, PoolItem, PoolName
-from arena.http.request_context import Call
 from arena.http.problem import not_found
+from arena.http.request_context import RequestContext
 from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
 
 routes = Routes()
@@ -39,7 +39,7 @@ class Leaderboard(Page[LeaderboardLine]):
 
 
 @routes.get("/leaderboards", tag="leaderboards", summary="All pools of ratings", example="/api/v1/leaderboards")
-async def page(call: Call) -> Page[PoolItem]:
+async def page(call: RequestContext) -> Page[PoolItem]:
     """Every pool with rated games: a family, or a rules class of it where moves or results differ."""
     pools = await call.run(call.store.ratings.pools)
     return Page(items=[PoolItem(pool=pool, family=pool.split("/")[0], games=games) for pool, games in pools])
@@ -51,7 +51,7 @@ async def page(call: Call) -> Page[PoolItem]:
     summary="The leaderboard of a family",
     example="/api/v1/leaderboards/loa?limit=10",
 )
-async def show(call: Call, family: FamilyName, query: LeaderboardQuery) -> Leaderboard:
+async def show(call: RequestContext, family: FamilyName, query: LeaderboardQuery) -> Leaderboard:
     """Versions by mu - 3 sigma. Give `pool` for another rules class, `retired=true` for those that play no more."""
     rules = await call.run(checked, family)
     sizes = dict(await call.run(call.store.ratings.pools))

@@ -12,7 +12,7 @@ from arena.api.routes.families import checked
 from arena.api.schemas import FamilyName, GameId, In
 from arena.api.schemas.play import DecisionWish, OpenGameItem, OpponentItem, PlayDocument, PlayWish
 from arena.http.api_paths import PREFIX
-from arena.http.request_context import Answer, Call, address
+from arena.http.request_context import RequestContext, RouteResult, address_key
 from arena.services.people import Decided, PersonView, Visitor, Wish
 
 routes = Routes()
@@ -20,8 +20,8 @@ _TOLD = ("id", "family", "variant", "first", "second", "state", "is_rated")
 _WORDS: dict[str, Any] = {"tag": "play", "scope": "submit"}
 
 
-def _visitor(call: Call) -> Visitor:
-    return Visitor(call.user, "", address(call.request))
+def _visitor(call: RequestContext) -> Visitor:
+    return Visitor(call.user, "", address_key(call.request))
 
 
 class OpponentsQuery(In):
@@ -37,7 +37,7 @@ class OpponentsQuery(In):
     problems=("not-found",),
     example="/api/v1/opponents?family=loa",
 )
-async def opponents(call: Call, query: OpponentsQuery) -> Page[OpponentItem]:
+async def opponents(call: RequestContext, query: OpponentsQuery) -> Page[OpponentItem]:
     """The samples, then the bots whose owners allow it."""
     await call.run(checked, query.family)
     found = await call.run(services.people.opponents, call.arena, query.family)
@@ -45,13 +45,13 @@ async def opponents(call: Call, query: OpponentsQuery) -> Page[OpponentItem]:
 
 
 @routes.get("/play", summary="One's own open games", **_WORDS)
-async def page(call: Call) -> Answer[Page[OpenGameItem]]:
+async def page(call: RequestContext) -> RouteResult[Page[OpenGameItem]]:
     """The games that are played or wait for a slot, in the order they were begun in."""
     lines = await call.run(services.people.mine, call.arena, _visitor(call))
     items = [
         OpenGameItem.model_validate({**asdict(line), "id": line.game_id, "plies": len(line.plies)}) for line in lines
     ]
-    return Answer(Page(items=items), keep="never", is_private=True)
+    return RouteResult(Page(items=items), keep="never", is_private=True)
 
 
 @routes.post(
@@ -63,7 +63,7 @@ async def page(call: Call) -> Answer[Page[OpenGameItem]]:
     example="""/api/v1/play -d '{"family": "loa", "bot": "greedy", "side": "first"}'""",
     **_WORDS,
 )
-async def begin(call: Call, body: PlayWish) -> Answer[PlayDocument]:
+async def begin(call: RequestContext, body: PlayWish) -> RouteResult[PlayDocument]:
     """The referee plays it as soon as it has room; `GET /games/{game}/stream` tells each ply as it is played."""
     by = _visitor(call)
     await call.run(checked, body.family)
@@ -79,14 +79,14 @@ async def begin(call: Call, body: PlayWish) -> Answer[PlayDocument]:
     game = await call.run(services.people.begin, call.arena, wish, by)
     headers = {"Location": f"{PREFIX}/play/{game}"}
     found = await call.run(services.people.see, call.arena, game, by)
-    return Answer(_document(found), status=201, keep="never", headers=headers, is_private=True)
+    return RouteResult(_document(found), status=201, keep="never", headers=headers, is_private=True)
 
 
 @routes.get("/play/{game}", summary="How a game of one's own stands", problems=("not-found", "forbidden"), **_WORDS)
-async def show(call: Call, game: GameId) -> Answer[PlayDocument]:
+async def show(call: RequestContext, game: GameId) -> RouteResult[PlayDocument]:
     """Whoever plays it; others read `/games/{game}`."""
     found = await call.run(services.people.see, call.arena, game, _visitor(call))
-    return Answer(_document(found), keep="never", is_private=True)
+    return RouteResult(_document(found), keep="never", is_private=True)
 
 
 @routes.post(
@@ -96,7 +96,7 @@ async def show(call: Call, game: GameId) -> Answer[PlayDocument]:
     problems=("not-found", "forbidden", "conflict", "invalid"),
     **_WORDS,
 )
-async def decide(call: Call, game: GameId, body: DecisionWish) -> Answer[PlayDocument]:
+async def decide(call: RequestContext, game: GameId, body: DecisionWish) -> RouteResult[PlayDocument]:
     """The referee does it at once: read the game again, or its stream. A game of which a move was taken back is not
     rated."""
     by = _visitor(call)
@@ -106,7 +106,7 @@ async def decide(call: Call, game: GameId, body: DecisionWish) -> Answer[PlayDoc
     wish = Decided(do=body.do, ply=ply, move=body.move.strip(), draw=body.draw)
     await call.run(services.people.decide, call.arena, game, wish, by)
     found = await call.run(services.people.see, call.arena, game, by)
-    return Answer(_document(found), status=202, keep="never", is_private=True)
+    return RouteResult(_document(found), status=202, keep="never", is_private=True)
 
 
 def _document(found: PersonView) -> PlayDocument:

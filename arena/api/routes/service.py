@@ -14,8 +14,8 @@ from arena.api.schemas import AuditItem, DumpItem, Index, Limits, Number, Out, V
 from arena.collections.dump import DamagedError
 from arena.collections.dumps import DumpIndex, Dumps
 from arena.http.api_paths import DOCS, PREFIX, VERSION
-from arena.http.request_context import Answer, Call
 from arena.http.problem import Problem
+from arena.http.request_context import RequestContext, RouteResult
 from arena.services.access import shown_owner, shown_void
 from arena.store.models import Audit
 from arena.tournaments.settings import Document
@@ -62,7 +62,7 @@ class DumpList(Page[DumpItem]):
 
 
 @routes.get("", tag="service", summary="Where everything is", example="/api/v1")
-async def index(call: Call) -> Index:
+async def index(call: RequestContext) -> Index:
     """The addresses of the document, its pages, and all lists."""
     nouns = ("families", "leaderboards", "bots", "tournaments", "games", "voids", "schedules", "dumps")
     return Index(
@@ -74,7 +74,7 @@ async def index(call: Call) -> Index:
 
 
 @routes.get("/limits", tag="service", summary="What is bounded, in numbers", example="/api/v1/limits")
-async def limits(call: Call) -> Limits:
+async def limits(call: RequestContext) -> Limits:
     """Sizes, rates and thresholds of this server."""
     context = call.context
     return Limits(
@@ -96,7 +96,7 @@ async def limits(call: Call) -> Limits:
 
 
 @routes.get("/referee", tag="service", summary="Who referees", example="/api/v1/referee")
-async def referee(call: Call) -> Answer[Referee]:
+async def referee(call: RequestContext) -> RouteResult[Referee]:
     """The process that plays and records, and how many games are waiting and running.
 
     `holder` is a mark of it; organisers read its name, in which its machine's is.
@@ -108,11 +108,11 @@ async def referee(call: Call) -> Answer[Referee]:
         is_alive=lease is not None and lease.is_alive,
         games=await call.run(call.store.queue.open),
     )
-    return Answer(body, keep="never")
+    return RouteResult(body, keep="never")
 
 
 @routes.get("/voids", tag="service", summary="Games that failed through no bot's fault", example="/api/v1/voids")
-async def voids(call: Call, query: PageQuery) -> Page[VoidItem]:
+async def voids(call: RequestContext, query: PageQuery) -> Page[VoidItem]:
     """Attempts that came to nothing, latest first: they are played again and never rated."""
     rows = await call.run(call.store.voids.page, limit=query.limit, after=query.after)
     settings = call.context.settings
@@ -120,7 +120,7 @@ async def voids(call: Call, query: PageQuery) -> Page[VoidItem]:
 
 
 @routes.get("/dumps", tag="service", summary="The archive of all games", example="/api/v1/dumps")
-async def dumps(call: Call) -> DumpList:
+async def dumps(call: RequestContext) -> DumpList:
     """Files of every result, one a month, written daily; from them every number of a leaderboard can be computed.
 
     A file is zstd-compressed NDJSON: a heading with its licence, then one game record a line with `committed` (the
@@ -137,7 +137,7 @@ async def dumps(call: Call) -> DumpList:
 
 
 @routes.get("/audit", tag="service", summary="Who did what", scope="admin", example="/api/v1/audit")
-async def audit(call: Call, query: AuditQuery) -> Page[AuditItem]:
+async def audit(call: RequestContext, query: AuditQuery) -> Page[AuditItem]:
     """The audit log, latest first."""
     if query.subject is not None and not query.subject.isprintable():
         return Page(items=[])
@@ -163,7 +163,7 @@ def _audit_item(row: Audit, names: dict[int, str]) -> AuditItem:
 
 
 @routes.get("/schedules", tag="schedules", summary="All recurring tournaments", example="/api/v1/schedules")
-async def schedules(call: Call) -> Page[ScheduleItem]:
+async def schedules(call: RequestContext) -> Page[ScheduleItem]:
     """Every schedule by name, with its next time."""
     rows = await call.run(call.store.schedules.all)
     return Page(items=[ScheduleItem.model_validate(row) for row in rows])
@@ -180,18 +180,18 @@ async def schedules(call: Call) -> Page[ScheduleItem]:
     example="""/api/v1/schedules -d '{"name": "Weekly", "family": "loa", "entries": {"all": true}, """
     """"schedule": {"cron": "0 20 * * 5"}}'""",
 )
-async def create_schedule(call: Call, body: Document) -> Answer[ScheduleItem]:
+async def create_schedule(call: RequestContext, body: Document) -> RouteResult[ScheduleItem]:
     """The document of a tournament with a `schedule` in it: cron, time zone, and what follows downtime."""
     if body.schedule is None:
         raise Problem("invalid", "no schedule in the document", field="schedule", hint="a single one: /tournaments")
     document = body.model_dump(mode="json", exclude_unset=True)
     row = await call.run(services.schedule.create, call.arena, document, call.user)
     headers = {"Location": f"{PREFIX}/schedules/{row.id}"}
-    return Answer(ScheduleItem.model_validate(row), status=201, headers=headers, is_private=True)
+    return RouteResult(ScheduleItem.model_validate(row), status=201, headers=headers, is_private=True)
 
 
 @routes.get("/schedules/{schedule}", tag="schedules", summary="A recurring tournament")
-async def show_schedule(call: Call, schedule: Number) -> ScheduleItem:
+async def show_schedule(call: RequestContext, schedule: Number) -> ScheduleItem:
     """One schedule."""
     return ScheduleItem.model_validate(await call.run(call.store.schedules.get, schedule))
 
@@ -203,7 +203,7 @@ async def show_schedule(call: Call, schedule: Number) -> ScheduleItem:
     scope="organise",
     problems=("conflict",),
 )
-async def change_schedule(call: Call, schedule: Number, body: Document) -> ScheduleItem:
+async def change_schedule(call: RequestContext, schedule: Number, body: Document) -> ScheduleItem:
     """Another document for the tournaments to come; those created stay as they are."""
     document = body.model_dump(mode="json", exclude_unset=True)
     row = await call.run(services.schedule.change, call.arena, schedule, document, call.user)
@@ -211,17 +211,17 @@ async def change_schedule(call: Call, schedule: Number, body: Document) -> Sched
 
 
 @routes.post("/schedules/{schedule}/enable", tag="schedules", summary="Switch a schedule on", scope="organise")
-async def enable(call: Call, schedule: Number) -> ScheduleItem:
+async def enable(call: RequestContext, schedule: Number) -> ScheduleItem:
     """Go on from the next time after now."""
     return await _switch(call, schedule, True)
 
 
 @routes.post("/schedules/{schedule}/disable", tag="schedules", summary="Switch a schedule off", scope="organise")
-async def disable(call: Call, schedule: Number) -> ScheduleItem:
+async def disable(call: RequestContext, schedule: Number) -> ScheduleItem:
     """Create no more tournaments; those created stay."""
     return await _switch(call, schedule, False)
 
 
-async def _switch(call: Call, schedule: int, is_enabled: bool) -> ScheduleItem:
+async def _switch(call: RequestContext, schedule: int, is_enabled: bool) -> ScheduleItem:
     row = await call.run(services.schedule.switch, call.arena, schedule, is_enabled, call.user)
     return ScheduleItem.model_validate(row)

@@ -11,7 +11,7 @@ from arena import services
 from arena.api.registry import Routes
 from arena.api.routes.tournaments import document_of, found
 from arena.api.schemas import EntryName, In, LongerTournament, Number, PlanItem, TournamentDocument
-from arena.http.request_context import Answer, Call
+from arena.http.request_context import RequestContext, RouteResult
 from arena.tournaments.settings import PRIORITIES
 
 routes = Routes()
@@ -37,45 +37,45 @@ class EntryWish(In):
     number: Number | None = None
 
 
-async def _steer(call: Call, tournament: int, act: str) -> Answer[TournamentDocument]:
+async def _steer(call: RequestContext, tournament: int, act: str) -> RouteResult[TournamentDocument]:
     await call.run(services.tournament.steer, call.arena, tournament, act, call.user)
     return await _changed(call, tournament)
 
 
-async def _changed(call: Call, tournament: int) -> Answer[TournamentDocument]:
+async def _changed(call: RequestContext, tournament: int) -> RouteResult[TournamentDocument]:
     row = await found(call, tournament)
-    return Answer(await call.run(document_of, call, row), is_private=True)
+    return RouteResult(await call.run(document_of, call, row), is_private=True)
 
 
 _WORDS: dict[str, Any] = {"tag": "tournaments", "scope": "organise", "problems": ("conflict",)}
 
 
 @routes.post("/tournaments/{tournament}/start", summary="Start a tournament now", **_WORDS)
-async def start(call: Call, tournament: Number) -> Answer[TournamentDocument]:
+async def start(call: RequestContext, tournament: Number) -> RouteResult[TournamentDocument]:
     """Do not wait for its time."""
     return await _steer(call, tournament, "start")
 
 
 @routes.post("/tournaments/{tournament}/pause", summary="Pause a tournament", **_WORDS)
-async def pause(call: Call, tournament: Number) -> Answer[TournamentDocument]:
+async def pause(call: RequestContext, tournament: Number) -> RouteResult[TournamentDocument]:
     """Call off what is being played; it is played again after `resume`."""
     return await _steer(call, tournament, "pause")
 
 
 @routes.post("/tournaments/{tournament}/drain", summary="Finish running games, then pause", **_WORDS)
-async def drain(call: Call, tournament: Number) -> Answer[TournamentDocument]:
+async def drain(call: RequestContext, tournament: Number) -> RouteResult[TournamentDocument]:
     """Start no more games; paused when the running ones are over."""
     return await _steer(call, tournament, "drain")
 
 
 @routes.post("/tournaments/{tournament}/resume", summary="Go on with a tournament", **_WORDS)
-async def resume(call: Call, tournament: Number) -> Answer[TournamentDocument]:
+async def resume(call: RequestContext, tournament: Number) -> RouteResult[TournamentDocument]:
     """Go on where it was paused."""
     return await _steer(call, tournament, "resume")
 
 
 @routes.post("/tournaments/{tournament}/cancel", summary="Cancel a tournament", **_WORDS)
-async def cancel(call: Call, tournament: Number) -> Answer[TournamentDocument]:
+async def cancel(call: RequestContext, tournament: Number) -> RouteResult[TournamentDocument]:
     """End it for good; results so far stay."""
     return await _steer(call, tournament, "cancel")
 
@@ -86,7 +86,7 @@ async def cancel(call: Call, tournament: Number) -> Answer[TournamentDocument]:
     example="""/api/v1/tournaments/1/extend -d '{"amount": 2}'""",
     **_WORDS,
 )
-async def extend(call: Call, tournament: Number, body: Extension) -> Answer[LongerTournament]:
+async def extend(call: RequestContext, tournament: Number, body: Extension) -> RouteResult[LongerTournament]:
     """Counted in rounds of a Swiss, games of a ladder, a race or a test, games of each pairing elsewhere.
 
     A finished one goes on. The answer has the new plan.
@@ -97,7 +97,7 @@ async def extend(call: Call, tournament: Number, body: Extension) -> Answer[Long
     row = await found(call, tournament)
     known = await call.run(document_of, call, row)
     body_out = LongerTournament(**known.model_dump(), plan=PlanItem.model_validate(plan))
-    return Answer(body_out, is_private=True)
+    return RouteResult(body_out, is_private=True)
 
 
 @routes.post(
@@ -106,7 +106,9 @@ async def extend(call: Call, tournament: Number, body: Extension) -> Answer[Long
     example="""/api/v1/tournaments/1/priority -d '{"priority": 10}'""",
     **_WORDS,
 )
-async def prioritise(call: Call, tournament: Number, body: PriorityRequest) -> Answer[TournamentDocument]:
+async def prioritise(
+    call: RequestContext, tournament: Number, body: PriorityRequest
+) -> RouteResult[TournamentDocument]:
     """Hand out its games before those of tournaments with a lower priority, from now on."""
     await call.run(services.tournament.prioritise, call.arena, tournament, body.priority, call.user)
     return await _changed(call, tournament)
@@ -118,14 +120,14 @@ async def prioritise(call: Call, tournament: Number, body: PriorityRequest) -> A
     example="""/api/v1/tournaments/1/entries -d '{"bot": "zeta", "number": 3}'""",
     **_WORDS,
 )
-async def enter(call: Call, tournament: Number, body: EntryWish) -> Answer[TournamentDocument]:
+async def enter(call: RequestContext, tournament: Number, body: EntryWish) -> RouteResult[TournamentDocument]:
     """Before the tournament begins, or into a running ladder. A bot without number is its newest active version."""
     await call.run(services.tournament.enter, call.arena, tournament, body.bot, body.number, call.user)
     return await _changed(call, tournament)
 
 
 @routes.post("/tournaments/{tournament}/withdraw", summary="Withdraw a version", **_WORDS)
-async def withdraw(call: Call, tournament: Number, body: EntryWish) -> Answer[TournamentDocument]:
+async def withdraw(call: RequestContext, tournament: Number, body: EntryWish) -> RouteResult[TournamentDocument]:
     """It is paired no more; its planned games are cancelled, and leave the total."""
     await call.run(services.tournament.withdraw, call.arena, tournament, body.bot, body.number, call.user)
     return await _changed(call, tournament)

@@ -30,9 +30,9 @@ from arena.api.schemas import (
 from arena.events.messages import Subject
 from arena.http import stream
 from arena.http.api_paths import PREFIX
-from arena.http.cache_control import Keep
-from arena.http.request_context import Answer, Call
 from arena.http.broadcast import Batch
+from arena.http.cache_control import CachePolicy
+from arena.http.request_context import RequestContext, RouteResult
 from arena.http.stream_line import FORMS, NDJSON, StreamLine
 from arena.services.table import OVER, Table
 from arena.store.game_filter import GameFilter
@@ -58,13 +58,13 @@ class PlanQuery(PageQuery):
     state: Literal["planned", "queued", "running", "finished", "void", "cancelled"] | None = None
 
 
-async def found(call: Call, tournament: int) -> Tournament:
+async def found(call: RequestContext, tournament: int) -> Tournament:
     """The tournament of that number. Raises NotFoundError."""
     return await call.run(call.store.tournaments.get, tournament)
 
 
 @routes.get("/tournaments", tag="tournaments", summary="All tournaments", example="/api/v1/tournaments?state=running")
-async def list_tournaments(call: Call, query: TournamentQuery) -> Page[TournamentItem]:
+async def list_tournaments(call: RequestContext, query: TournamentQuery) -> Page[TournamentItem]:
     """Tournaments, latest start first."""
     rows = await call.run(
         lambda: call.store.tournaments.page(
@@ -84,13 +84,13 @@ async def list_tournaments(call: Call, query: TournamentQuery) -> Page[Tournamen
     problems=("conflict",),
     example="""/api/v1/tournaments -d '{"name": "Open", "family": "loa", "entries": {"bots": ["greedy", "random"]}}'""",
 )
-async def create(call: Call, body: Document) -> Answer[TournamentDocument]:
+async def create(call: RequestContext, body: Document) -> RouteResult[TournamentDocument]:
     """Store a tournament with its entries. It starts at its time, or at once."""
     document = body.model_dump(mode="json", exclude_unset=True)
     row = await call.run(services.tournament.create, call.arena, document, call.user)
     assert row.id is not None
     body_out = await call.run(document_of, call, await found(call, row.id))
-    return Answer(body_out, status=201, headers={"Location": f"{PREFIX}/tournaments/{row.id}"}, is_private=True)
+    return RouteResult(body_out, status=201, headers={"Location": f"{PREFIX}/tournaments/{row.id}"}, is_private=True)
 
 
 @routes.put(
@@ -100,29 +100,29 @@ async def create(call: Call, body: Document) -> Answer[TournamentDocument]:
     scope="organise",
     problems=("conflict",),
 )
-async def change(call: Call, tournament: Number, body: Document) -> Answer[TournamentDocument]:
+async def change(call: RequestContext, tournament: Number, body: Document) -> RouteResult[TournamentDocument]:
     """Another document in the place of its own, checked like a new one; its entries are chosen anew.
 
     Once it has begun it stays as it is: 409. Then it can be steered, extended, entered and left.
     """
     document = body.model_dump(mode="json", exclude_unset=True)
     await call.run(services.tournament.change, call.arena, tournament, document, call.user)
-    return Answer(await call.run(document_of, call, await found(call, tournament)), is_private=True)
+    return RouteResult(await call.run(document_of, call, await found(call, tournament)), is_private=True)
 
 
 @routes.get("/tournaments/{tournament}", tag="tournaments", summary="A tournament", example="/api/v1/tournaments/1")
-async def show(call: Call, tournament: Number) -> Answer[TournamentDocument]:
+async def show(call: RequestContext, tournament: Number) -> RouteResult[TournamentDocument]:
     """A tournament with its settings, its entries, and its games counted by state."""
     row = await found(call, tournament)
-    return Answer(await call.run(document_of, call, row), keep=_keep(row))
+    return RouteResult(await call.run(document_of, call, row), keep=_keep(row))
 
 
-def _keep(row: Tournament) -> Keep:
+def _keep(row: Tournament) -> CachePolicy:
     """What is over stays as it is, unless it is extended."""
     return "settled" if row.state in OVER else "never"
 
 
-def document_of(call: Call, row: Tournament) -> TournamentDocument:
+def document_of(call: RequestContext, row: Tournament) -> TournamentDocument:
     """Reads the store: for a thread."""
     assert row.id is not None
     return TournamentDocument(
@@ -143,7 +143,7 @@ def document_of(call: Call, row: Tournament) -> TournamentDocument:
     example="/api/v1/tournaments/1/games?state=finished",
     problems=("too-many",),
 )
-async def games(call: Call, tournament: Number, query: PlanQuery) -> Page[GameItem] | web.StreamResponse:
+async def games(call: RequestContext, tournament: Number, query: PlanQuery) -> Page[GameItem] | web.StreamResponse:
     """The whole plan in its order, or the games in one state. As NDJSON or text it is an export of the records."""
     form = call.accepts("application/json", NDJSON, "text/plain")
     await found(call, tournament)
@@ -161,10 +161,10 @@ async def games(call: Call, tournament: Number, query: PlanQuery) -> Page[GameIt
     summary="The standings",
     example="/api/v1/tournaments/1/standings",
 )
-async def show_standings(call: Call, tournament: Number) -> Answer[Standings]:
+async def show_standings(call: RequestContext, tournament: Number) -> RouteResult[Standings]:
     """Points and what decides between equal ones, as the format has it; final once the tournament is finished."""
     table = await call.run(services.table.read, call.arena, tournament)
-    return Answer(_standings(table), keep=_keep(table.tournament))
+    return RouteResult(_standings(table), keep=_keep(table.tournament))
 
 
 def _standings(table: Table) -> Standings:
@@ -199,7 +199,7 @@ def _cross(table: Table, bot: str, rival: str, cell: Cell) -> CrossCell:
     summary="Everybody against everybody",
     example="/api/v1/tournaments/1/crosstable",
 )
-async def show_crosstable(call: Call, tournament: Number) -> Answer[Crosstable]:
+async def show_crosstable(call: RequestContext, tournament: Number) -> RouteResult[Crosstable]:
     """One row per bot in rank order, one cell per opponent in the same order, the games of an opening side by side."""
     table = await call.run(services.table.read, call.arena, tournament)
     names = [line.name for line in table.standing.lines]
@@ -211,7 +211,7 @@ async def show_crosstable(call: Call, tournament: Number) -> Answer[Crosstable]:
         ]
         items.append(CrossRow(**_row(table, line), cells=cells))
     body = Crosstable(items=items, tournament=tournament, is_final=table.is_final)
-    return Answer(body, keep=_keep(table.tournament))
+    return RouteResult(body, keep=_keep(table.tournament))
 
 
 # -- stream ------------------------------------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ async def show_crosstable(call: Call, tournament: Number) -> Answer[Crosstable]:
     forms=FORMS,
     problems=("too-many",),
 )
-async def watch(call: Call, tournament: Number, query: StreamQuery) -> web.StreamResponse:
+async def watch(call: RequestContext, tournament: Number, query: StreamQuery) -> web.StreamResponse:
     """First the whole state with its standings, then every result with its `seq`, at last `final`.
 
     `seq` is the commit number of a result; changes of state repeat the last one. `after` goes on behind a `seq`.
@@ -237,7 +237,7 @@ async def watch(call: Call, tournament: Number, query: StreamQuery) -> web.Strea
 class _TournamentSource:
     """What there is to say of a tournament after some `seq`; always from the database."""
 
-    def __init__(self, call: Call, tournament: int) -> None:
+    def __init__(self, call: RequestContext, tournament: int) -> None:
         self._call = call
         self._tournament = tournament
         self._told: object = None

@@ -8,14 +8,14 @@ from arena.api.registry import Routes
 from arena.api.routes.account import token_item
 from arena.api.schemas import Number, TokenItem, UserChange, UserItem, UserName, UserWish
 from arena.http.api_paths import PREFIX
-from arena.http.request_context import Answer, Call
 from arena.http.identity import with_password
+from arena.http.request_context import RequestContext, RouteResult
 
 routes = Routes()
 
 
 @routes.get("/users", tag="users", summary="All users", scope="admin", example="/api/v1/users")
-async def list_users(call: Call, query: PageQuery) -> Page[UserItem]:
+async def list_users(call: RequestContext, query: PageQuery) -> Page[UserItem]:
     """Users by name."""
     rows = await call.run(call.store.users.page, limit=query.limit, after=query.after)
     return page(rows, UserItem.model_validate)
@@ -32,15 +32,15 @@ async def list_users(call: Call, query: PageQuery) -> Page[UserItem]:
     problems=("conflict",),
     example="""/api/v1/users -d '{"name": "ada", "role": "organiser"}'""",
 )
-async def make(call: Call, body: UserWish) -> Answer[UserItem]:
+async def make(call: RequestContext, body: UserWish) -> RouteResult[UserItem]:
     """A new user. Without a password there is no log-in by form: give them a token then."""
     row = await with_password(call, services.user.add, call.arena, body.name, body.role, body.password, call.user)
     headers = {"Location": f"{PREFIX}/users/{body.name}"}
-    return Answer(UserItem.model_validate(row), status=201, headers=headers, is_private=True)
+    return RouteResult(UserItem.model_validate(row), status=201, headers=headers, is_private=True)
 
 
 @routes.get("/users/{user}", tag="users", summary="A user", scope="admin", example="/api/v1/users/arena")
-async def show(call: Call, user: UserName) -> UserItem:
+async def show(call: RequestContext, user: UserName) -> UserItem:
     """One user."""
     return UserItem.model_validate(await call.run(call.store.users.find, user))
 
@@ -52,7 +52,7 @@ async def show(call: Call, user: UserName) -> UserItem:
     scope="admin",
     example="""/api/v1/users/ada -d '{"is_active": false}'""",
 )
-async def change(call: Call, user: UserName, body: UserChange) -> UserItem:
+async def change(call: RequestContext, user: UserName, body: UserChange) -> UserItem:
     """Another role, another password, or an end. All browser sessions of the user end, on request all tokens too."""
     row = await with_password(
         call,
@@ -75,15 +75,15 @@ async def change(call: Call, user: UserName, body: UserChange) -> UserItem:
     scope="admin",
     example="/api/v1/users/arena/tokens",
 )
-async def list_tokens(call: Call, user: UserName) -> Answer[Page[TokenItem]]:
+async def list_tokens(call: RequestContext, user: UserName) -> RouteResult[Page[TokenItem]]:
     """All tokens of a user, oldest first, without their secrets; revoked ones included."""
     row = await call.run(call.store.users.find, user)
     tokens = await call.run(call.store.users.tokens, row.id or 0)
-    return Answer(Page(items=[token_item(one) for one in tokens]), keep="never", is_private=True)
+    return RouteResult(Page(items=[token_item(one) for one in tokens]), keep="never", is_private=True)
 
 
 @routes.delete("/users/{user}/tokens/{token}", tag="users", summary="Revoke a token of a user", scope="admin")
-async def revoke(call: Call, user: UserName, token: Number) -> None:
+async def revoke(call: RequestContext, user: UserName, token: Number) -> None:
     """Make a token of a user useless for good, and those made with it. Twice is as good as once."""
     row = await call.run(call.store.users.find, user)
     await call.run(services.token.revoke_of, call.arena, row, token, call.user)

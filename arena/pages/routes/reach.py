@@ -11,8 +11,8 @@ from arena import services
 from arena.http.request_context import CONTEXT
 from arena.pages.drawing import thumbnail
 from arena.pages.drawing.scene import Scenes
+from arena.pages.page import allow_parameters, arena_of, path_family, path_number, run, store_of
 from arena.pages.routes.game import replay_of, viewed
-from arena.pages.page import arena_of, family_in, number_in, run, store_of, takes
 from arena.store.models import now
 
 routes = web.RouteTableDef()
@@ -33,7 +33,7 @@ def _feed(request: web.Request, title: str, path: str, **filters: Any) -> web.Re
 
 
 @routes.get("/bots/{bot}/feed.atom")
-@takes()
+@allow_parameters()
 async def of_bot(request: web.Request) -> web.Response:
     """The results of a bot, all versions."""
 
@@ -46,10 +46,10 @@ async def of_bot(request: web.Request) -> web.Response:
 
 
 @routes.get("/tournaments/{tournament}/feed.atom")
-@takes()
+@allow_parameters()
 async def of_tournament(request: web.Request) -> web.Response:
     """The results of a tournament."""
-    number = number_in(request, "tournament", "tournament")
+    number = path_number(request, "tournament", "tournament")
 
     def read() -> web.Response:
         row = store_of(request).tournaments.get(number)
@@ -59,15 +59,15 @@ async def of_tournament(request: web.Request) -> web.Response:
 
 
 @routes.get("/{family}/feed.atom")
-@takes()
+@allow_parameters()
 async def of_family(request: web.Request) -> web.Response:
     """The results of a family."""
-    rules = family_in(request)
+    rules = path_family(request)
     return await run(_feed, request, f"Results of {rules.title}", f"/{rules.family}", family=rules.family)
 
 
 @routes.get("/games/{game}/board.png")
-@takes()
+@allow_parameters()
 async def of_game(request: web.Request) -> web.Response:
     """The last position of a game, for those who show a link to it."""
     replay, is_over = await replay_of(request)
@@ -76,10 +76,10 @@ async def of_game(request: web.Request) -> web.Response:
 
 
 @routes.get("/{family}/board.png")
-@takes()
+@allow_parameters()
 async def start(request: web.Request) -> web.Response:
     """The start of a family."""
-    rules = family_in(request)
+    rules = path_family(request)
     return _picture(await run(lambda: thumbnail.png(rules, Scenes(rules.settle()).items[0])), "public, max-age=86400")
 
 
@@ -88,7 +88,7 @@ def _picture(body: bytes, keep: str) -> web.Response:
 
 
 @routes.get("/embed/games/{game}")
-@takes("ply", "flip")
+@allow_parameters("ply", "flip")
 async def embed(request: web.Request) -> web.Response:
     """The viewer alone, for a frame on another site: nothing on it can be sent."""
     response = await viewed(request, "embed.html")
@@ -98,7 +98,7 @@ async def embed(request: web.Request) -> web.Response:
 
 
 @routes.get("/robots.txt")
-@takes()
+@allow_parameters()
 async def robots(request: web.Request) -> web.Response:
     """Crawlers read pages, not every order of every table."""
     closed = ("/api/", "/account", "/login", "/submit", "/embed/", "/*?")

@@ -25,8 +25,8 @@ from arena.events.messages import (
     TournamentGameEnded,
 )
 from arena.http.content_negotiation import negotiate
-from arena.http.stream_line import NDJSON, SSE, StreamLine, written
 from arena.http.problem import Problem, not_found, shown
+from arena.http.stream_line import NDJSON, SSE, StreamLine, encode_line
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_what_a_client_sends_is_shown_clean() -> None:
 
 def test_lines_of_streams() -> None:
     line = StreamLine("ply", 3, {"move": "a1a2"})
-    assert written(line, NDJSON) == b'{"event":"ply","seq":3,"move":"a1a2"}\n'
-    assert written(line, SSE) == b'id: 3\nevent: ply\ndata: {"event":"ply","seq":3,"move":"a1a2"}\n\n'
+    assert encode_line(line, NDJSON) == b'{"event":"ply","seq":3,"move":"a1a2"}\n'
+    assert encode_line(line, SSE) == b'id: 3\nevent: ply\ndata: {"event":"ply","seq":3,"move":"a1a2"}\n\n'
 
 
 def test_bodies_are_strict() -> None:

@@ -83,9 +83,9 @@ def test_not_for_longer_than_times_may_be_old(marks: Marks) -> None:
     at = 0.0
     cache, maker = ResponseCache(marks, clock=lambda: at), Maker()  # type: ignore[arg-type]
     ask(cache, maker)
-    at = module.FRESH_S - 0.1
+    at = module.TTL_S - 0.1
     assert ask(cache, maker).body == b"1"
-    at = module.FRESH_S
+    at = module.TTL_S
     assert ask(cache, maker).body == b"2"
 
 

@@ -14,11 +14,11 @@ from aiohttp.test_utils import make_mocked_request
 
 from arena.http.problem import Problem
 from arena.pages import filters, markdown
+from arena.pages.documented_fields import documented_fields
 from arena.pages.drawing import board, plot
 from arena.pages.drawing.piece_shapes import EMBLEMS, looks
 from arena.pages.drawing.replay import Replays
 from arena.pages.drawing.scene import Scenes, piece_names
-from arena.pages.documented_fields import documented
 from arena.pages.html_table import Column, choice, number, sorting
 from referee.record import Ply
 from referee.rules import families, load, terminations
@@ -236,7 +236,7 @@ def test_every_termination_has_a_meaning_and_every_limit_a_text() -> None:
     assert all(filters.meaning(word) for word in terminations())
     assert filters.meaning("worn-out") == filters.meaning(None) == ""
     for kind in (Limits, Adjudication):
-        found = documented(kind)
+        found = documented_fields(kind)
         assert {one.name for one in found} == set(kind.__dataclass_fields__)
         assert all(one.value for one in found)
 
@@ -273,7 +273,9 @@ def test_sorting_by_links() -> None:
 
 
 def test_documents_become_html_without_styles_or_raw_html() -> None:
-    text = markdown.html("# Head *one*\n\n| a | b |\n|--:|---|\n| 1 | <script> |\n\n[x](dialects/loa.md)", lambda _: "/y")
+    text = markdown.html(
+        "# Head *one*\n\n| a | b |\n|--:|---|\n| 1 | <script> |\n\n[x](dialects/loa.md)", lambda _: "/y"
+    )
     assert 'id="head-one"' in text
     assert "style" not in text
     assert "<script>" not in text

@@ -48,7 +48,7 @@ RESULT = {"v": 1, **OUTCOME, "state": "finished"}
 Opened = tuple[MqttBus, Metrics]
 
 
-def within(main: Coroutine[Any, Any, None]) -> None:
+def time_limit(main: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(main, 200))
 
 
@@ -181,7 +181,7 @@ def test_news_of_one_process_is_heard_in_the_other_and_late_joiners_get_the_whol
 
         assert set(kept(mosquitto, "arena/#")) == {RefereeChanged.TOPIC.of(referee.id)}
 
-    within(main())
+    time_limit(main())
 
 
 def test_orders_reach_the_referee_at_once(mosquitto: Mosquitto) -> None:
@@ -194,7 +194,7 @@ def test_orders_reach_the_referee_at_once(mosquitto: Mosquitto) -> None:
             server.publish(RefereeWoken(tournament=3))
             assert await asyncio.wait_for(orders.get(), PATIENCE_S) == RefereeWoken(tournament=3)
 
-    within(main())
+    time_limit(main())
 
 
 def test_a_broker_that_dies_in_mid_game_costs_liveliness_only(mosquitto: Mosquitto) -> None:
@@ -222,7 +222,7 @@ def test_a_broker_that_dies_in_mid_game_costs_liveliness_only(mosquitto: Mosquit
             play(referee, 9, 10)
             await until(lambda: moves(live) == written(10))
 
-    within(main())
+    time_limit(main())
 
 
 def test_a_broker_that_hangs_is_noticed(mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,7 +244,7 @@ def test_a_broker_that_hangs_is_noticed(mosquitto: Mosquitto, monkeypatch: pytes
             mosquitto.go_on()
             await until(lambda: moves(live) == written(4))
 
-    within(main())
+    time_limit(main())
 
 
 def test_a_listener_that_was_away_gets_the_running_games_as_a_whole(mosquitto: Mosquitto) -> None:
@@ -268,7 +268,7 @@ def test_a_listener_that_was_away_gets_the_running_games_as_a_whole(mosquitto: M
             assert is_connected(at_referee)
             assert set(live.games) == {GAME}
 
-    within(main())
+    time_limit(main())
 
 
 def test_a_listener_that_was_too_slow_asks_its_own_process_too(mosquitto: Mosquitto) -> None:
@@ -279,7 +279,7 @@ def test_a_listener_that_was_too_slow_asks_its_own_process_too(mosquitto: Mosqui
             async with listening(referee) as live:  # it begins when the game is under way
                 await until(lambda: moves(live) == written(3))
 
-    within(main())
+    time_limit(main())
 
 
 def test_forged_and_broken_messages_are_dropped_and_counted(mosquitto: Mosquitto) -> None:
@@ -310,7 +310,7 @@ def test_forged_and_broken_messages_are_dropped_and_counted(mosquitto: Mosquitto
             play(referee, 4, 5)
             await until(lambda: moves(live) == written(5))
 
-    within(main())
+    time_limit(main())
 
 
 def test_nobody_tells_the_referee_how_its_own_games_go(mosquitto: Mosquitto) -> None:
@@ -327,7 +327,7 @@ def test_nobody_tells_the_referee_how_its_own_games_go(mosquitto: Mosquitto) -> 
             await until(lambda: dropped(metrics, "schema") == 1)
             assert moves(live) == written(2)
 
-    within(main())
+    time_limit(main())
 
 
 def test_a_new_attempt_of_another_referee_replaces_the_old_one(mosquitto: Mosquitto) -> None:
@@ -346,7 +346,7 @@ def test_a_new_attempt_of_another_referee_replaces_the_old_one(mosquitto: Mosqui
                 referee.publish(ply(1))
                 await until(lambda: moves(live) == written(1))
 
-    within(main())
+    time_limit(main())
 
 
 def test_a_referee_that_dies_is_offline_and_one_that_ends_is_stopped(
@@ -375,7 +375,7 @@ def test_a_referee_that_dies_is_offline_and_one_that_ends_is_stopped(
         late = await asyncio.to_thread(subprocess.run, [*words, "-C", "1", "-W", "30"], check=True, capture_output=True)
         assert json.loads(late.stdout)["state"] == "stopped", "whoever asks later hears it too"
 
-    within(main())
+    time_limit(main())
 
 
 def test_a_flood_of_plies_is_batched(mosquitto: Mosquitto) -> None:
@@ -392,7 +392,7 @@ def test_a_flood_of_plies_is_batched(mosquitto: Mosquitto) -> None:
             assert metrics.registry.get_sample_value("arena_bus_messages_total", {"direction": "out"}) < 30
             assert moves(live) == written(4000)
 
-    within(main())
+    time_limit(main())
 
 
 @pytest.mark.parametrize("user", ["", "arena:wrong@"])
@@ -412,7 +412,7 @@ def test_start_up_without_the_right_password(mosquitto: Mosquitto, tmp_path: Pat
         assert "wrong" not in str(caught.value)
 
     try:
-        within(main())
+        time_limit(main())
     finally:
         closed.kill()
 
@@ -432,7 +432,7 @@ def test_a_referee_and_pages_that_start_without_the_broker_connect_to_it_later(m
             await asyncio.to_thread(mosquitto.start)
             await until(lambda: moves(live) == written(3))  # the game is sent as a whole
 
-    within(main())
+    time_limit(main())
 
 
 def test_start_up_with_something_that_is_no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -458,7 +458,7 @@ def test_start_up_with_something_that_is_no_broker(monkeypatch: pytest.MonkeyPat
         await is_closed.wait()
         server.close()
 
-    within(main())
+    time_limit(main())
 
 
 def test_without_a_broker_the_bus_stays_in_the_process() -> None:
@@ -467,4 +467,4 @@ def test_without_a_broker_the_bus_stays_in_the_process() -> None:
             bus.publish(ply(1))
             assert await following(events) == ply(1)
 
-    within(main())
+    time_limit(main())
