@@ -1,6 +1,6 @@
-"""What is told of one subject to all its listeners: looked at and put into words once for all.
+"""Broadcast one subject to all its subscribers: query and serialise each update once.
 
-Refuses to know what there is to say: a `Source` tells it when the bell of the subject has rung.
+A `Source` supplies the lines; the bell of the subject (see `arena.events.live`) says when to query it.
 """
 
 from __future__ import annotations
@@ -21,93 +21,95 @@ if TYPE_CHECKING:
     from arena.events.live import Live
 
 KEEP_ALIVE_INTERVAL_S = 10.0
-MAX_WAITING_BYTES = 64 * 1024
-"""What may wait for a listener, here and again in the system's buffer, before it is dropped."""
+MAX_PENDING_BYTES = 64 * 1024
+"""Bytes that may wait for a subscriber, here and again in the kernel's buffer, before the subscriber is dropped."""
 MAX_KEPT_LINES = 256
-"""How many lines a feed keeps for those who are about to join it."""
+"""Latest lines that a broadcast keeps for clients that are about to join."""
 MIN_QUERY_INTERVAL_S = 0.2
-"""The shortest time between two looks at the source: many results in a row come as one batch."""
+"""Minimum time between two queries of a source, so that a burst of results comes as one batch."""
 
 
 @dataclass(slots=True)
 class Batch:
-    """What a source has to say after some `seq`."""
+    """The lines of a source after some `seq`."""
 
     lines: list[StreamLine] = field(default_factory=list)
     is_final: bool = False
 
 
 Source = Callable[[int | None, bool], Awaitable[Batch]]
-"""`source(after, is_timeout)`: the lines behind `after`, the full state for None; after a timeout, freshly read."""
+"""`source(after, is_timeout)` returns the lines after `after`, or the full state for None. After a timeout it must
+query again.
+"""
 
 
 class Subscriber:
-    """One open stream that has heard everything so far; `cut` ends its connection when it is too slow.
+    """One open stream that has caught up. `cut` closes its connection when it is too slow.
 
-    `after` is not None while it has heard more than its feed has told.
+    `after` is None, or the last `seq` it has received while it is ahead of the broadcast.
     """
 
     def __init__(self, form: str, after: int | None, cut: Callable[[], None]) -> None:
         self.form, self.after, self._cut = form, after, cut
-        self._waiting: list[bytes] = []
-        self._waiting_bytes = 0
-        self._has_news = asyncio.Event()
+        self._pending: list[bytes] = []
+        self._pending_bytes = 0
+        self._has_pending = asyncio.Event()
         self._is_over = self._is_fault = False
 
-    def tell(self, data: bytes) -> None:
-        """Queue without waiting. A listener that has not taken what it was sent is dropped."""
-        self._waiting.append(data)
-        self._waiting_bytes += len(data)
-        if self._waiting_bytes > MAX_WAITING_BYTES:
+    def send(self, data: bytes) -> None:
+        """Queue data without blocking; drop the subscriber if too much is pending."""
+        self._pending.append(data)
+        self._pending_bytes += len(data)
+        if self._pending_bytes > MAX_PENDING_BYTES:
             self.end(is_fault=True)
             self._cut()
-        self._has_news.set()
+        self._has_pending.set()
 
     def end(self, *, is_fault: bool = False) -> None:
-        """Tell nothing more."""
+        """End the stream after the pending data."""
         self._is_over, self._is_fault = True, self._is_fault or is_fault
-        self._has_news.set()
+        self._has_pending.set()
 
-    async def news(self) -> AsyncIterator[bytes]:
-        """What it is told, until the end. Raises ConnectionResetError when that is not the stream's own."""
+    async def messages(self) -> AsyncIterator[bytes]:
+        """Yield the pending data until the end. Raises ConnectionResetError for an abnormal end."""
         while True:
-            if self._waiting:
-                data = b"".join(self._waiting)
-                self._waiting.clear()
-                self._waiting_bytes = 0
+            if self._pending:
+                data = b"".join(self._pending)
+                self._pending.clear()
+                self._pending_bytes = 0
                 yield data
             elif self._is_fault:
-                raise ConnectionResetError("the feed has ended, or the listener does not keep up")
+                raise ConnectionResetError("the broadcast has ended, or the subscriber is too slow")
             elif self._is_over:
                 return
             else:
-                self._has_news.clear()
-                await self._has_news.wait()
+                self._has_pending.clear()
+                await self._has_pending.wait()
 
 
 @dataclass(frozen=True, slots=True)
 class BroadcastLine:
-    """A line of a feed, and the turn in which it was told. A repeat is news about a `seq` that was told before."""
+    """A line with the number of its batch. `is_repeat` marks a new version of a `seq` that was sent before."""
 
-    turn: int
+    batch_number: int
     line: StreamLine
     is_repeat: bool
 
     def is_new(self, after: int) -> bool:
-        """Whether it is, to somebody who has heard everything up to that `seq`."""
+        """Return whether the line is new to a client that has received everything up to `after`."""
         return self.is_repeat or self.line.seq > after
 
 
 @dataclass(frozen=True, slots=True)
 class BroadcastPosition:
-    """Where a feed was at some moment: its turn, and the `seq` it had told."""
+    """Position of a broadcast at some moment: its latest batch and the `seq` it had sent."""
 
-    turn: int
+    batch_number: int
     seq: int
 
 
 class Broadcasts(dict[Subject, "Broadcast"]):
-    """What a process tells its listeners just now, by its subject. `closing` ends them all."""
+    """The broadcasts of a process by subject. `closing` ends them all."""
 
     def __init__(self, live: Live, closing: asyncio.Event) -> None:
         super().__init__()
@@ -115,146 +117,146 @@ class Broadcasts(dict[Subject, "Broadcast"]):
 
 
 class Broadcast:
-    """What is told of one subject to all its listeners: looked at and put into words once for all.
+    """One subject, broadcast to all its subscribers: each update is queried and serialised once.
 
-    It keeps its last lines, so that whoever looks for himself and then joins misses nothing that was told meanwhile.
+    The latest lines are kept, so that a client that queries the source and then joins misses nothing sent in between.
     """
 
     def __init__(self, broadcasts: Broadcasts, subject: Subject, source: Source) -> None:
-        self._feeds, self._subject, self._source = broadcasts, subject, source
-        self._listeners: set[Subscriber] = set()
+        self._broadcasts, self._subject, self._source = broadcasts, subject, source
+        self._subscribers: set[Subscriber] = set()
         self._after = 0
-        self._is_looking = False
+        self._is_querying = False
         self._recent: deque[BroadcastLine] = deque()
-        self._kept_since = 0  # what was told in later turns is in `_recent`
-        self._turn = 0
+        self._kept_since = 0  # later batches are in `_recent`
+        self._batch_number = 0
         self._task: asyncio.Task[None] | None = None
-        self._ringing = ExitStack()
-        # From now on: nothing between the first look and the first wait is lost.
-        self._bell = self._ringing.enter_context(broadcasts.live.bell(subject))
+        self._subscription = ExitStack()
+        # Subscribe at once: changes between the first query and the first wait must not be lost.
+        self._bell = self._subscription.enter_context(broadcasts.live.bell(subject))
         self.is_over = False
 
     def __len__(self) -> int:
-        return len(self._listeners)
+        return len(self._subscribers)
 
     def __bool__(self) -> bool:
-        return True  # without listeners it is a feed too
+        return True  # else `len` makes a broadcast without subscribers false
 
     def __enter__(self) -> Broadcast:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._task is None:  # nobody has joined it
+        if self._task is None:  # no client has joined
             self._end()
 
     @property
-    def mark(self) -> BroadcastPosition:
-        """Where it is. Whoever looks at the source after that and then joins has missed nothing."""
-        return BroadcastPosition(self._turn, self._after)
+    def position(self) -> BroadcastPosition:
+        """Current position. A client that queries the source after reading it, and then joins, misses nothing."""
+        return BroadcastPosition(self._batch_number, self._after)
 
-    def join(self, form: str, after: int, mark: BroadcastPosition, cut: Callable[[], None]) -> Subscriber | None:
-        """Listen from behind `after`, which was looked up after `mark`; None: look again."""
+    def join(self, form: str, after: int, since: BroadcastPosition, cut: Callable[[], None]) -> Subscriber | None:
+        """Subscribe after `after`, which was queried later than `since`. None: the caller must query again."""
         if self.is_over:
             return None
-        if self._feeds.setdefault(self._subject, self) is not self:
-            self._end()  # somebody else was faster
+        if self._broadcasts.setdefault(self._subject, self) is not self:
+            self._end()  # another request has started one
             return None
-        if not self._listeners and not self._is_looking:
+        if not self._subscribers and not self._is_querying:
             self._begin(after)
-        elif mark.turn < self._kept_since or after < mark.seq:
+        elif since.batch_number < self._kept_since or after < since.seq:
             return None
-        listener = Subscriber(form, after, cut)
-        self._listeners.add(listener)
-        self._tell_one(listener, [told for told in self._recent if told.turn > mark.turn])
+        subscriber = Subscriber(form, after, cut)
+        self._subscribers.add(subscriber)
+        self._send_missing(subscriber, [sent for sent in self._recent if sent.batch_number > since.batch_number])
         if self._task is None:
             self._task = asyncio.create_task(self._run())
-        return listener
+        return subscriber
 
     def _begin(self, after: int) -> None:
-        """Tell from behind `after` on; who looked before that looks again."""
-        self._turn += 1
-        self._after, self._kept_since = after, self._turn
+        """Start again after `after`; clients that queried earlier must query again."""
+        self._batch_number += 1
+        self._after, self._kept_since = after, self._batch_number
         self._recent.clear()
 
-    def leave(self, listener: Subscriber) -> None:
-        """Listen no more; the feed ends with its last listener."""
-        self._listeners.discard(listener)
-        if not self._listeners:
+    def leave(self, subscriber: Subscriber) -> None:
+        """Unsubscribe; the broadcast ends with its last subscriber."""
+        self._subscribers.discard(subscriber)
+        if not self._subscribers:
             self._bell.set()
 
-    async def look(self) -> None:
-        """Have the feed look at its source now, and give it the time to."""
+    async def refresh(self) -> None:
+        """Query the source now, and wait for the minimum interval."""
         self._bell.set()
         await asyncio.sleep(MIN_QUERY_INTERVAL_S)
 
     async def _run(self) -> None:
-        closing = self._feeds.closing
+        closing = self._broadcasts.closing
         try:
-            while self._listeners and not closing.is_set():
-                is_timeout = not await _rung(self._bell, closing)
+            while self._subscribers and not closing.is_set():
+                is_timeout = not await _wait_for_bell(self._bell, closing)
                 if is_timeout:
-                    self._tell(KEEP_ALIVE, self._listeners)
-                if not self._listeners or closing.is_set():
+                    self._send(KEEP_ALIVE, self._subscribers)
+                if not self._subscribers or closing.is_set():
                     break
-                self._is_looking = True
+                self._is_querying = True
                 batch = await self._source(self._after, is_timeout)
-                self._is_looking = False
+                self._is_querying = False
                 if batch.lines:
-                    self._tell_lines(batch.lines)
+                    self._send_lines(batch.lines)
                 if batch.is_final:
                     break
-            for listener in self._listeners:
-                listener.end()
-            self._listeners.clear()
+            for subscriber in self._subscribers:
+                subscriber.end()
+            self._subscribers.clear()
         except (StoreError, Problem):
             pass
         finally:
-            for listener in self._listeners:  # a fault: they come back with ?after=
-                listener.end(is_fault=True)
+            for subscriber in self._subscribers:  # only after an error: clients resume with ?after=
+                subscriber.end(is_fault=True)
             self._end()
 
-    def _tell_lines(self, lines: Sequence[StreamLine]) -> None:
-        """Tell a batch to everybody, and keep it for those who are about to join."""
-        if lines[0].seq < self._after:  # the source has begun again: nobody is ahead, and what was told counts no more
+    def _send_lines(self, lines: Sequence[StreamLine]) -> None:
+        """Send a batch to all subscribers, and keep it for clients that are about to join."""
+        if lines[0].seq < self._after:  # the source has started again, so earlier positions are void
             self._begin(lines[0].seq)
-            for listener in self._listeners:
-                listener.after = None
-        self._turn += 1
+            for subscriber in self._subscribers:
+                subscriber.after = None
+        self._batch_number += 1
         batch: list[BroadcastLine] = []
         for line in lines:
-            batch.append(BroadcastLine(self._turn, line, line.seq <= self._after))
+            batch.append(BroadcastLine(self._batch_number, line, line.seq <= self._after))
             self._after = line.seq
         self._recent.extend(batch)
         while len(self._recent) > MAX_KEPT_LINES:
-            self._kept_since = self._recent.popleft().turn
-        level = [listener for listener in self._listeners if listener.after is None]
-        ahead = self._listeners.difference(level)
-        forms = {listener.form for listener in level}
-        self._tell({form: b"".join(encode_line(line, form) for line in lines) for form in forms}, level)
-        for listener in ahead:
-            self._tell_one(listener, batch)
+            self._kept_since = self._recent.popleft().batch_number
+        caught_up = [subscriber for subscriber in self._subscribers if subscriber.after is None]
+        ahead = self._subscribers.difference(caught_up)
+        forms = {subscriber.form for subscriber in caught_up}
+        self._send({form: b"".join(encode_line(line, form) for line in lines) for form in forms}, caught_up)
+        for subscriber in ahead:
+            self._send_missing(subscriber, batch)
 
-    def _tell_one(self, listener: Subscriber, batch: Sequence[BroadcastLine]) -> None:
-        """Tell a listener that joined a moment ago what it has not heard yet."""
-        after = listener.after or 0
-        if data := b"".join(encode_line(told.line, listener.form) for told in batch if told.is_new(after)):
-            listener.tell(data)
-        listener.after = after if after > self._after else None
+    def _send_missing(self, subscriber: Subscriber, batch: Sequence[BroadcastLine]) -> None:
+        """Send a recent subscriber the lines that it has not received yet."""
+        after = subscriber.after or 0
+        if data := b"".join(encode_line(sent.line, subscriber.form) for sent in batch if sent.is_new(after)):
+            subscriber.send(data)
+        subscriber.after = after if after > self._after else None
 
-    def _tell(self, texts: Mapping[str, bytes], listeners: Collection[Subscriber]) -> None:
-        for listener in listeners:
-            if listener.form in texts:
-                listener.tell(texts[listener.form])
+    def _send(self, texts: Mapping[str, bytes], subscribers: Collection[Subscriber]) -> None:
+        for subscriber in subscribers:
+            if subscriber.form in texts:
+                subscriber.send(texts[subscriber.form])
 
     def _end(self) -> None:
         self.is_over = True
-        self._ringing.close()
-        if self._feeds.get(self._subject) is self:
-            del self._feeds[self._subject]
+        self._subscription.close()
+        if self._broadcasts.get(self._subject) is self:
+            del self._broadcasts[self._subject]
 
 
-async def _rung(bell: asyncio.Event, closing: asyncio.Event) -> bool:
-    """Wait for the bell or the end of the server; False after the time of a keep-alive."""
+async def _wait_for_bell(bell: asyncio.Event, closing: asyncio.Event) -> bool:
+    """Wait for the bell or the end of the server; return False after the keep-alive interval."""
     if bell.is_set():
         await asyncio.sleep(MIN_QUERY_INTERVAL_S)
     waits = [asyncio.ensure_future(bell.wait()), asyncio.ensure_future(closing.wait())]

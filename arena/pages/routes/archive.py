@@ -227,7 +227,7 @@ async def take_in(request: web.Request) -> web.Response:
     if identity is None:
         raise Problem("unauthorised", "log in to import games", hint="or use `arena archive import` on the server")
     if wait := await request.app[CONTEXT].limiters["upload"].admit(f"user:{identity.user_id}"):
-        return _form(request, problem=f"Too many uploads; there is room again in {wait:.0f} s.", status=429)
+        return _form(request, problem=f"Too many uploads; try again in {wait:.0f} s.", status=429)
     given = await _fields(request)
     if not is_from_own_page(request, identity, given.pop("csrf", "")):
         raise Problem("forbidden", "the form is too old or not ours", hint="reload the page and send it again")

@@ -76,7 +76,7 @@ async def submit(request: web.Request) -> web.Response:
     if "submit" not in identity.scopes:
         raise Problem("forbidden", "your account may not submit bots", hint="ask an admin")
     if wait := await context.limiters["upload"].admit(f"user:{identity.user_id}"):
-        return _page(request, problem=f"Too many uploads; there is room again in {wait:.0f} s.", status=429)
+        return _page(request, problem=f"Too many uploads; try again in {wait:.0f} s.", status=429)
     if request.content_type != "multipart/form-data":
         raise Problem("media-type", "this takes a form with a file")
     with tempfile.TemporaryFile(dir=_incoming(context)) as file:
