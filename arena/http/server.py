@@ -31,7 +31,7 @@ _logger = log.logger("web")
 
 
 class Runner(web.AppRunner):
-    """Runs an application: `setup`, `listen`, `cleanup`."""
+    """Runner of an application: `setup`, `listen`, `cleanup`."""
 
     def __init__(self, app: web.Application, *, shutdown_timeout: float) -> None:
         super().__init__(app, handle_signals=False, shutdown_timeout=shutdown_timeout)

@@ -25,7 +25,7 @@ from arena.events.messages import (
     TournamentGameEnded,
 )
 from arena.http.content_negotiation import negotiate
-from arena.http.problem import Problem, not_found, shown
+from arena.http.problem import Problem, not_found, quoted
 from arena.http.stream_line import NDJSON, SSE, StreamLine, encode_line
 
 
@@ -67,8 +67,8 @@ def test_a_problem_document() -> None:
 
 
 def test_what_a_client_sends_is_shown_clean() -> None:
-    assert shown("a\x1b[31mb\n") == '"a�[31mb�"'
-    assert len(shown("x" * 10_000)) < 70
+    assert quoted("a\x1b[31mb\n") == '"a�[31mb�"'
+    assert len(quoted("x" * 10_000)) < 70
     assert near("x" * 10_000, ["xx"]) == []
 
 

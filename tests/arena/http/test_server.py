@@ -79,7 +79,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(server: Server, monkeypatch
     head = f"POST {PREFIX}/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{{"
     connection.sendall(head.encode())
     answer = b""
-    while b"did not come within 0.2 s" not in answer:
+    while b"did not arrive within 0.2 s" not in answer:
         more = connection.recv(65536)
         assert more, answer
         answer += more
