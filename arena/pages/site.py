@@ -34,6 +34,7 @@ from arena.pages.page import (
 )
 from arena.pages.routes import (
     account,
+    api_docs,
     archive,
     bot,
     compare,
@@ -46,18 +47,17 @@ from arena.pages.routes import (
     games,
     help_,
     home,
-    interface,
     leaderboard,
     organise,
-    people,
     play,
-    reach,
     referee,
     schedule,
     starts,
     steering,
     submit,
+    syndication,
     tournament,
+    user,
     versus,
 )
 from arena.store import Store, StoreError
@@ -96,7 +96,7 @@ async def _frame_context(request: web.Request) -> dict[str, Any]:
 
 
 def _canonical(request: web.Request) -> str:
-    """Return the canonical address of a page, without the order of its tables. An embedded game has that of its page."""
+    """Return the canonical address of a page: without its query, except the pool. An embedded game has its page's."""
     path = request.path.removeprefix("/embed")
     pool = {"pool": request.query["pool"]} if "pool" in request.query else {}
     return request.app[CONTEXT].settings.public_url.rstrip("/") + str(request.rel_url.with_path(path).with_query(pool))
@@ -183,8 +183,8 @@ def warm_up(app: web.Application) -> None:
         environment.get_template(name)
 
 
-_CACHED = (home, tournament, game, games, archive, bot, versus, compare, people, errors, dumps, help_, reach)
-_UNCACHED = (free_board, play, submit, account, organise, schedule, steering, referee, interface)
+_CACHED = (home, tournament, game, games, archive, bot, versus, compare, user, errors, dumps, help_, syndication)
+_UNCACHED = (free_board, play, submit, account, organise, schedule, steering, referee, api_docs)
 """Pages that are not cached: they depend on the user, change every second, or cost little."""
 
 

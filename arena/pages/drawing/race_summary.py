@@ -27,7 +27,8 @@ class RaceSummary:
         if state.is_settled:
             return f"Decided at {confidence}. The {places}: {leaders}."
         count = len(state.undecided)
-        return f"Not decided yet at {confidence}. Certain among the {places}: {leaders or 'none'}. Undecided bots: {count}."
+        certain = f"Certain among the {places}: {leaders or 'none'}."
+        return f"Not decided yet at {confidence}. {certain} Undecided bots: {count}."
 
     @property
     def rows(self) -> Sequence[tuple[str, float, int, str]]:

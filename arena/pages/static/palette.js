@@ -48,16 +48,16 @@ export class Palette {
     const { check, variant, options } = this.place.dataset;
     const pieces = Object.entries(this.pieces).map((pair) => pair.join("=")).join(",");
     const mine = ++this.asked;
-    let found = { position: "", told: "The arena could not be reached; try again." };
+    let found = { position: "", message: "The arena could not be reached; try again." };
     try {
       const answer = await fetch(`${check}?${new URLSearchParams({ variant, options, pieces, side: this.chosen("to-move") })}`);
       const data = await answer.json();
-      found = answer.ok ? data : { position: "", told: data.detail || data.title };
-    } catch { /* told so */ }
+      found = answer.ok ? data : { position: "", message: data.detail || data.title };
+    } catch { /* shown below */ }
     if (mine !== this.asked) return;
     const use = document.getElementById("use");
     use.hidden = !found.position;
     use.href = `${location.pathname}?${new URLSearchParams({ variant, ...(options && { options }), position: found.position })}`;
-    document.getElementById("checked").textContent = found.told;
+    document.getElementById("checked").textContent = found.message;
   }
 }

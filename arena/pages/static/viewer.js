@@ -265,7 +265,7 @@ function thought(side) {
   while (ply > 0 && scenes[ply].side !== side) ply--;
   const told = plies[ply];
   card.querySelector(".at").textContent = ply ? `ply ${ply}` : "no move yet";
-  card.querySelector(".figures").replaceChildren(...(told ? [text("strong", told.score), ` ${told.told}`] : []));
+  card.querySelector(".figures").replaceChildren(...(told ? [text("strong", told.score), ` ${told.search}`] : []));
   if (expected[side]?.ply === ply) return;
   expected[side] = { ply };
   card.querySelector(".expected").hidden = !told?.pv;
