@@ -1,4 +1,4 @@
-"""/healthz, /readyz and /metrics."""
+"""Liveness, readiness and metrics: /healthz, /readyz, /metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Token buckets and gates, against a clock set by hand."""
+"""Token buckets, concurrency limits and bounded queues, with a manual clock."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from arena.store import Store, StoreUnavailableError
 
 
 class Clock:
-    """Stands until it is set."""
+    """A clock that stands still until it is set."""
 
     def __init__(self) -> None:
         self.now = 1000.0

@@ -1,4 +1,6 @@
-"""Analyses on pages: marks and figures of a game, lists by them, the game of a month, and questions on a free board."""
+"""Analysis on pages: marks and figures of a game, sorted lists, the game of the month, and requests on the analysis
+board.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ from tests.arena.pages.test_archive import logged_in
 
 @pytest.fixture(scope="module")
 def games(server: Server) -> list[GameRecord]:
-    """Three games, the second with a gaffe of first at ply 1."""
+    """Three games, the second with a blunder of first at ply 1."""
     found = Field(server.store).play(3)
     following.follow(server.store)
     record = found[1]

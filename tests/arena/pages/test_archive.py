@@ -1,4 +1,4 @@
-"""The archive on the web: found, shown, imported."""
+"""The archive's pages: search, show, import."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def numbers(page: str) -> list[int]:
 
 
 def cells(page: str) -> list[str]:
-    """What the cells of the bodies of tables say."""
+    """Return the text of all table cells."""
     bodies = "".join(re.findall(r"<tbody>(.*?)</tbody>", page, re.DOTALL))
     return [re.sub("<[^>]+>", "", one) for one in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", bodies, re.DOTALL)]
 
@@ -92,7 +92,7 @@ def test_the_page_of_a_game_and_of_a_player(site: Site) -> None:
 
 
 def send(site: Site, cookie: str, **fields: str) -> Reply:
-    """What the form for imports sends."""
+    """Submit the import form."""
     page = site.server.get("/archive/import", headers={"Cookie": cookie}).body.decode()
     token = re.search(r'name="csrf" value="([^"]+)"', page)
     assert token, page[:500]

@@ -1,4 +1,4 @@
-"""Boards, scenes, charts, tables and words without a server: all families, and one nobody knows."""
+"""Boards, scenes, charts, tables and filters without a server: all families, and one only the tests know."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FAMILIES = [(name, variant) for name in families() for variant in (None, load(na
 
 
 def toy() -> Rules:
-    """The family of the tests: its folder is enough for it to be drawn."""
+    """A test family, drawn from its folder alone."""
     import referee.rules
 
     before = list(referee.rules.__path__)
@@ -108,7 +108,7 @@ def test_what_moves_say_and_strike() -> None:
 
 
 def said_of(family: str, position: str, move: str) -> Any:
-    """The scene of one move from a position."""
+    """Return the scene of one move from a position."""
     scenes = Scenes(load(family).settle(), position)
     scenes.extend([move])
     return scenes.items[-1]
@@ -255,7 +255,7 @@ def test_foreign_text_is_made_visible() -> None:
 
 
 def test_sorting_by_links() -> None:
-    columns = (Column("rank", "#", falls=False), Column("points", "Points"), Column("", "Cells"))
+    columns = (Column("rank", "#", is_descending_first=False), Column("points", "Points"), Column("", "Cells"))
     request = make_mocked_request("GET", "/t?sort=-points&page=3&x=1")
     found = sorting(request, columns, "rank")
     rows = [SimpleNamespace(points=value) for value in (1, None, 3)]

@@ -1,4 +1,4 @@
-"""What the page of a tournament shows of its format, as HTML: bracket, rounds, what is asked next, test, crosstable."""
+"""The format-specific part of a tournament's page: bracket, rounds, next pairings, sequential test, crosstable."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def field(server: Server) -> Field:
 
 
 def text(server: Server, path: str, part: str = "course") -> str:
-    """A section of a page as it is read."""
+    """Return the visible text of a section of a page."""
     body = server.get(path).body.decode()
     section = re.search(rf'<section id="{part}".*?</section>', body, re.DOTALL)
     assert section, body[:2000]

@@ -1,4 +1,4 @@
-"""The board one can move on: its addresses without scripts, and in Chromium by mouse, keyboard, touch and text."""
+"""The analysis board: its addresses without scripts, and in Chromium by mouse, keyboard, touch and text."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_moves_of_the_interface(site: Site) -> None:
 
 
 def place_of(page: Any, chart: dict[str, Any], cell: str) -> tuple[float, float]:
-    """Where a cell is on the screen."""
+    """Return the position of a cell on the screen."""
     x, y = page.evaluate(
         "place => { const svg = document.querySelector('#frame svg.board');"
         " const at = new DOMPoint(...place).matrixTransform(svg.getScreenCTM()); return [at.x, at.y]; }",

@@ -1,4 +1,4 @@
-"""Every page, in Chromium: nothing on the console, nobody else is asked, axe finds nothing serious, it fits 320 px."""
+"""Every page in Chromium: no console output, no other hosts, no serious axe violation, no overflow at 320 px."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tests.arena.pages.stage import HOSTILE, NAMES, PASSWORD
 
 AXE = Path(__file__).parents[2] / "data" / "axe" / "axe.min.js"
 PARTS = 8
-"""Pages are looked at in so many portions, side by side."""
+"""Number of parallel portions of the pages."""
 MORE_OF_THE_SAME = ("tr:nth-child(n+13)", "article:nth-of-type(n+4)", "[aria-labelledby=documents] > :nth-child(n+25)")
-"""What loops of templates write after the first dozen: axe takes longest, and sees nothing new there."""
+"""Elements after the first dozen of a loop, which axe skips: they take long and show nothing new."""
 
 
 def visit(page: Any, site: Site, path: str) -> Any:
-    """Load a page and wait until its script has done its first work."""
+    """Load a page and wait until its scripts have initialised."""
     response = page.goto(site.url + path, wait_until="load")
     for board in ("#viewer", "#free"):
         if page.locator(board).count():
@@ -36,9 +36,9 @@ def visit(page: Any, site: Site, path: str) -> Any:
 
 
 def violations(page: Any, *rules: str) -> list[str]:
-    """What axe calls serious or critical, by all rules or these.
+    """Return axe's serious and critical violations, by all rules or the given ones.
 
-    It is put in by the tests' driver, which the page's policy does not bind.
+    The test driver injects axe, which bypasses the page's content security policy.
     """
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text())
@@ -57,16 +57,16 @@ PHONE = {"width": 320, "height": 640}
 
 
 def too_wide(page: Any, path: str) -> list[str]:
-    """Whether a page has to be moved sideways on a phone, as a problem."""
+    """Return a problem if the page overflows horizontally on a phone."""
     width = page.evaluate("document.documentElement.scrollWidth")
     return [f"{path} is {width} px wide on a screen of {PHONE['width']}"] if width > PHONE["width"] else []
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_page_in_a_browser(site: Site, page: Any, witness: Any, part: int) -> None:
-    """It fits 320 px, and the witness sees to the console and to other hosts.
+    """Every page fits 320 px; the witness checks console and hosts.
 
-    One page of every kind has axe look at it by light, and at its contrasts in the dark.
+    axe checks one page of each kind in the light theme, and its contrasts in the dark one.
     """
     problems = []
     looked_at = [*kinds(site), "/lao"]
@@ -101,7 +101,7 @@ def test_on_phones_what_is_found_comes_before_the_form(site: Site, page: Any) ->
 
 
 def test_every_page_is_visited_for_every_family(site: Site) -> None:
-    """The addresses were found: all that is written in the specification is among them, for all families."""
+    """The discovered addresses include all pages of the specification, for all families."""
     found = set(pages(site))
     fixed = {"/", "/tournaments", "/games", "/bots", "/errors", "/referees", "/submit", "/login", "/help", "/dumps"}
     of_family = {f"/{name}{rest}" for name in families() for rest in ("", "/leaderboard")}
@@ -154,7 +154,7 @@ def test_pages_of_somebody_logged_in(site: Site, page: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def _refused_upload_is_no_fault(request: pytest.FixtureRequest, witness: Any) -> Any:
-    """The browser notes the refused form on its console; that refusal is what the test is about."""
+    """Ignore the browser's console message about the refused form, which the test provokes."""
     yield
     if request.node.name == "test_pages_of_somebody_logged_in":
         witness.faults = [one for one in witness.faults if "422" not in one]
@@ -174,7 +174,7 @@ def test_theme_is_remembered(site: Site, page: Any) -> None:
 
 
 def fetch(site: Site, path: str) -> tuple[int, str, int]:
-    """Status, text, and bytes on the way."""
+    """Return status, text and bytes transferred."""
     request = urllib.request.Request(site.url + path, headers={"Accept-Encoding": "gzip"})
     try:
         with urllib.request.urlopen(request) as response:
@@ -185,14 +185,14 @@ def fetch(site: Site, path: str) -> tuple[int, str, int]:
 
 
 def known(site: Site, path: str) -> tuple[int, str, int]:
-    """The same for a page that several tests read and none changes: asked for once."""
+    """Return the same for a page that several tests read and none changes; fetched once."""
     if path not in site.fetched:
         site.fetched[path] = fetch(site, path)
     return site.fetched[path]
 
 
 class Strict(html.parser.HTMLParser):
-    """Collects what the policy forbids and what a page loads."""
+    """Collects violations of the content security policy and the resources of a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -287,7 +287,7 @@ def test_the_pace_a_version_is_fit_from_stands_beside_the_family(site: Site) -> 
 
 
 def test_no_page_shows_marks_of_its_source(site: Site) -> None:
-    """Backticks of documents and comments to programs are no words; what stands in code may be anything."""
+    """Pages show neither backticks nor comments of Markdown sources, except inside code."""
     found = []
     for path in pages(site):
         text = re.sub(r"<(pre|code|script|textarea)\b.*?</\1>|<[^>]*>", " ", known(site, path)[1], flags=re.DOTALL)
@@ -367,7 +367,9 @@ def test_every_table_sorts_by_its_links(site: Site) -> None:
 
 
 def test_no_parameter_of_any_page_takes_nonsense(site: Site) -> None:
-    """Every name that a page's own links and forms use: never a fault of ours, and a hint with every refusal."""
+    """Invalid values of every parameter that a page's links and forms use are refused with a hint, never with status
+    500.
+    """
     nonsense = ("%3Cscript%3Ealert(1)%3C/script%3E%E2%80%AE", "-99999999999999999999", "a" * 3000)
     refused = set()
     for path in [*(filled(site, one)[0] for one in patterns(site)), *MORE]:
@@ -400,11 +402,11 @@ def test_a_parameter_that_a_page_does_not_have_is_named(site: Site) -> None:
 
 
 NO_PAGES = ("/account", "/dumps/nothing.sha256")
-"""What asks for a log-in first, and files."""
+"""Addresses that require a log-in, and files."""
 PRIVATE = ("/tournaments/{tournament}/edit", "/schedules/{schedule}/edit")
-"""What asks for a log-in before it says whether there is such a thing."""
+"""Addresses that require a log-in before they reveal whether the subject exists."""
 FREE = {"next", "retired", "number", "player", "variant", "ending", "source"}
-"""Parameters that may be anything: where to go after log-in; an address of old; words that are searched for."""
+"""Parameters with arbitrary values: the address after log-in, and search terms."""
 
 
 def test_no_part_of_any_address_takes_nonsense(site: Site) -> None:

@@ -1,4 +1,4 @@
-"""People play a bot in Chromium: whole games by mouse, by keyboard and with a finger, and through a restart."""
+"""People play a bot in Chromium: whole games by mouse, keyboard and touch, and through a restart."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.arena.pages.test_free_board import place_of
 from tests.arena.pages.test_viewer import reads
 
 WON = (("a1", "a2"), ("a2", "b3", "d2"), ("d2", "f1", "g1"))
-"""How White wins Pijersi against a bot that plays its first legal move."""
+"""A game that White wins in Pijersi against a bot that plays its first legal move."""
 
 
 GAMES = {
@@ -37,7 +37,7 @@ GAMES = {
     "loa": ("standard", "d1f3 f1f4 b1d3 b8e5 e1e4 g8e6 f8e7 g1g2"),
     "tablut": ("bell", "a6d6 f9f6 f1f4 f6f5 i6e6 d1d4 f4e4 b5d5"),
 }
-"""How the first side wins the other families against a bot that plays its first legal move."""
+"""Games that the first side wins in the other families against a bot that plays its first legal move."""
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def store(sqlite_store: Store) -> Store:
 
 @contextmanager
 def _open(store: Store, folder: Path, bot: type[InstantBot] = InstantBot) -> Iterator[Server]:
-    """A server with the referee of people's games against `bot`."""
+    """Return a server that plays people's games against `bot`."""
     settings = settings_in(folder, sandbox="none")
     server = Server(store, settings)
     server.unlimited()
@@ -91,7 +91,7 @@ def _begin(page: Any, server: Server) -> dict[str, Any]:
 
 
 def _choose(page: Any) -> None:
-    """Say which move is meant, where that is asked."""
+    """Choose the intended move if the page offers several."""
     if page.locator("#entry button.main").count():
         page.click("#entry button.main >> nth=0")
 

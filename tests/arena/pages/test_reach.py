@@ -1,4 +1,4 @@
-"""What others show of us: feeds, pictures, games in frames, canonical addresses, robots."""
+"""Content for other sites: feeds, pictures, embedded games, canonical addresses, robots.txt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of fair starts says what an atlas has measured."""
+"""The pages of fair starts show the atlas's measurements."""
 
 from __future__ import annotations
 

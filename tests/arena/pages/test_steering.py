@@ -1,4 +1,4 @@
-"""What organisers do on the page of a tournament, and that nobody else can."""
+"""Organisers' controls on the page of a tournament, which other users cannot use."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def olga(server: Server) -> str:
 
 @pytest.fixture
 def cup(server: Server) -> int:
-    """A tournament of two bots that has not begun."""
+    """A tournament of two bots that has not started."""
     later = {**CUP, "starts": (now() + timedelta(days=1)).isoformat()}
     return tournaments.create(server.store, later, server.store.users.find("zoe").id or 0, now()).id or 0
 
@@ -41,7 +41,7 @@ def shown(server: Server, cookie: str, number: int) -> str:
 
 
 def send(server: Server, cookie: str, number: int, verb: str, **fields: str) -> Reply:
-    """Send the form of the page, with its token."""
+    """Submit a form of the page, with its CSRF token."""
     token = re.search(r'name="csrf" value="([^"]+)"', shown(server, cookie, number))
     data = urlencode({"csrf": token[1] if token else "", **fields})
     headers = {"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"}

@@ -1,4 +1,4 @@
-"""Templates read like code, with lines that fit a screen, and are all compiled when a server begins."""
+"""Templates have short lines, and are all compiled when a server starts."""
 
 from __future__ import annotations
 
