@@ -23,21 +23,21 @@ class RaceSummary:
         """The verdict in one sentence."""
         state, confidence = self.state, f"{100 * self.settings.confidence:g} %"
         leaders = ", ".join(filters.plain(self.names[seat], 60) for seat in state.ranked(state.leaders))
-        places = f"first {self.settings.first}" if self.settings.first > 1 else "first"
+        top = f"top {self.settings.first}"
         if state.is_settled:
-            return f"Decided at {confidence}. The {places}: {leaders}."
+            return f"Decided at {confidence}. The {top}: {leaders}."
         count = len(state.undecided)
-        certain = f"Certain among the {places}: {leaders or 'none'}."
+        certain = f"Certain in the {top}: {leaders or 'none'}."
         return f"Not decided yet at {confidence}. {certain} Undecided bots: {count}."
 
     @property
     def rows(self) -> Sequence[tuple[str, float, int, str]]:
         """(name, score, pairs against each opponent, decision) in the order of the standings."""
         state = self.state
-        groups = ((state.leaders, "decided: among the first"), (state.undecided, "undecided"))
+        groups = ((state.leaders, "decided: in the top"), (state.undecided, "undecided"))
         return [
             (self.names[seat], state.shares[seat], state.cycles[seat], decision)
-            for group, decision in (*groups, (state.others, "decided: not among the first"))
+            for group, decision in (*groups, (state.others, "decided: not in the top"))
             for seat in state.ranked(group)
         ]
 
