@@ -86,7 +86,7 @@ export class Entry {
   describe() {
     const whole = this.whole().length ? this.whole() : [this.only()].filter(Boolean);
     const next = [...this.next()];
-    const parts = [`${this.name(this.picked.at(-1))}, picked`];
+    const parts = [`${this.name(this.picked.at(-1))}, selected`];
     if (next.length) parts.push(`next: ${next.join(", ")}`);
     if (whole.length === 1) parts.push(`Enter plays ${whole[0].shown}`);
     if (whole.length > 1) parts.push(`choose: ${whole.map((move) => move.shown).join(" or ")}`);

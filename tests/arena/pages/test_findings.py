@@ -50,7 +50,7 @@ def server(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 def test_the_page_names_the_circle_and_shows_every_pair(server: Server) -> None:
     page = server.get("/tournaments/1").body.decode()
-    assert "Results go round in circles" in page
+    assert "Non-transitive results" in page
     assert 'id="beyond"' in page
     assert "scored <strong>10 of 10</strong>" in page
     assert 'class="heat3"' in page

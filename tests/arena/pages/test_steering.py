@@ -59,7 +59,7 @@ def playing(server: Server, number: int) -> list[str]:
 def test_extend_form_makes_it_longer_and_says_how_long_it_is(server: Server, olga: str, cup: int) -> None:
     page = shown(server, olga, cup)
     assert re.search(r'name="to" required min="4"[^>]* step="2"\s+value="4"> games of each pairing', page)
-    assert "<small>now 2</small>" in page
+    assert "<small>currently 2</small>" in page
     reply = send(server, olga, cup, "extend", to="8")
     assert (reply.status, reply.headers["Location"]) == (303, f"/tournaments/{cup}")
     assert server.store.tournaments.get(cup).settings["games"] == 8
@@ -74,7 +74,7 @@ def test_enter_and_withdraw_forms_change_the_entries(server: Server, olga: str, 
     assert playing(server, cup) == ["ada v1", "bob v1", "cleo v1", "dan v1"]
     unknown = send(server, olga, cup, "enter", bot="cloe")
     assert unknown.status == 404
-    assert "Did you mean cleo" in words(unknown)
+    assert "Did you mean …? cleo" in words(unknown)
     assert 'href="/bots/cleo"' in unknown.body.decode()
     button = re.search(r'<button name="bot"\s+value="([^"]+)">Withdraw <bdi>bob v1', shown(server, olga, cup))
     assert button

@@ -301,7 +301,7 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
     # The network goes; plies are played meanwhile; it comes back.
     page.context.set_offline(True)
     site.server.call(_cut(site))
-    reads(page, "#connection", "Connection lost, trying again…")
+    reads(page, "#connection", "Connection lost. Reconnecting…")
     publish(8, 11)
     page.context.set_offline(False)
     reads(page, "#ply", "11")
@@ -311,7 +311,7 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
     publish(12, 14)
     bus.publish(GameGone(game=game.id))
     reads(page, "#ply", "14")
-    reads(page, "#connection", "The game is over.")
+    reads(page, "#connection", "Game over.")
     reads(page, "[data-clock=second]", re.compile(r"^(1:0\d|5\d\.\d s)$"))
     reads(page, "#about .tag", "finished")
     charts_grow(page, 7)
@@ -319,7 +319,7 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
     assert plies == list(range(1, 15))
     positions = [str(one) for one in _positions(record)]
     assert page.inner_text("#position") == positions[-1]
-    assert "after 14 plies" in page.inner_text("#sentence")
+    assert "at ply 14" in page.inner_text("#sentence")
     forget_cuts(witness)
 
 
@@ -366,10 +366,10 @@ def test_the_end_is_the_last_word_whatever_is_answered_late(site: Site, page: An
     page.route("**/scenes.json?after=*", end)
     with page.expect_request("**/scenes.json?after=3"):
         page.evaluate("stream.tell('open'), stream.tell('final')")
-    reads(page, "#connection", "The game is over.")
+    reads(page, "#connection", "Game over.")
     for name in ("error", "open"):  # the server ends the stream, and the browser opens another
         page.evaluate("(name) => stream.tell(name)", name)
-        assert page.inner_text("#connection") == "The game is over."
+        assert page.inner_text("#connection") == "Game over."
 
 
 def test_what_was_not_answered_is_asked_again_without_news(site: Site, browser: Any, witness: Witness) -> None:
@@ -380,7 +380,7 @@ def test_what_was_not_answered_is_asked_again_without_news(site: Site, browser: 
         page.route("**/scenes.json*", lambda route: route.abort(), times=1)
         with page.expect_event("requestfailed"):
             page.goto(f"{site.url}/games/{game.id}")
-        reads(page, "#connection", "The moves could not be loaded, trying again… The links below the board work.")
+        reads(page, "#connection", "The moves could not be loaded. Retrying… The links below the board still work.")
         page.clock.fast_forward(3000)
         reads(page, "#connection", "Live")
         page.route("**/scenes.json*", lambda route: route.abort(), times=1)
@@ -390,7 +390,7 @@ def test_what_was_not_answered_is_asked_again_without_news(site: Site, browser: 
             site.server.context.arena.bus.publish(GameGone(game=game.id))
         page.clock.fast_forward(3000)
         reads(page, "#last", "3")
-        reads(page, "#connection", "The game is over.")
+        reads(page, "#connection", "Game over.")
         forget_cuts(witness)
 
 
