@@ -282,7 +282,7 @@ def test_what_others_wrote_shows_as_text_on_every_page(site: Site) -> None:
 
 def test_the_pace_a_version_is_fit_from_stands_beside_the_family(site: Site) -> None:
     for path in ("/bots/ada", "/bots/ada/v/1"):
-        assert "fit from 5 s a move" in fetch(site, path)[1]
+        assert "minimum time per move: 5 s" in fetch(site, path)[1]
     assert "fit from" not in fetch(site, "/bots/bob")[1]
 
 
@@ -296,12 +296,12 @@ def test_no_page_shows_marks_of_its_source(site: Site) -> None:
 
 
 BAD = (
-    ("/loa/leaderboard?sort=nonsense", 400, "sort by"),
-    ("/tournaments/1?sort=%3Cscript%3E", 400, "sort by"),
+    ("/loa/leaderboard?sort=nonsense", 400, "invalid sort key"),
+    ("/tournaments/1?sort=%3Cscript%3E", 400, "invalid sort key"),
     ("/tournaments/1?page=99999999999999999999", 400, "not a number"),
     ("/tournaments/1?page=-1", 400, "not a number"),
-    ("/tournaments/1?games=x", 400, "sort by"),
-    ("/tournaments/1?state=asleep", 400, "state is one of"),
+    ("/tournaments/1?games=x", 400, "invalid sort key"),
+    ("/tournaments/1?state=asleep", 400, "invalid state"),
     ("/games?after=%00%00", 400, "first page"),
     ("/games?family=chess", 400, "invalid family"),
     ("/games?since=2026-13-01", 400, "expected YYYY-MM-DD"),
@@ -398,7 +398,7 @@ def test_a_parameter_that_a_page_does_not_have_is_named(site: Site) -> None:
             status, answer, _ = fetch(site, f"{path}?stat=running")
             assert (status, "this page has no parameter &#34;stat&#34;" in answer) == (400, True), path
     assert re.search(r"did you mean [a-z ]*state\b", fetch(site, "/tournaments?stat=running")[1])
-    assert "it takes " in fetch(site, "/loa/leaderboard?xyzzy=1")[1]
+    assert "allowed: " in fetch(site, "/loa/leaderboard?xyzzy=1")[1]
 
 
 NO_PAGES = ("/account", "/dumps/nothing.sha256")
@@ -579,7 +579,7 @@ def test_ply_and_flip_by_address(site: Site) -> None:
 
 def test_a_game_says_what_its_bots_used_out_of_turn(site: Site) -> None:
     _, text, _ = fetch(site, f"/games/{next(iter(site.stage.finished.values()))}")
-    assert "0.0 s and 12 s of processor time while the opponent thought" in " ".join(text.split())
+    assert "0.0 s and 12 s of processor time on the opponent’s turns" in " ".join(text.split())
 
 
 def test_crosstable_standings_and_files_agree(site: Site) -> None:
