@@ -21,7 +21,7 @@ from tests.arena.pages.stage import Stage, fill
 from tests.bare import is_bare
 
 CHROMIUM = "/usr/bin/chromium"
-PATIENCE_MS = 60_000
+BROWSER_TIMEOUT_MS = 60_000
 """Timeout of everything a test waits for: several Chromiums share a processor."""
 FLAGS = (
     "--headless",
@@ -113,7 +113,7 @@ class Chromium:
         self.rest()
 
     def _launch(self) -> Any:
-        return self._playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS), timeout=PATIENCE_MS)
+        return self._playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS), timeout=BROWSER_TIMEOUT_MS)
 
     def wake(self) -> Chromium:
         """Enable the browser until `rest`."""
@@ -133,7 +133,7 @@ class Chromium:
     def profile(self, **words: Any) -> Any:
         """Return a new profile; its process needs about a second to start."""
         found = self._browser.new_context(reduced_motion="reduce", **words)
-        found.set_default_timeout(PATIENCE_MS)
+        found.set_default_timeout(BROWSER_TIMEOUT_MS)
         return found
 
     def shared(self) -> Any:
@@ -169,7 +169,7 @@ def chromium() -> Iterator[Chromium]:
     if is_bare() or not Path(CHROMIUM).exists():
         pytest.skip(f"no Chromium at {CHROMIUM}; install the package chromium")
     with sync_api.sync_playwright() as playwright:
-        sync_api.expect.set_options(timeout=PATIENCE_MS)
+        sync_api.expect.set_options(timeout=BROWSER_TIMEOUT_MS)
         found = Chromium(playwright)
         yield found
         found.close()
