@@ -125,7 +125,7 @@ def _read_ahead(arena: Arena, app: web.Application) -> None:
     from arena.pages import site
     from arena.store import StoreError
 
-    site.read_ahead(app)
+    site.warm_up(app)
     with contextlib.suppress(StoreError):  # then whoever asks first reads it, or is told why not
         arena.first_move_advantages.read_ahead(arena.store)
     gc.collect()

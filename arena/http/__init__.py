@@ -1,1 +1,3 @@
-"""HTTP plumbing that the JSON interface and the pages stand on: who asks, how often, errors, caching, streams."""
+"""HTTP foundations that the JSON interface and the pages share: identity, rate limits, problems, caching, streams. The
+package imports neither of the two: both are built on top of it.
+"""

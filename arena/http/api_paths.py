@@ -1,4 +1,4 @@
-"""Where the JSON interface is, for those who point at it: problems, pages, links."""
+"""Addresses of the JSON interface, for modules that link to it: problems, pages, redirects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from aiohttp import web
 VERSION = "1"
 PREFIX = f"/api/v{VERSION}"
 DOCS = f"{PREFIX}/docs"
-"""The page about it."""
+"""The page that documents the interface."""
 
 OPENAPI: web.AppKey[dict[str, Any]] = web.AppKey("openapi", dict)
 """The OpenAPI document of an application, as plain data."""

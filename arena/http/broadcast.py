@@ -1,6 +1,6 @@
-"""What is sent of one subject to all its subscribers: looked at and put into words once for all.
+"""Broadcast one subject to all its subscribers: query and serialise each update once.
 
-Refuses to know what there is to say: a `Source` tells it when the bell of the subject has rung.
+A `Source` supplies the lines; the bell of the subject (see `arena.events.live`) says when to query it.
 """
 
 from __future__ import annotations
@@ -22,29 +22,31 @@ if TYPE_CHECKING:
 
 KEEP_ALIVE_INTERVAL_S = 10.0
 MAX_PENDING_BYTES = 64 * 1024
-"""What may wait for a subscriber, here and again in the system's buffer, before it is dropped."""
+"""Bytes that may wait for a subscriber, here and again in the kernel's buffer, before the subscriber is dropped."""
 MAX_KEPT_LINES = 256
-"""How many lines a feed keeps for those who are about to join it."""
+"""Latest lines that a broadcast keeps for clients that are about to join."""
 MIN_QUERY_INTERVAL_S = 0.2
-"""The shortest time between two looks at the source: many results in a row come as one batch."""
+"""Minimum time between two queries of a source, so that a burst of results comes as one batch."""
 
 
 @dataclass(slots=True)
 class Batch:
-    """What a source has to say after some `seq`."""
+    """The lines of a source after some `seq`."""
 
     lines: list[StreamLine] = field(default_factory=list)
     is_final: bool = False
 
 
 Source = Callable[[int | None, bool], Awaitable[Batch]]
-"""`source(after, is_timeout)`: the lines behind `after`, the full state for None; after a timeout, freshly read."""
+"""`source(after, is_timeout)` returns the lines after `after`, or the full state for None. After a timeout it must
+query again.
+"""
 
 
 class Subscriber:
-    """One open stream that has heard everything so far; `cut` ends its connection when it is too slow.
+    """One open stream that has caught up. `cut` closes its connection when it is too slow.
 
-    `after` is not None while it has heard more than its feed has sent.
+    `after` is None, or the last `seq` it has received while it is ahead of the broadcast.
     """
 
     def __init__(self, form: str, after: int | None, cut: Callable[[], None]) -> None:
@@ -55,7 +57,7 @@ class Subscriber:
         self._is_over = self._is_fault = False
 
     def send(self, data: bytes) -> None:
-        """Queue without waiting. A subscriber that has not taken what it was sent is dropped."""
+        """Queue data without blocking; drop the subscriber if too much is pending."""
         self._pending.append(data)
         self._pending_bytes += len(data)
         if self._pending_bytes > MAX_PENDING_BYTES:
@@ -64,12 +66,12 @@ class Subscriber:
         self._has_pending.set()
 
     def end(self, *, is_fault: bool = False) -> None:
-        """Tell nothing more."""
+        """End the stream after the pending data."""
         self._is_over, self._is_fault = True, self._is_fault or is_fault
         self._has_pending.set()
 
     async def messages(self) -> AsyncIterator[bytes]:
-        """What it is sent, until the end. Raises ConnectionResetError when that is not the stream's own."""
+        """Yield the pending data until the end. Raises ConnectionResetError for an abnormal end."""
         while True:
             if self._pending:
                 data = b"".join(self._pending)
@@ -77,7 +79,7 @@ class Subscriber:
                 self._pending_bytes = 0
                 yield data
             elif self._is_fault:
-                raise ConnectionResetError("the feed has ended, or the subscriber does not keep up")
+                raise ConnectionResetError("the broadcast has ended, or the subscriber is too slow")
             elif self._is_over:
                 return
             else:
@@ -87,27 +89,27 @@ class Subscriber:
 
 @dataclass(frozen=True, slots=True)
 class BroadcastLine:
-    """A line of a feed, and the batch_number in which it was sent. A repeat is news about a `seq` that was sent before."""
+    """A line with the number of its batch. `is_repeat` marks a new version of a `seq` that was sent before."""
 
     batch_number: int
     line: StreamLine
     is_repeat: bool
 
     def is_new(self, after: int) -> bool:
-        """Whether it is, to somebody who has heard everything up to that `seq`."""
+        """Return whether the line is new to a client that has received everything up to `after`."""
         return self.is_repeat or self.line.seq > after
 
 
 @dataclass(frozen=True, slots=True)
 class BroadcastPosition:
-    """Where a feed was at some moment: its batch_number, and the `seq` it had sent."""
+    """Position of a broadcast at some moment: its latest batch and the `seq` it had sent."""
 
     batch_number: int
     seq: int
 
 
 class Broadcasts(dict[Subject, "Broadcast"]):
-    """What a process tells its subscribers just now, by its subject. `closing` ends them all."""
+    """The broadcasts of a process by subject. `closing` ends them all."""
 
     def __init__(self, live: Live, closing: asyncio.Event) -> None:
         super().__init__()
@@ -115,9 +117,9 @@ class Broadcasts(dict[Subject, "Broadcast"]):
 
 
 class Broadcast:
-    """What is sent of one subject to all its subscribers: looked at and put into words once for all.
+    """One subject, broadcast to all its subscribers: each update is queried and serialised once.
 
-    It keeps its last lines, so that whoever looks for himself and then joins misses nothing that was sent meanwhile.
+    The latest lines are kept, so that a client that queries the source and then joins misses nothing sent in between.
     """
 
     def __init__(self, broadcasts: Broadcasts, subject: Subject, source: Source) -> None:
@@ -126,11 +128,11 @@ class Broadcast:
         self._after = 0
         self._is_querying = False
         self._recent: deque[BroadcastLine] = deque()
-        self._kept_since = 0  # what was sent in later turns is in `_recent`
+        self._kept_since = 0  # later batches are in `_recent`
         self._batch_number = 0
         self._task: asyncio.Task[None] | None = None
         self._subscription = ExitStack()
-        # From now on: nothing between the first look and the first wait is lost.
+        # Subscribe at once: changes between the first query and the first wait must not be lost.
         self._bell = self._subscription.enter_context(broadcasts.live.changes(subject))
         self.is_over = False
 
@@ -138,26 +140,26 @@ class Broadcast:
         return len(self._subscribers)
 
     def __bool__(self) -> bool:
-        return True  # without subscribers it is a feed too
+        return True  # else `len` makes a broadcast without subscribers false
 
     def __enter__(self) -> Broadcast:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._task is None:  # nobody has joined it
+        if self._task is None:  # no client has joined
             self._end()
 
     @property
     def position(self) -> BroadcastPosition:
-        """Where it is. Whoever looks at the source after that and then joins has missed nothing."""
+        """Current position. A client that queries the source after reading it, and then joins, misses nothing."""
         return BroadcastPosition(self._batch_number, self._after)
 
     def join(self, form: str, after: int, since: BroadcastPosition, cut: Callable[[], None]) -> Subscriber | None:
-        """Listen from behind `after`, which was looked up after `mark`; None: look again."""
+        """Subscribe after `after`, which was queried later than `since`. None: the caller must query again."""
         if self.is_over:
             return None
         if self._broadcasts.setdefault(self._subject, self) is not self:
-            self._end()  # somebody else was faster
+            self._end()  # another request has started one
             return None
         if not self._subscribers and not self._is_querying:
             self._begin(after)
@@ -171,19 +173,19 @@ class Broadcast:
         return subscriber
 
     def _begin(self, after: int) -> None:
-        """Tell from behind `after` on; who looked before that looks again."""
+        """Start again after `after`; clients that queried earlier must query again."""
         self._batch_number += 1
         self._after, self._kept_since = after, self._batch_number
         self._recent.clear()
 
     def leave(self, subscriber: Subscriber) -> None:
-        """Listen no more; the feed ends with its last subscriber."""
+        """Unsubscribe; the broadcast ends with its last subscriber."""
         self._subscribers.discard(subscriber)
         if not self._subscribers:
             self._bell.set()
 
     async def refresh(self) -> None:
-        """Have the feed look at its source now, and give it the time to."""
+        """Query the source now, and wait for the minimum interval."""
         self._bell.set()
         await asyncio.sleep(MIN_QUERY_INTERVAL_S)
 
@@ -209,13 +211,13 @@ class Broadcast:
         except (StoreError, Problem):
             pass
         finally:
-            for subscriber in self._subscribers:  # a fault: they come back with ?after=
+            for subscriber in self._subscribers:  # only after an error: clients resume with ?after=
                 subscriber.end(is_fault=True)
             self._end()
 
     def _send_lines(self, lines: Sequence[StreamLine]) -> None:
-        """Tell a batch to everybody, and keep it for those who are about to join."""
-        if lines[0].seq < self._after:  # the source has begun again: nobody is ahead, and what was sent counts no more
+        """Send a batch to all subscribers, and keep it for clients that are about to join."""
+        if lines[0].seq < self._after:  # the source has started again, so earlier positions are void
             self._begin(lines[0].seq)
             for subscriber in self._subscribers:
                 subscriber.after = None
@@ -235,7 +237,7 @@ class Broadcast:
             self._send_missing(subscriber, batch)
 
     def _send_missing(self, subscriber: Subscriber, batch: Sequence[BroadcastLine]) -> None:
-        """Tell a subscriber that joined a moment ago what it has not heard yet."""
+        """Send a recent subscriber the lines that it has not received yet."""
         after = subscriber.after or 0
         if data := b"".join(encode_line(sent.line, subscriber.form) for sent in batch if sent.is_new(after)):
             subscriber.send(data)
@@ -254,7 +256,7 @@ class Broadcast:
 
 
 async def _wait_for_bell(bell: asyncio.Event, closing: asyncio.Event) -> bool:
-    """Wait for the bell or the end of the server; False after the time of a keep-alive."""
+    """Wait for the bell or the end of the server; return False after the keep-alive interval."""
     if bell.is_set():
         await asyncio.sleep(MIN_QUERY_INTERVAL_S)
     waits = [asyncio.ensure_future(bell.wait()), asyncio.ensure_future(closing.wait())]

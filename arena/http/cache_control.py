@@ -1,4 +1,4 @@
-"""What may be kept, and for how long: `ETag` with 304, `immutable` for what is over, `no-store` for what is alive."""
+"""Cache revalidation: `Cache-Control` by policy, `ETag`, and 304 for `If-None-Match` (RFC 9110, RFC 9111)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from typing import Literal, TypeAlias
 from aiohttp import web
 
 CachePolicy: TypeAlias = Literal["immutable", "settled", "revalidate", "never"]
-"""`settled` is over and may yet be taken up again, as a tournament that is extended: immutable for five minutes."""
+"""How long clients may reuse a response.
+
+- `immutable`: for a year, without revalidation.
+- `settled`: for five minutes; the state is final but can be reopened, as when a tournament is extended.
+- `revalidate`: only after the server has confirmed the `ETag`.
+- `never`: not at all.
+"""
 
 _CONTROL: dict[CachePolicy, str] = {
     "immutable": "max-age=31536000, immutable",
@@ -25,7 +31,7 @@ _WHOLE: web.RequestKey[bool] = web.RequestKey("whole", bool)
 
 @contextmanager
 def full_response(request: web.BaseRequest) -> Iterator[None]:
-    """While an answer is made to be kept: it is made whole, whatever this one client has already."""
+    """Suppress 304 while a response is built for the response cache, whatever this client has cached."""
     request[_WHOLE] = True
     try:
         yield
@@ -34,12 +40,12 @@ def full_response(request: web.BaseRequest) -> Iterator[None]:
 
 
 def etag_of(body: bytes) -> str:
-    """A weak tag of a body: the same for every encoding of it."""
+    """Return a weak `ETag` of a body, the same for every content coding."""
     return f'W/"{hashlib.sha256(body).hexdigest()[:24]}"'
 
 
 def etag_matches(request: web.BaseRequest, etag: str) -> bool:
-    """Whether `If-None-Match` names this tag (weak comparison, RFC 9110 13.1.2)."""
+    """Return whether `If-None-Match` names this tag (weak comparison, RFC 9110 13.1.2)."""
     given = request.headers.get("If-None-Match", "")
     if given.strip() == "*":
         return True
@@ -48,14 +54,14 @@ def etag_matches(request: web.BaseRequest, etag: str) -> bool:
 
 
 def header_value(keep: CachePolicy, *, is_private: bool) -> str:
-    """The value of `Cache-Control`."""
+    """Return the value of `Cache-Control` for a policy."""
     return _CONTROL[keep] if keep == "never" else f"{'private' if is_private else 'public'}, {_CONTROL[keep]}"
 
 
 def respond(
     request: web.BaseRequest, body: bytes, *, status: int, keep: CachePolicy, is_private: bool, content_type: str
 ) -> web.Response:
-    """The answer to a GET or a write: 304 without a body if the client has it already."""
+    """Return the response with its caching headers; 304 without a body if the client's copy is current."""
     headers = {
         "Cache-Control": header_value(keep, is_private=is_private),
         "Vary": "Accept, Accept-Encoding, Authorization",

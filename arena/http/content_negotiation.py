@@ -1,4 +1,4 @@
-"""What a client takes, as its `Accept` and `Accept-Encoding` say it (RFC 9110 12.5)."""
+"""Content negotiation: choose a media type and a coding by `Accept` and `Accept-Encoding` (RFC 9110 12.5)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ _MAX_PARTS = 64
 
 
 def negotiate(accept: str, offers: tuple[str, ...]) -> str:
-    """The media type of `offers` an `Accept` header likes best, the first in doubt. Raises Problem (406)."""
+    """Return the media type of `offers` that an `Accept` header prefers, the first one in a tie.
+
+    Raises Problem (406) when the header accepts none of them.
+    """
     if not accept.strip():
         return offers[0]
     ranges = _weighted(accept)
@@ -20,18 +23,18 @@ def negotiate(accept: str, offers: tuple[str, ...]) -> str:
         if weight > best_weight:
             best, best_weight = offer, weight
     if not best:
-        raise Problem("not-acceptable", "none of the forms in Accept is there", hint="there is " + ", ".join(offers))
+        raise Problem("not-acceptable", "no media type in Accept is available", hint="available: " + ", ".join(offers))
     return best
 
 
 def accepts_coding(accept_encoding: str, coding: str) -> bool:
-    """Whether an `Accept-Encoding` header allows a coding such as gzip."""
-    weights = dict(reversed(_weighted(accept_encoding)))  # of one named twice the first counts
+    """Return whether an `Accept-Encoding` header allows a coding such as gzip."""
+    weights = dict(reversed(_weighted(accept_encoding)))  # the first one counts if a coding is repeated
     return weights.get(coding, weights.get("*", 0.0)) > 0
 
 
 def _weighted(header: str) -> list[tuple[str, float]]:
-    """The parts of such a header with their weights: 1 unless `q=` says otherwise, 0 for what is no weight."""
+    """Split a header into its parts with their weights: 1 without `q=`, 0 for an invalid weight."""
     return [_part(part) for part in header.split(",")[:_MAX_PARTS] if part.strip()]
 
 
@@ -44,7 +47,7 @@ def _part(text: str) -> tuple[str, float]:
                 given = float(parameter.partition("=")[2])
             except ValueError:
                 given = 0.0
-            weight = given if 0 <= given <= 1 else 0.0  # not a number compares as false
+            weight = given if 0 <= given <= 1 else 0.0  # NaN compares as false
     return name, weight
 
 

@@ -1,4 +1,4 @@
-"""Whether the process lives, whether it can serve, and what it has counted."""
+"""Endpoints for operators: liveness, readiness, Prometheus metrics."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_STORE = {"Cache-Control": "no-store"}
 
 @routes.get("/healthz")
 async def healthz(request: web.Request) -> web.Response:
-    """Alive: the event loop turns. Does not ask the database, and is fine without: restarting would not mend it."""
+    """Report that the event loop runs. The database does not affect the status: a restart would not repair it."""
     context = request.app[CONTEXT]
     sandbox = await asyncio.to_thread(open_sandbox, context.settings.sandbox)
     body = {"status": "ok", "sandbox": sandbox.name, "database": await asyncio.to_thread(_state, context)}
@@ -31,9 +31,9 @@ async def healthz(request: web.Request) -> web.Response:
 
 @routes.get("/readyz")
 async def readyz(request: web.Request) -> web.Response:
-    """Ready: the database answers, has our schema, is not damaged, and the server is not about to end. Else 503.
+    """Report readiness: 200 if the database answers, has our schema and is intact, and the server is not shutting down.
 
-    Where the disk is full or cannot be written the status is `degraded`, with 200: what is there is served.
+    Otherwise 503. With a full or unwritable disk the status is `degraded` and the code 200: reading still works.
     """
     context = request.app[CONTEXT]
     parts = {
@@ -43,9 +43,9 @@ async def readyz(request: web.Request) -> web.Response:
         "disk": await asyncio.to_thread(_disk, context),
     }
     try:
-        has_referee = await asyncio.wait_for(asyncio.to_thread(_look, context), 5)
-        # Pages are served without a referee too: it is told, and does not count.
-        parts["referee"] = "ok" if has_referee else "absent"
+        has_coordinator = await asyncio.wait_for(asyncio.to_thread(_has_coordinator, context), 5)
+        # Pages are served without a coordinator too: report it, but stay ready.
+        parts["referee"] = "ok" if has_coordinator else "absent"
     except (StoreError, TimeoutError):
         parts["database"] = "unavailable"
     if await asyncio.to_thread(_state, context) == "damaged":
@@ -57,42 +57,44 @@ async def readyz(request: web.Request) -> web.Response:
 
 
 def _state(context: WebContext) -> str:
-    """Whether the database is known to be damaged."""
+    """Return `ok`, `damaged` or `unavailable` for the database."""
     with suppress(StoreError):
         return "damaged" if context.store.health.damage else "ok"
     return "unavailable"
 
 
 def _disk(context: WebContext) -> str:
-    """Whether the data folder, and that of the database, take what is written: `ok`, `full` or `unwritable`."""
+    """Return whether the folders of the data and of the database can be written: `ok`, `full` or `unwritable`."""
     file = context.store.health.file
     folders = {Path(context.settings.data).absolute(), *([file.parent.absolute()] if file else ())}
     return next((state for folder in folders if (state := disk_state(folder)) != "ok"), "ok")
 
 
-def _look(context: WebContext) -> bool:
+def _has_coordinator(context: WebContext) -> bool:
     lease = context.store.leases.get("referee")
     return lease is not None and lease.is_alive
 
 
 @routes.get("/metrics")
 async def metrics(request: web.Request) -> web.Response:
-    """The counters for Prometheus: with an admin's token, or from where the settings say.
+    """Return the Prometheus metrics to admins and to the networks in `metrics_from`.
 
-    An address alone, this machine's too, is not believed: it may be that of a proxy.
+    An address of this machine is not enough: it may be that of a proxy.
     """
     context = request.app[CONTEXT]
     if not is_in_networks(client_address(request), context.scrapers):
         identity = await identify(request)
         if identity is None or "admin" not in identity.scopes:
-            hint = "send an admin's token; or whoever runs this server sets metrics_from"
+            hint = "send an admin's token, or have the operator set `metrics_from`"
             raise Problem("forbidden", "metrics are for admins", hint=hint)
     context.metrics.damaged.set(await asyncio.to_thread(_state, context) == "damaged")
-    with suppress(StoreError):  # what the process has counted itself is worth telling just then
+    with suppress(StoreError):  # without the database, the counters of this process still matter
         await asyncio.to_thread(_count, context)
     return web.Response(body=context.metrics.text(), headers={"Content-Type": CONTENT_TYPE, **_NO_STORE})
 
 
 def _count(context: WebContext) -> None:
     store = context.store
-    context.metrics.set_database(store.queue.open(), store.tournaments.counts(), has_coordinator=_look(context))
+    context.metrics.set_database(
+        store.queue.open(), store.tournaments.counts(), has_coordinator=_has_coordinator(context)
+    )

@@ -1,4 +1,4 @@
-"""Who makes a request: a bearer token, or the cookie of a browser session."""
+"""Authentication of a request: a bearer token, or the cookie of a browser session."""
 
 from __future__ import annotations
 
@@ -23,20 +23,23 @@ T = TypeVar("T")
 _BEARER = re.compile(r"Bearer +(arena_[A-Za-z0-9_-]{43})", re.IGNORECASE | re.ASCII)
 _COOKIE = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 _SESSION: web.RequestKey[tuple[Identity | None]] = web.RequestKey("session", tuple)
-"""Looked up once a request, whoever asks."""
+"""The session's identity, looked up once per request."""
 CSRF_HEADER = "X-CSRF-Token"
 DEVICE_COOKIE = "arena-device"
-"""Tells a browser that has logged in before: it is not shut out by wrong passwords that others try."""
+"""Marks a browser that has logged in before, so that wrong passwords from elsewhere do not lock it out."""
 SAFE = ("GET", "HEAD", "OPTIONS")
 
 
 def cookie_name(is_https: bool) -> str:
-    """The session's cookie; `__Host-` binds it to this very host, but browsers take it over https only."""
+    """Return the name of the session cookie. `__Host-` binds it to this host, but browsers need HTTPS for it."""
     return "__Host-arena" if is_https else "arena"
 
 
 async def identify(request: web.Request) -> Identity | None:
-    """Who asks; None for nobody in particular. Raises Problem for a token that is no good, or a forged form."""
+    """Return the identity of the request, None for an anonymous one.
+
+    Raises Problem for an invalid token, and for a write whose CSRF token is missing or wrong.
+    """
     if IDENTITY in request:
         return request[IDENTITY]
     context = request.app[CONTEXT]
@@ -48,7 +51,7 @@ async def identify(request: web.Request) -> Identity | None:
         if identity and request.method not in SAFE and not is_from_own_page(request, identity):
             raise Problem(
                 "forbidden",
-                f"a browser session's writes carry its token in {CSRF_HEADER}",
+                f"missing or invalid {CSRF_HEADER} header",
                 hint="reload the page and try again; programs use a bearer token instead",
             )
     if identity:
@@ -60,7 +63,7 @@ async def _bearer(request: web.Request, context: WebContext) -> Identity:
     given = request.headers.getall("Authorization")
     found = _BEARER.fullmatch(given[0].strip()) if len(given) == 1 else None
     if found is None:
-        raise await _refused(request, context, "the Authorization header holds no token of this arena")
+        raise await _refused(request, context, "the Authorization header does not contain a token of this arena")
     identity = await asyncio.to_thread(context.store.users.by_token, digest_of(found[1]))
     if identity is None:
         reason = await asyncio.to_thread(context.store.users.why_useless, digest_of(found[1]))
@@ -69,13 +72,13 @@ async def _bearer(request: web.Request, context: WebContext) -> Identity:
 
 
 async def _refused(request: web.Request, context: WebContext, detail: str) -> Problem:
-    """Wrong tokens are answered so often and no more; nobody guesses 256 bits, and good tokens do not come here."""
+    """Return the problem of an invalid token: 401, or 429 after too many from one address."""
     if wait := await context.limiters["wrong-token"].admit(address_key(request)):
         return too_many(wait)
     return Problem(
         "unauthorised",
         detail,
-        hint="send Authorization: Bearer arena_…; make one on the account page or by `arena login`",
+        hint="send Authorization: Bearer arena_…; create one on the account page or with `arena login`",
         headers={"WWW-Authenticate": 'Bearer realm="arena", error="invalid_token"'},
     )
 
@@ -83,7 +86,7 @@ async def _refused(request: web.Request, context: WebContext, detail: str) -> Pr
 async def with_name_and_password(
     call: RequestContext, use: Callable[[Arena, str, str, LoginOrigin], T], name: str, password: str
 ) -> T:
-    """A use case that takes the name and the password of somebody who is not logged in. Raises as `with_password`."""
+    """Run a use case that takes the name and the password of an anonymous client. Raises as `with_password`."""
     place = place_of(call.request)
     context = call.context
     is_known = await call.run(is_trusted_origin, call.arena, name, place)
@@ -92,9 +95,9 @@ async def with_name_and_password(
 
 
 async def with_password(call: RequestContext, use: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """A use case of somebody who is logged in that hashes or checks a password: few at a time.
+    """Run a use case of a logged-in user that hashes or checks a password, few at a time.
 
-    Raises Problem (429 for too many wrong ones, 503 when too many wait) and what the use case raises.
+    Raises Problem (429 after too many wrong ones, 503 when the queue is full) and what the use case raises.
     """
     async with call.context.trusted_password_queue.turn(call.key):
         return await _tried(call, use, *args, **kwargs)
@@ -108,13 +111,13 @@ async def _tried(call: RequestContext, use: Callable[P, T], *args: P.args, **kwa
 
 
 def place_of(request: web.Request) -> LoginOrigin:
-    """From where somebody logs in."""
+    """Return the address and the device of a log-in."""
     device = request.cookies.get(DEVICE_COOKIE, "")
     return LoginOrigin(address_key(request), device if _COOKIE.fullmatch(device) else "")
 
 
 async def session_of(request: web.Request) -> Identity | None:
-    """Who is logged in by cookie."""
+    """Return the identity of the session cookie, None without a valid one."""
     context = request.app[CONTEXT]
     if _SESSION not in request:
         value = request.cookies.get(cookie_name(context.is_https), "")
@@ -126,7 +129,7 @@ async def session_of(request: web.Request) -> Identity | None:
 
 
 def is_same_origin(request: web.BaseRequest) -> bool:
-    """Whether the browser says that a page of this very host sent the request, or says nothing."""
+    """Return whether the browser reports a request from a page of this host, or reports nothing."""
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None:
         return site in ("same-origin", "none")
@@ -135,7 +138,10 @@ def is_same_origin(request: web.BaseRequest) -> bool:
 
 
 def is_from_own_page(request: web.BaseRequest, identity: Identity, token: str | None = None) -> bool:
-    """Whether a write carries the session's token (by header, or `token` from a form) and comes from our own pages."""
+    """Return whether a write carries the session's CSRF token and comes from our own pages.
+
+    `token` is the one of a form; without it the header counts.
+    """
     given = token if token is not None else request.headers.get(CSRF_HEADER, "")
     is_ours = secrets.compare_digest(given.encode("utf-8", "replace"), (identity.csrf or "").encode())
     return bool(identity.csrf) and is_ours and is_same_origin(request)

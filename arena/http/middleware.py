@@ -1,7 +1,6 @@
-"""What surrounds every request: its number, its log line, its counters, security headers, CORS, and errors as answers.
+"""Outermost middleware: request number, log line, metrics, security headers, CORS, and exceptions as responses.
 
-An error is a problem document under `/api` and at `.json` addresses, a page elsewhere. No error ever shows a trace.
-Refuses to know any page.
+An error is a problem document under `/api` and at `.json` addresses, and a page elsewhere. No error shows a traceback.
 """
 
 from __future__ import annotations
@@ -34,39 +33,39 @@ _HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), interest-cohort=()",
 }
 PLAIN_HEADERS = {**_HEADERS, "Content-Security-Policy": _DATA_POLICY, "Server": "arena"}
-"""What stands on every answer of data, also on one that passes no middleware."""
+"""Headers of every data response, also of one that bypasses the middleware."""
 _EXPOSED = "ETag, Link, Location, Retry-After, Content-Disposition, X-Request-Id"
 _MAX_TARGET = 8_000
 _UNCOUNTED = ("/healthz", "/readyz", "/metrics")
-"""What watchers ask, as often as they like; for data see `arena.api.handle`."""
+"""Monitoring endpoints without a rate limit; for data see `arena.api.handle`."""
 
 _logger = log.logger("web")
 
 
 def is_data(request: web.BaseRequest) -> bool:
-    """Whether the address is one of programs rather than of people."""
+    """Return whether the address serves programs rather than people."""
     return request.path.startswith("/api/") or request.path == "/api" or request.path.endswith(".json")
 
 
 def middleware(page: ErrorPage) -> Middleware:
-    """The outermost middleware; `page` draws an error for people."""
+    """Return the outermost middleware; `page` renders errors for browsers."""
 
     @web.middleware
-    async def surround(request: web.Request, handler: Next) -> web.StreamResponse:
+    async def handle(request: web.Request, handler: Next) -> web.StreamResponse:
         context = request.app[CONTEXT]
         number = secrets.token_hex(6)
         begin = time.monotonic()
         with structlog.contextvars.bound_contextvars(request=number):
-            response = await _answer(request, handler, page, number)
+            response = await _respond(request, handler, page, number)
             if not response.prepared:
                 _add_headers(request, response, context, number)
-            _note(request, response, context, time.monotonic() - begin)
+            _record(request, response, context, time.monotonic() - begin)
         return response
 
-    return surround
+    return handle
 
 
-async def _answer(request: web.Request, handler: Next, page: ErrorPage, number: str) -> web.StreamResponse:
+async def _respond(request: web.Request, handler: Next, page: ErrorPage, number: str) -> web.StreamResponse:
     try:
         if len(request.raw_path) > _MAX_TARGET:
             raise Problem("too-long", f"the address has {len(request.raw_path):,} bytes", limit=_MAX_TARGET)
@@ -79,7 +78,7 @@ async def _answer(request: web.Request, handler: Next, page: ErrorPage, number: 
     except asyncio.CancelledError:
         raise
     except web.HTTPException as error:
-        if error.status < 400:  # an answer, raised for convenience
+        if error.status < 400:  # a redirect, raised for convenience
             return web.Response(status=error.status, headers=_without_type(error))
         problem = _missing(request) if error.status == 404 else from_http(error)
     except Exception as error:
@@ -88,29 +87,29 @@ async def _answer(request: web.Request, handler: Next, page: ErrorPage, number: 
         return problem.response()
     try:
         return page(request, problem)
-    except Exception as error:  # the page of the error has an error: say it in plain words
+    except Exception as error:  # rendering the error page failed: send plain text
         _logger.error("fault", exc_info=error)
         return web.Response(status=problem.status, text=f"{problem.detail}\n", headers=problem.headers)
 
 
 def _without_type(error: web.HTTPException) -> dict[str, str]:
-    """Its headers but those of the body it brought, which says nothing to people or programs."""
+    """Return the headers of an error without those of aiohttp's default body."""
     return {name: value for name, value in error.headers.items() if name not in ("Content-Type", "Content-Length")}
 
 
-def problem_of(error: Exception, number: str) -> Problem:  # noqa: PLR0911 - one for each kind of error
-    """The problem an exception stands for; a fault of the program is logged with its trace and told without."""
+def problem_of(error: Exception, number: str) -> Problem:  # noqa: PLR0911 - one return per kind of error
+    """Return the problem of an exception. A bug is logged with its traceback and reported without it."""
     match error:
         case Problem():
             return error
-        case DamagedDatabaseError():  # logged when it was found
-            return Problem("unavailable", "the database is damaged: a backup is to be restored", hint=error.hint)
+        case DamagedDatabaseError():  # logged on detection
+            return Problem("unavailable", "the database is damaged: restore a backup", hint=error.hint)
         case StorageError():
             return _storage(error, str(error))
         case ArenaError(kind="unavailable"):
             _logger.error("unavailable", reason=str(error))
             hint = "try again in a few seconds"
-            return Problem("unavailable", "the database does not answer", hint=hint, headers={"Retry-After": "5"})
+            return Problem("unavailable", "the database is unavailable", hint=hint, headers={"Retry-After": "5"})
         case ArenaError():
             return Problem.of(error)
         case UnknownNameError():
@@ -120,26 +119,26 @@ def problem_of(error: Exception, number: str) -> Problem:  # noqa: PLR0911 - one
         case OSError() if problem := storage_problem(error):
             return _storage(error, f"{problem}: nothing was stored")
         case web.RequestPayloadError():
-            return Problem("bad-request", "the body ended early or is not encoded as its headers say")
+            return Problem("bad-request", "the body ended early, or its encoding does not match its headers")
     _logger.error("fault", exc_info=error)
-    return Problem("internal", "a fault of this server, which has been noted", request=number)
+    return Problem("internal", "internal error; it has been logged", request=number)
 
 
 def _storage(error: Exception, detail: str) -> Problem:
-    """The problem of a disk that is full or cannot be written; which file it was is for the log alone."""
+    """Return the problem of a full or unwritable disk. Only the log names the file."""
     _logger.error("disk full or not writable", reason=str(error.__cause__ or error), error=detail)
     return Problem("storage", detail, hint=StorageError(detail).hint, headers={"Retry-After": "60"})
 
 
 def _missing(request: web.Request) -> Problem:
-    """No such address: with the ones that look like it."""
+    """Return the 404 of an unknown address, with the nearest known ones."""
     known = {
         resource.canonical
         for resource in request.app.router.resources()
         if resource.canonical.startswith("/api/") == request.path.startswith("/api/")
     }
     found = near(request.path, known)
-    return Problem("not-found", "nothing has this address", hint=did_you_mean(found), near=found)
+    return Problem("not-found", "no page or route has this address", hint=did_you_mean(found), near=found)
 
 
 def _preflight() -> web.Response:
@@ -169,13 +168,13 @@ def _add_headers(request: web.Request, response: web.StreamResponse, context: We
 
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
-    """The same headers for answers sent before the middleware sees them: streams. For `on_response_prepare`."""
+    """Add the same headers to streams, which are sent before the middleware sees them. For `on_response_prepare`."""
     if "X-Request-Id" not in response.headers:
         number = str(structlog.contextvars.get_contextvars().get("request", ""))
         _add_headers(request, response, request.app[CONTEXT], number)
 
 
-def _note(request: web.Request, response: web.StreamResponse, context: WebContext, seconds: float) -> None:
+def _record(request: web.Request, response: web.StreamResponse, context: WebContext, seconds: float) -> None:
     resource = request.match_info.route.resource
     route = resource.canonical if resource else "-"
     is_stream = not isinstance(response, web.Response)

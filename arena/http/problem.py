@@ -1,8 +1,8 @@
-"""Errors as RFC 9457 documents: what happened, where, what to do, and where it is explained.
+"""Errors as problem documents (RFC 9457): title, detail, hint, field, and a link to the documentation.
 
     Problem("not-found", 'no bot "zeta"', hint="did you mean zita?")
 
-The kinds are those of `arena.errors`. Refuses to know any route.
+The kinds are those of `arena.errors`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CONTENT_TYPE = "application/problem+json"
 
 
 class Problem(ArenaError):  # noqa: N818 - the word of RFC 9457
-    """Ends a request with a problem document. `extra` are further members of it, such as `near` or `limit`."""
+    """An error that ends a request with a problem document. `extra`: further members such as `near` or `limit`."""
 
     def __init__(
         self,
@@ -38,11 +38,11 @@ class Problem(ArenaError):  # noqa: N818 - the word of RFC 9457
 
     @classmethod
     def of(cls, error: ArenaError) -> Problem:
-        """The problem an error of the arena is."""
+        """Return the problem for an error of the arena."""
         return cls(error.kind, str(error), hint=error.hint, field=error.field, **error.extra)
 
     def document(self) -> dict[str, Any]:
-        """The members of the document; those without a value are left out."""
+        """Return the members of the document, without empty ones."""
         docs = f"{DOCS}#problem-{self.kind}"
         members = {
             "type": docs,
@@ -57,7 +57,7 @@ class Problem(ArenaError):  # noqa: N818 - the word of RFC 9457
         return {name: value for name, value in members.items() if value not in ("", None, [])}
 
     def response(self) -> web.Response:
-        """The answer, never to be cached."""
+        """Return the response; caches must not store it."""
         return web.Response(
             status=self.status,
             body=as_json(self.document()).encode("utf-8", "replace"),
@@ -66,30 +66,30 @@ class Problem(ArenaError):  # noqa: N818 - the word of RFC 9457
 
 
 def quoted(text: str, limit: int = 60) -> str:
-    """A text of the client, in quotes, fit to be said in an error."""
+    """Quote a client's text for an error message: printable, cut at `limit` characters."""
     clean = "".join(letter if letter.isprintable() else "�" for letter in text[: limit + 1])
     return f'"{clean[:limit]}…"' if len(clean) > limit else f'"{clean}"'
 
 
 def not_found(what: str, name: str, known: Iterable[str] = ()) -> Problem:
-    """The problem of a name that nothing has, with the nearest ones."""
+    """Return the problem of an unknown name, with the nearest known ones."""
     found = near(name, known)
     return Problem("not-found", f"no {what} {quoted(name)}", hint=did_you_mean(found), near=found)
 
 
 def too_many(wait: float) -> Problem:
-    """The problem of an empty bucket."""
+    """Return the problem (429) of an exceeded rate limit."""
     seconds = max(1, int(wait + 0.999))
     return Problem(
         "too-many",
-        f"too many requests; there is room again in {seconds} s",
-        hint="wait as long as Retry-After says",
+        f"too many requests; try again in {seconds} s",
+        hint="wait for the time in Retry-After",
         headers={"Retry-After": str(seconds)},
     )
 
 
 def from_http(error: web.HTTPException) -> Problem:
-    """aiohttp's own errors (no such route, method, body too large) as problems."""
+    """Convert aiohttp's own errors (unknown route, wrong method, body too large) to problems."""
     kind = kind_of_status(error.status)
     headers = {name: error.headers[name] for name in ("Allow", "Retry-After") if name in error.headers}
     detail = KINDS[kind].meaning

@@ -1,8 +1,9 @@
-"""How often somebody may ask, and how many at a time: buckets, gates, waiting rooms.
+"""Rate limits (token buckets) and concurrency limits.
 
-bucket holds `burst` tokens, filled with `rate` a second; a request takes one; an empty bucket says how long to wait
+A bucket holds `burst` tokens and refills at a constant rate. A request takes one; an empty bucket returns the seconds
+to wait.
 
-Buckets are in memory. What goes through those of all web processes is counted in the database, a portion at a time.
+Buckets are in memory. Shared limiters also count in the database, a batch at a time, for all web processes together.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from arena.store.people.login_attempts import BackoffPolicy, LoginAttempts
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """`per_minute` requests in the long run, `burst` at once."""
+    """`per_minute` requests on average, at most `burst` at once."""
 
     per_minute: float
     burst: int
@@ -34,13 +35,13 @@ class _Bucket:
     tokens: float
     at: float
     uncounted: int = 0
-    """Tokens taken of which the other processes do not know."""
+    """Tokens taken that are not yet counted in the database."""
     closed_until: float = 0.0
-    """Until when all processes together have let through too much."""
+    """End of the pause that the shared count demands."""
 
 
 class RateLimiter:
-    """The buckets of one rate, by key. The longest unused one is forgotten past `capacity`: memory is bounded."""
+    """The buckets of one rate, by key. Beyond `capacity` the least recently used one is dropped: memory is bounded."""
 
     def __init__(self, rate: Rate, *, capacity: int = 20_000, clock: Callable[[], float] = time.monotonic) -> None:
         self.rate = rate
@@ -48,7 +49,7 @@ class RateLimiter:
         self._buckets: LRUCache[Hashable, _Bucket] = LRUCache(capacity)
 
     def take(self, key: Hashable) -> float:
-        """Take a token: 0 when there was one, else the seconds until there is."""
+        """Take a token; return 0 if there was one, else the seconds until the next."""
         now = self._clock()
         per_second = self.rate.per_minute / 60
         bucket = self._buckets.get(key) or _Bucket(self.rate.burst, now)
@@ -61,19 +62,19 @@ class RateLimiter:
         return (1 - bucket.tokens) / per_second
 
     async def admit(self, key: Hashable) -> float:
-        """`take`, of what all processes give together: 0 when there was a token, else the seconds until there is."""
+        """Take a token of all web processes together; return 0 if there was one, else the seconds until the next."""
         return self.take(key)
 
     def left(self, key: Hashable) -> int:
-        """The whole tokens left after the last `take`."""
+        """Return the number of whole tokens left after the last `take`."""
         bucket = self._buckets.get(key)
         return int(bucket.tokens) if bucket else self.rate.burst
 
 
 class SharedRateLimiter(RateLimiter):
-    """A limiter shared by several processes: each stores its count in `attempts` after a quarter of the burst.
+    """A rate limiter shared by processes: each reports to the database after every quarter of the burst.
 
-    So a database is not asked for every request, and each process may let through a quarter more than there is.
+    This saves a query per request. In return each process may admit a quarter of the burst too many.
     """
 
     def __init__(
@@ -81,19 +82,19 @@ class SharedRateLimiter(RateLimiter):
     ) -> None:
         super().__init__(rate, clock=clock)
         self._name, self._attempts = name, attempts
-        self._portion = max(1, rate.burst // 4)
-        portion_s = self._portion * 60 / rate.per_minute
-        self._policy = BackoffPolicy(rate.burst // self._portion, forgiven_s=portion_s, longest_s=portion_s)
+        self._batch = max(1, rate.burst // 4)
+        batch_s = self._batch * 60 / rate.per_minute
+        self._policy = BackoffPolicy(rate.burst // self._batch, forgiven_s=batch_s, longest_s=batch_s)
 
     async def admit(self, key: Hashable) -> float:
-        """As of one limiter for all. A database that is away counts nothing: then each process keeps its own limit."""
+        """Take a token of all processes together. Without the database each process applies its own limit."""
         if wait := self.take(key):
             return wait
         bucket = self._buckets[key]
         if (wait := bucket.closed_until - self._clock()) > 0:
             return wait
         bucket.uncounted += 1
-        if bucket.uncounted < self._portion:
+        if bucket.uncounted < self._batch:
             return 0.0
         bucket.uncounted = 0
         counted = {digest_of(f"{self._name} {key}"): self._policy}
@@ -104,7 +105,7 @@ class SharedRateLimiter(RateLimiter):
 
 
 class ConcurrencyLimiter:
-    """How many things of one key may be open at a time (streams, exports)."""
+    """Limits how many streams, exports or connections are open at a time: per key and in total."""
 
     def __init__(self, each: int, total: int) -> None:
         self.each, self.total = each, total
@@ -112,7 +113,7 @@ class ConcurrencyLimiter:
         self.count = 0
 
     def enter(self, key: Hashable) -> bool:
-        """Take a place; False when there is none."""
+        """Take a place; return False if all are taken."""
         if self.count >= self.total or self._open.get(key, 0) >= self.each:
             return False
         self._open[key] = self._open.get(key, 0) + 1
@@ -128,24 +129,24 @@ class ConcurrencyLimiter:
 
 
 class BoundedQueue:
-    """Where few are served at a time, some wait, and all others are sent away at once: password hashing."""
+    """A queue with few workers and bounded length: further clients are refused at once. For password hashing."""
 
-    def __init__(self, served: int, each: int, total: int) -> None:
-        self._gate = ConcurrencyLimiter(each, total)
-        self._served = asyncio.Semaphore(served)
+    def __init__(self, workers: int, each: int, total: int) -> None:
+        self._places = ConcurrencyLimiter(each, total)
+        self._workers = asyncio.Semaphore(workers)
 
     @asynccontextmanager
     async def turn(self, key: Hashable) -> AsyncIterator[None]:
-        """Wait for one's turn. Raises Problem (503) when too many wait, in all or of this key."""
-        if not self._gate.enter(key):
+        """Wait for a turn. Raises Problem (503) when the queue is full, in total or for this key."""
+        if not self._places.enter(key):
             raise Problem(
                 "unavailable",
-                "too many passwords are being checked just now",
+                "too many passwords are being checked",
                 hint="try again in a few seconds",
                 headers={"Retry-After": "5"},
             )
         try:
-            async with self._served:
+            async with self._workers:
                 yield
         finally:
-            self._gate.leave(key)
+            self._places.leave(key)

@@ -1,4 +1,4 @@
-"""One request as a route sees it: who asks, what it may use, the answer it gives. Refuses to know routes."""
+"""Request context: what one request of a route may use, and what all routes of the web process share."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def _networks(texts: Iterable[str]) -> tuple[Network, ...]:
 
 
 def _limiters(settings: Settings, store: Store) -> dict[str, RateLimiter]:
-    """How often one user (one address without a token) may ask, by what a route costs, of all web processes."""
+    """Return the rate limiters by cost of a route, shared by all web processes; keyed by user, or by address without a
+    token.
+    """
     rates = {
         "read": Rate(settings.reads_per_minute, max(20, settings.reads_per_minute // 3)),
         "write": Rate(settings.writes_per_minute, max(10, settings.writes_per_minute // 2)),
@@ -50,38 +52,38 @@ def _limiters(settings: Settings, store: Store) -> dict[str, RateLimiter]:
 
 
 WRONG_TOKENS_PER_MINUTE = 30
-"""Of one address; good tokens of the same address are not counted and never refused for them."""
+"""Limit of one address. Requests with a valid token are neither counted nor refused because of it."""
 STREAMS = 2000
-"""Streams open at a time, of all clients together."""
+"""Maximum of open streams, over all clients."""
 
 
 @dataclass
 class WebContext:
-    """What the web process offers to every route."""
+    """State of the web process that every route can use."""
 
     arena: Arena
     live: Live
     metrics: Metrics
     lobby: Lobby | None = None
-    """Where remote bots are connected, in the process that has the referee."""
+    """The lobby of remote bots, in the process that runs the coordinator."""
     limiters: dict[str, RateLimiter] = field(init=False)
     streams: ConcurrencyLimiter = field(init=False)
     responses: ResponseCache = field(init=False)
     broadcasts: Broadcasts = field(init=False)
     exports: ConcurrencyLimiter = field(default_factory=lambda: ConcurrencyLimiter(2, 20))
     password_queue: BoundedQueue = field(default_factory=lambda: BoundedQueue(2, each=4, total=12))
-    """For passwords of people in strange places: each takes 64 MiB and most of a second of a core."""
+    """Password checks from unknown devices: each takes 64 MiB and most of a second of a core."""
     trusted_password_queue: BoundedQueue = field(default_factory=lambda: BoundedQueue(1, each=2, total=8))
-    """For those of people who are logged in, or have logged in from there before: strangers cannot fill it."""
+    """Password checks of users who are logged in, or who have logged in from there before. Strangers cannot fill it."""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when the order to stop has come: still serving, but not for long."""
+    """Set when the process has received the order to stop: it still serves for a short while."""
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server shuts down: streams end."""
 
     trusted: tuple[Network, ...] = field(init=False)
-    """The proxies whose word on the client's address is taken."""
+    """Networks of the proxies whose `X-Forwarded-For` is believed."""
     scrapers: tuple[Network, ...] = field(init=False)
-    """Who may read the metrics without a token."""
+    """Networks that may read the metrics without a token."""
 
     def __post_init__(self) -> None:
         self.limiters = _limiters(self.settings, self.store)
@@ -93,7 +95,7 @@ class WebContext:
 
     @asynccontextmanager
     async def host(self, lobby: Lobby) -> AsyncIterator[None]:
-        """Meanwhile remote bots that come to this process come to that lobby."""
+        """Accept remote bots into this lobby until the context ends."""
         self.lobby = lobby
         try:
             yield
@@ -102,17 +104,15 @@ class WebContext:
 
     @property
     def store(self) -> Store:
-        """The database."""
         return self.arena.store
 
     @property
     def settings(self) -> Settings:
-        """How this server is set."""
         return self.arena.settings
 
     @property
     def is_https(self) -> bool:
-        """Whether browsers reach this server over https."""
+        """True if browsers reach this server over HTTPS."""
         return self.settings.is_https
 
 
@@ -122,7 +122,7 @@ IDENTITY: web.RequestKey[Identity] = web.RequestKey("identity", Identity)
 
 @dataclass(slots=True)
 class RouteResult(Generic[T]):
-    """A route's answer where it is more than a document: another status, headers, or how long it may be kept."""
+    """A route's result with more than a document: a status, headers, a cache policy."""
 
     body: T
     status: int = 200
@@ -132,7 +132,7 @@ class RouteResult(Generic[T]):
 
 
 class RequestContext:
-    """The request of one route."""
+    """One request of a route, with the identity that makes it."""
 
     def __init__(self, request: web.Request, context: WebContext, identity: Identity | None) -> None:
         self.request = request
@@ -141,37 +141,36 @@ class RequestContext:
 
     @property
     def arena(self) -> Arena:
-        """What use cases get."""
+        """Dependencies of the use cases."""
         return self.context.arena
 
     @property
     def store(self) -> Store:
-        """The database."""
         return self.context.store
 
     @property
     def user(self) -> Identity:
-        """Who asks, on a route that demands it."""
+        """The authenticated identity. Raises Problem (401) without one."""
         if self.identity is None:
-            raise Problem("unauthorised", "this needs a token", headers={"WWW-Authenticate": "Bearer"})
+            raise Problem("unauthorised", "a token is required", headers={"WWW-Authenticate": "Bearer"})
         return self.identity
 
     @property
     def key(self) -> str:
-        """Who counts for limits: the user, or the address of somebody unknown."""
+        """The key of rate limits: the user, or the address of an anonymous client."""
         return f"user:{self.identity.user_id}" if self.identity else address_key(self.request)
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call something that blocks (a use case, the store) in a thread."""
+        """Run a blocking function (a use case, the store) in a thread."""
         return await asyncio.to_thread(function, *args, **kwargs)
 
     def accepts(self, *offers: str) -> str:
-        """The media type of `offers` that `Accept` likes best, the first in doubt. Raises Problem (406)."""
+        """Return the media type of `offers` that `Accept` prefers, the first one in a tie. Raises Problem (406)."""
         return negotiate(self.request.headers.get("Accept", ""), offers)
 
 
 def client_address(request: web.BaseRequest) -> str:
-    """The client's address: the peer's, or what proxies that are trusted say, read from the last one backwards."""
+    """Return the client's address: the peer's, or the last hop of `X-Forwarded-For` that is not a trusted proxy."""
     found = request.remote or ""
     trusted = request.app[CONTEXT].trusted if isinstance(request, web.Request) else ()
     if trusted:
@@ -182,7 +181,7 @@ def client_address(request: web.BaseRequest) -> str:
 
 
 def is_in_networks(text: str, networks: Iterable[Network]) -> bool:
-    """Whether an address is in one of these networks; what is none is in none."""
+    """Return whether a text is an address in one of the networks."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
@@ -191,12 +190,12 @@ def is_in_networks(text: str, networks: Iterable[Network]) -> bool:
 
 
 def address_key(request: web.BaseRequest) -> str:
-    """The client's address for counting."""
+    """Return the rate limit key of the client's address."""
     return address_key_of(client_address(request))
 
 
 def address_key_of(text: str) -> str:
-    """An address for counting; of IPv6 the network, since one machine has 2^64 of them."""
+    """Return the rate limit key of an address. IPv6 addresses count by /64 network: one host has 2^64 of them."""
     try:
         found = ipaddress.ip_address(text)
     except ValueError:
@@ -209,18 +208,18 @@ def address_key_of(text: str) -> str:
 
 
 def require(identity: Identity | None, scope: str) -> None:
-    """Let only those pass who have the scope. Raises Problem (401, 403)."""
+    """Raise Problem unless the identity has the scope (401 without an identity, 403 without the scope)."""
     if identity is None:
         raise Problem(
             "unauthorised",
-            f'this needs a token with the scope "{scope}"',
-            hint="send it as Authorization: Bearer arena_…; tokens are made on the account page",
+            f'a token with the scope "{scope}" is required',
+            hint="send it as Authorization: Bearer arena_…; create tokens on the account page",
             headers={"WWW-Authenticate": f'Bearer realm="arena", scope="{scope}"'},
         )
     if scope not in identity.scopes:
         raise Problem(
             "forbidden",
-            f'this needs the scope "{scope}"; yours are {", ".join(sorted(identity.scopes)) or "none"}',
-            hint="make a token with that scope, or ask an admin for the role that has it",
+            f'the scope "{scope}" is required; yours are {", ".join(sorted(identity.scopes)) or "none"}',
+            hint="create a token with that scope, or ask an admin for the role that has it",
             headers={"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{scope}"'},
         )

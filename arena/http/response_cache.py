@@ -1,9 +1,8 @@
-"""Answers made before, kept in this process and given again while the data they were made from is unchanged.
+"""Response cache: responses kept in this process and reused while the data behind them is unchanged.
 
-Only what anybody may see is kept: a request with a token or with the cookie of a session passes by. One rule of
-validity: an answer is good for one mark of the database (see `arena.store.base.changes`) and a few seconds, as pages
-say how
-long ago things were. It is made once for all who ask at the same time.
+Only public responses are kept; requests with a token or a session cookie bypass the cache. A response is fresh for one
+revision of the database (see `arena.store.base.changes`) and at most `TTL_S`, as pages show relative times. Concurrent
+requests for one address share a single computation.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from arena.store.base.changes import Changes
 from arena.store.base.errors import StoreError
 
 TTL_S = 5.0
-"""How long an answer is given again at most: times are told relative to now."""
+"""Time to live of a response. Pages contain times relative to now, which must not get stale."""
 MAX_BYTES = 64 * 2**20
 MAX_BODY_BYTES = 2 * 2**20
 _MAX_KEY = 2000
@@ -35,7 +34,7 @@ _Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class CachedResponse:
-    """One answer; `packed` is its body in gzip where that is worth while. `etag` is empty where none may be given."""
+    """A kept response. `packed` is the gzipped body, if worth it; `etag` is empty where caching is forbidden."""
 
     mark: Hashable
     headers: dict[str, str]
@@ -45,11 +44,11 @@ class CachedResponse:
 
     @property
     def size_bytes(self) -> int:
-        """About what it takes."""
+        """Approximate memory use."""
         return len(self.body) + len(self.packed or b"") + 1000
 
     def response(self, request: web.BaseRequest) -> web.Response:
-        """The answer to one request: 304 if the client has it already."""
+        """Return the response to one request; 304 if the client's copy is current."""
         if self.etag and etag_matches(request, self.etag):
             return web.Response(status=304, headers=self.headers)
         if self.packed is not None and accepts_coding(request.headers.get("Accept-Encoding", ""), "gzip"):
@@ -58,7 +57,7 @@ class CachedResponse:
 
 
 class ResponseCache:
-    """The kept answers of one process; beyond `max_bytes` the least recently used ones go."""
+    """The kept responses of one process. Beyond `max_bytes` the least recently used ones are evicted."""
 
     def __init__(
         self, changes: Changes, *, max_bytes: int = MAX_BYTES, clock: Callable[[], float] = time.monotonic
@@ -72,13 +71,13 @@ class ResponseCache:
 
     @property
     def size_bytes(self) -> int:
-        """About what all kept answers take."""
+        """Approximate memory use of all kept responses."""
         return int(self._kept.currsize)
 
     async def answer(self, request: web.Request, cookie: str, make: Make, extra: Hashable = None) -> web.StreamResponse:
-        """The kept answer, else what `make` gives, kept if it may be.
+        """Return the kept response, or the result of `make`, which is kept if it is public.
 
-        `cookie` is the name of the session's; `extra` is what the answer depends on beside the database.
+        `cookie` is the name of the session cookie. `extra` identifies inputs of the response other than the database.
         """
         key = (request.raw_path, request.headers.get("Accept", ""))
         is_known_to_us = "Authorization" in request.headers or (
@@ -102,7 +101,7 @@ class ResponseCache:
             try:
                 mark = await asyncio.to_thread(self._changes.look)
             except StoreError:
-                mark = object()  # the answer itself will say so
+                mark = object()  # the response itself will report it
         return mark, extra
 
     async def _make(self, request: web.Request, key: _Key, mark: Hashable, make: Make) -> web.StreamResponse:
@@ -112,7 +111,7 @@ class ResponseCache:
         try:
             with full_response(request):
                 response = await make()
-            found = _keepable(response)
+            found = _cacheable(response)
             if found is None:
                 return response
             kept = replace(found, mark=mark)
@@ -125,8 +124,8 @@ class ResponseCache:
             future.set_result(kept)
 
 
-def _keepable(response: web.StreamResponse) -> CachedResponse | None:
-    """The answer as it can be kept; None for one that is not for everybody, not whole, or sets a cookie."""
+def _cacheable(response: web.StreamResponse) -> CachedResponse | None:
+    """Return the response as it can be kept; None for one that is private, streamed, too large, or sets a cookie."""
     if not isinstance(response, web.Response) or response.prepared or response.status != 200 or response.cookies:
         return None
     control = response.headers.get("Cache-Control", "")

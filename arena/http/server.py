@@ -1,7 +1,7 @@
-"""Serve an application with bounds on headers, idle connections and connections of one address.
+"""HTTP server with limits on headers, idle connections and connections per address.
 
-Subclasses aiohttp's public `RequestHandler`: its own answer to a request it cannot parse is plain text with its name
-and version in it, and passes no middleware; ours is a problem document.
+It subclasses aiohttp's public `RequestHandler`. For a request it cannot parse, aiohttp answers in plain text with its
+name and version, past every middleware; this handler answers with a problem document.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ from arena.http.request_context import CONTEXT, WebContext, address_key_of, is_i
 
 MAX_HEADER_BYTES = 16 * 1024
 IDLE_TIMEOUT_S = 75.0
-"""How long a connection may be idle, and the headers of a request may take: longer than proxies keep one open."""
+"""Timeout of an idle connection and of a request's headers: longer than proxies keep a connection open."""
 UNREAD_TIMEOUT_S = 60.0
-"""How long sent data may stay unread, or unacknowledged by a peer that is gone."""
+"""Timeout of sent data that the peer neither reads nor acknowledges."""
 MAX_CONNECTIONS = 5000
-"""Of all addresses together."""
+"""Maximum over all addresses."""
 
 _logger = log.logger("web")
 
 
 class Runner(web.AppRunner):
-    """Run an application: `setup`, `listen`, `cleanup`."""
+    """Runner of an application: `setup`, `listen`, `cleanup`."""
 
     def __init__(self, app: web.Application, *, shutdown_timeout: float) -> None:
         super().__init__(app, handle_signals=False, shutdown_timeout=shutdown_timeout)
         self._listening: list[asyncio.Server] = []
 
     async def listen(self, host: str, port: int, *, backlog: int = 128) -> None:
-        """Take connections on an address. Raises OSError."""
+        """Accept connections on an address. Raises OSError."""
         server = self.server
         assert server is not None, "call setup() first"
         loop, context = asyncio.get_running_loop(), self.app[CONTEXT]
-        gate = ConcurrencyLimiter(context.settings.connections_per_address, MAX_CONNECTIONS)
+        connections = ConcurrencyLimiter(context.settings.connections_per_address, MAX_CONNECTIONS)
 
         def connect() -> HttpConnection:
             return HttpConnection(
                 server,
                 loop=loop,
                 context=context,
-                gate=gate,
+                connections=connections,
                 access_log=None,
                 keepalive_timeout=IDLE_TIMEOUT_S,
                 max_field_size=MAX_HEADER_BYTES,
@@ -60,26 +60,28 @@ class Runner(web.AppRunner):
 
     @property
     def addresses(self) -> list[Any]:
-        """What it listens on, as sockets name it."""
+        """Socket names of the listening addresses."""
         return [own.getsockname() for server in self._listening for own in server.sockets]
 
     async def cleanup(self) -> None:
-        """Take no more connections, let running requests finish, close everything."""
+        """Stop accepting connections, let running requests finish, close everything."""
         for server in self._listening:
             server.close()
         await super().cleanup()
 
 
 class HttpConnection(web.RequestHandler):
-    """One connection; `gate` counts those of its address."""
+    """One connection, counted against the limit of its address."""
 
-    def __init__(self, server: web.Server, *, context: WebContext, gate: ConcurrencyLimiter, **options: Any) -> None:
+    def __init__(
+        self, server: web.Server, *, context: WebContext, connections: ConcurrencyLimiter, **options: Any
+    ) -> None:
         super().__init__(server, **options)
-        self._context, self._gate = context, gate
+        self._context, self._connections = context, connections
         self._counted_as = ""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Count it, or cut it where there are too many. Trusted proxies may have any number."""
+        """Count the connection, or close it above the limit. Trusted proxies have no limit."""
         super().connection_made(transport)
         _bound_silence(transport)
         peer = transport.get_extra_info("peername")
@@ -87,32 +89,32 @@ class HttpConnection(web.RequestHandler):
         if not key or is_in_networks(key, self._context.trusted):
             return
         key = address_key_of(key)
-        if self._gate.enter(key):
+        if self._connections.enter(key):
             self._counted_as = key
         else:
             _logger.info("too many connections", peer=key)
             self.force_close()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Count it no more."""
+        """Release the place of the connection."""
         if self._counted_as:
-            self._gate.leave(self._counted_as)
+            self._connections.leave(self._counted_as)
             self._counted_as = ""
         super().connection_lost(exc)
 
     def handle_error(
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
     ) -> web.StreamResponse:
-        """Answer what never reached the application, or what went wrong outside of it, and close the connection."""
+        """Respond to an error outside the application, such as an unparsable request, and close the connection."""
         number = secrets.token_hex(6)
         if request.writer.output_size > 0:
-            raise ConnectionError("an answer has begun: nothing else can be said")
+            raise ConnectionError("the response has started: its status cannot change")
         if status < 500:
             _logger.info("invalid http", request=number, status=status, reason=type(exc).__name__)
-            problem = Problem("bad-request", "this is not HTTP/1.1 as it should be", hint="ask with a usual client")
+            problem = Problem("bad-request", "this is not a valid HTTP/1.1 request", hint="use a standard HTTP client")
         else:
             _logger.error("fault", request=number, exc_info=exc)
-            problem = Problem("internal", "a fault of this server, which has been noted", request=number)
+            problem = Problem("internal", "internal error; it has been logged", request=number)
         response = problem.response()
         response.headers.update(PLAIN_HEADERS)
         response.headers["X-Request-Id"] = number
@@ -121,7 +123,7 @@ class HttpConnection(web.RequestHandler):
 
 
 def _bound_silence(transport: asyncio.BaseTransport) -> None:
-    """Have the system end a connection whose peer acknowledges or reads nothing any more."""
+    """Set `TCP_USER_TIMEOUT`: the kernel closes a connection whose peer no longer acknowledges or reads."""
     own = transport.get_extra_info("socket")
     if own is not None and own.family in (socket.AF_INET, socket.AF_INET6) and hasattr(socket, "TCP_USER_TIMEOUT"):
         own.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(UNREAD_TIMEOUT_S * 1000))

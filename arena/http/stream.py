@@ -1,7 +1,7 @@
-"""Streams of events, one JSON document a line (NDJSON) or as server-sent events: state, changes with `seq`, final.
+"""Event streams as NDJSON or server-sent events: the full state, changes with `seq`, then a final event.
 
-A cut stream goes on behind `?after=<seq>` or `Last-Event-ID`. A blank line (a comment in SSE) every ten seconds keeps
-proxies from hanging up. Refuses to know what the events say: a `Source` tells it.
+A client resumes an interrupted stream with `?after=<seq>` or `Last-Event-ID`. A blank line (a comment in SSE) every ten
+seconds keeps proxies from closing the connection.
 """
 
 from __future__ import annotations
@@ -15,30 +15,32 @@ from functools import partial
 from aiohttp import web
 
 from arena.events.messages import Subject
-from arena.http.broadcast import MAX_WAITING_BYTES, Broadcast, Source
+from arena.http.broadcast import MAX_PENDING_BYTES, Broadcast, Source
 from arena.http.problem import Problem
 from arena.http.request_context import RequestContext
 from arena.http.stream_line import NDJSON, SSE, encode_line
 
 CATCH_UP_TIMEOUT_S = 30.0
-"""How long a listener may take to read what came before it."""
+"""Timeout of a subscriber for each write before it has caught up with the broadcast."""
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no", "Vary": "Accept"}
 
 
-def place(call: RequestContext, after: int | None) -> int | None:
-    """Where a client wants to go on: `?after=`, else `Last-Event-ID`. Raises Problem."""
+def resume_point(call: RequestContext, after: int | None) -> int | None:
+    """Return the `seq` after which a client resumes: `?after=`, else `Last-Event-ID`. Raises Problem."""
     text = call.request.headers.get("Last-Event-ID", "")
     if after is not None or not text:
         return after
     if not (text.isascii() and text.isdecimal() and len(text) < 16):
-        raise Problem("invalid", "Last-Event-ID is not a number", field="Last-Event-ID", hint="send an `id` of ours")
+        raise Problem(
+            "invalid", "Last-Event-ID is not a number", field="Last-Event-ID", hint="send the `id` of the last event"
+        )
     return int(text)
 
 
 async def follow(call: RequestContext, subject: Subject, after: int | None, source: Source) -> web.StreamResponse:
-    """Answer with the stream of a source, looked at whenever there is news of its subject.
+    """Stream the events of a source, queried whenever its subject changes.
 
-    What came before is told to each listener by itself and at its own pace; then it joins the feed of the subject.
+    Each subscriber first catches up at its own pace, then joins the broadcast of the subject.
     """
     form = call.accepts(NDJSON, SSE)
     context = call.context
@@ -47,9 +49,9 @@ async def follow(call: RequestContext, subject: Subject, after: int | None, sour
         def find() -> Broadcast:
             return context.broadcasts.get(subject) or own.enter_context(Broadcast(context.broadcasts, subject, source))
 
-        feed = find()
-        mark = feed.mark
-        batch = await source(after, False)  # problems are still an answer of their own
+        broadcast = find()
+        since = broadcast.position
+        batch = await source(after, False)  # before the response starts, so that a Problem still becomes a response
         response = web.StreamResponse(headers={**_HEADERS, "Content-Type": f"{form}; charset=utf-8"})
         await response.prepare(call.request)
         _bound_unread(call.request)
@@ -60,29 +62,29 @@ async def follow(call: RequestContext, subject: Subject, after: int | None, sour
                     after = batch.lines[-1].seq
                 if batch.is_final or context.closing.is_set():
                     break
-                if listener := feed.join(form, after or 0, mark, partial(_cut, call.request)):
+                if subscriber := broadcast.join(form, after or 0, since, partial(_cut, call.request)):
                     try:
-                        async for data in listener.news():
+                        async for data in subscriber.messages():
                             await response.write(data)
                     finally:
-                        feed.leave(listener)
+                        broadcast.leave(subscriber)
                     break
-                if not batch.lines:  # the source has begun again, and the feed has not seen it yet
-                    await feed.look()
-                feed = find()
-                mark = feed.mark
+                if not batch.lines:  # the source has started again, which the broadcast has not noticed yet
+                    await broadcast.refresh()
+                broadcast = find()
+                since = broadcast.position
                 batch = await source(after, False)
             await response.write_eof()
         except (ConnectionError, TimeoutError):
-            _cut(call.request)  # gone, or too slow; it comes back with ?after=
+            _cut(call.request)  # gone or too slow: the client resumes with ?after=
         return response
 
 
 def _bound_unread(request: web.BaseRequest) -> None:
-    """Have the system hold no more of a stream than waits here: who does not read is noticed soon."""
+    """Bound the kernel's send buffer, so that a client that does not read is noticed soon."""
     own = request.transport.get_extra_info("socket") if request.transport is not None else None
     if own is not None:
-        own.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MAX_WAITING_BYTES)
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MAX_PENDING_BYTES)
 
 
 def _cut(request: web.BaseRequest) -> None:
@@ -92,30 +94,30 @@ def _cut(request: web.BaseRequest) -> None:
 
 @contextmanager
 def _opened(call: RequestContext) -> Iterator[None]:
-    """A place among the open streams. Raises Problem (429) when there is none."""
-    gate, metrics = call.context.streams, call.context.metrics
-    if not gate.enter(call.key):
+    """Count a stream while it is open. Raises Problem (429) when this client has too many."""
+    limiter, metrics = call.context.streams, call.context.metrics
+    if not limiter.enter(call.key):
         raise Problem(
             "too-many",
-            f"{gate.each} streams are open for you",
+            f"you have {limiter.each} open streams",
             hint="close one first",
             headers={"Retry-After": "10"},
-            limit=gate.each,
+            limit=limiter.each,
         )
     metrics.streams.inc()
     try:
         yield
     finally:
-        gate.leave(call.key)
+        limiter.leave(call.key)
         metrics.streams.dec()
 
 
 async def export(call: RequestContext, form: str, name: str, chunks: AsyncIterator[bytes]) -> web.StreamResponse:
-    """Answer with a long file as it is made; the client's own pace is the throttle."""
-    gate = call.context.exports
-    if not gate.enter(call.key):
+    """Stream a long file as it is generated; a slow client slows the generator (back-pressure)."""
+    limiter = call.context.exports
+    if not limiter.enter(call.key):
         raise Problem(
-            "too-many", f"{gate.each} exports are running for you", headers={"Retry-After": "5"}, limit=gate.each
+            "too-many", f"you have {limiter.each} running exports", headers={"Retry-After": "5"}, limit=limiter.each
         )
     try:
         headers = {**_HEADERS, "Content-Type": f"{form}; charset=utf-8"}
@@ -131,4 +133,4 @@ async def export(call: RequestContext, form: str, name: str, chunks: AsyncIterat
             pass
         return response
     finally:
-        gate.leave(call.key)
+        limiter.leave(call.key)

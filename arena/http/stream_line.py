@@ -1,4 +1,4 @@
-"""A line of a stream, and how it is written: a JSON document a line (NDJSON) or a server-sent event."""
+"""A line of an event stream and its two encodings: NDJSON and server-sent events."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from arena.http.json_text import as_json
 
 NDJSON = "application/x-ndjson"
 SSE = "text/event-stream"
-FORMS = {NDJSON: "one event a line", SSE: "server-sent events; `id` is `seq`, `data` the same document"}
+FORMS = {NDJSON: "one event per line", SSE: "server-sent events; `id` is `seq`, `data` the same document"}
 KEEP_ALIVE = {NDJSON: b"\n", SSE: b": keep-alive\n\n"}
-"""What says nothing, and keeps proxies from hanging up."""
+"""Empty messages that keep proxies from closing an idle stream."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamLine:
-    """One event. `seq` grows; a client that has seen it goes on behind it."""
+    """One event. `seq` increases; a client resumes after the last one it has received."""
 
     event: str
     seq: int
@@ -24,7 +24,7 @@ class StreamLine:
 
 
 def encode_line(line: StreamLine, form: str) -> bytes:
-    """A line as it goes over the wire."""
+    """Encode a line for the wire."""
     text = as_json({"event": line.event, "seq": line.seq, **line.data})
     if form == NDJSON:
         return text.encode() + b"\n"

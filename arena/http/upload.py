@@ -1,4 +1,4 @@
-"""A file on its way in: written to disk as it comes, counted and hashed; cut short, it leaves nothing behind."""
+"""Uploads: written to a temporary file while they arrive, counted and hashed. An interrupted upload leaves no file."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
 
 _CHUNK = 256 * 1024
 IDLE_TIMEOUT_S = 60
-"""An upload that stands still that long is given up."""
+"""Timeout between two chunks of an upload."""
 UPLOAD_TIMEOUT_S = 1800
-"""No upload takes longer than that, however it trickles in."""
+"""Timeout of a whole upload, however slowly it arrives."""
 BODY_TIMEOUT_S = 30
-"""How long a document or a plain form may take."""
+"""Timeout of a document or a plain form."""
 
 
 @asynccontextmanager
 async def time_limit(seconds: float) -> AsyncIterator[None]:
-    """Reading what a client sends, for so long at most. Raises Problem (400)."""
+    """Limit how long a client may take to send its body. Raises Problem (400)."""
     try:
         async with asyncio.timeout(seconds):
             yield
     except TimeoutError:
-        detail = f"what was announced did not come within {seconds:g} s"
+        detail = f"the body did not arrive within {seconds:g} s"
         raise Problem("bad-request", detail, hint="send it again", headers={"Connection": "close"}) from None
 
 
 @dataclass(frozen=True, slots=True)
 class ReceivedFile:
-    """A file that has come in whole: open for reading, gone when closed."""
+    """A complete upload, open for reading; closing deletes it."""
 
     file: BinaryIO
     size: int
@@ -58,7 +58,7 @@ class Upload:
 
     @asynccontextmanager
     async def received(self, sha256: str | None = None) -> AsyncIterator[ReceivedFile]:
-        """The whole file, checked against the sum the client gave. Raises Problem (400, 413, 422)."""
+        """Receive the whole file and verify the client's checksum. Raises Problem (400, 413, 422)."""
         if (self._request.content_length or 0) > self._limit:
             raise self._too_large()
         make_folder(self._folder)
@@ -66,7 +66,12 @@ class Upload:
             async with time_limit(UPLOAD_TIMEOUT_S):
                 found = await self._copy(file)
             if sha256 and found.sha256 != sha256:
-                raise Problem("invalid", f"what came in has the SHA-256 {found.sha256}", field="sha256", hint="again")
+                raise Problem(
+                    "invalid",
+                    f"the received file has the SHA-256 {found.sha256}",
+                    field="sha256",
+                    hint="upload it again",
+                )
             yield found
 
     async def _copy(self, file: BinaryIO) -> ReceivedFile:
@@ -81,7 +86,7 @@ class Upload:
         except (web.RequestPayloadError, ConnectionError) as error:
             raise Problem("bad-request", "the upload ended early", hint="send it again") from error
         if not size:
-            raise Problem("invalid", "an empty file", hint="send the bundle as the body: curl --data-binary @FILE")
+            raise Problem("invalid", "the file is empty", hint="send the bundle as the body: curl --data-binary @FILE")
         await asyncio.to_thread(file.seek, 0)
         return ReceivedFile(file, size, total.hexdigest())
 
@@ -90,4 +95,4 @@ class Upload:
             return await self._request.content.read(_CHUNK)
 
     def _too_large(self) -> Problem:
-        return Problem("too-large", f"an upload has {self._limit:,} bytes at most", limit=self._limit)
+        return Problem("too-large", f"an upload may have at most {self._limit:,} bytes", limit=self._limit)

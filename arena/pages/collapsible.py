@@ -1,4 +1,4 @@
-"""Tables that fold into short blocks on phones: every cell is told the heading it stands under, for the style sheet."""
+"""Tables that collapse into label-and-value blocks on phones: each cell carries its heading for the style sheet."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TAG = re.compile(r"<[^>]*>|[↓↑]")
 
 
 def label_cells(text: str) -> str:
-    """A page whose wide tables have a `data-label` at each cell; crosstables stay as they are."""
+    """Add `data-label` to the cells of a page's wide tables. Crosstables are left as they are."""
     return _TABLE.sub(_labelled, text)
 
 

@@ -1,4 +1,4 @@
-"""The columns of the lists that several pages show, in the order asked for."""
+"""Columns of lists that several pages show."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ GAMES = (
 def sort_games(
     request: web.Request, lines: Sequence[GameLine], *, with_family: bool = False, parameter: str = "games"
 ) -> SortedTable[GameLine]:
-    """Games of one family or of several."""
+    """Return a table of games in the order that the request names."""
     columns = (GAMES[0], _FAMILY, *GAMES[1:]) if with_family else GAMES
     return sorted_table(request, columns, lines, parameter=parameter)
 
 
 def text_column(key: str, title: str, hint: str = "") -> Column:
-    """A column of words, first things first."""
+    """Return a column of text, sorted ascending first."""
     return Column(key, title, hint, is_number=False, is_descending_first=False)

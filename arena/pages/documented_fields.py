@@ -1,4 +1,4 @@
-"""The fields of a dataclass with the texts that stand below them: pages tell what the code tells."""
+"""Dataclass fields with their attribute docstrings, for generated reference tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import ConfigDict, create_model
 
 @dataclass(frozen=True, slots=True)
 class DocumentedField:
-    """A field with its default and the text below it in the source."""
+    """A field with its default and its attribute docstring."""
 
     name: str
     default: Any
@@ -18,7 +18,7 @@ class DocumentedField:
 
     @property
     def value(self) -> str:
-        """The default with its unit, from the unit in the name."""
+        """The default with its unit, which the name's suffix gives."""
         if self.name.endswith("_ms"):
             return f"{self.default / 1000:g} s" if self.default >= 1000 else f"{self.default:g} ms"
         if self.name.endswith("_bytes"):
@@ -35,7 +35,7 @@ class DocumentedField:
 
 
 def documented_fields(kind: type) -> list[DocumentedField]:
-    """The fields of a dataclass in order; a text is empty where there is none."""
+    """Return the fields of a dataclass in order; the text is empty for a field without a docstring."""
     model = create_model("Documented", __config__=ConfigDict(use_attribute_docstrings=True), of=(kind, ...))
     known = model.model_json_schema()["$defs"][kind.__name__]["properties"]
     return [

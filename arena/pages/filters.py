@@ -1,4 +1,4 @@
-"""Numbers, times and results as pages write them: the filters of the templates."""
+"""Template filters: numbers, times, names and results as the pages write them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from referee.game.score import WIN_SCORE
 from referee.rules.core import Termination
 
 MINUS = "\N{MINUS SIGN}"
-_SURE = 29_000
+_FORCED_WIN = 29_000
 """Scores from here on are forced wins."""
 RESULTS = {"first": "1-0", "second": "0-1", "draw": "½-½"}
 _VERSION = re.compile(r"([a-z0-9][a-z0-9_-]{0,39}) v(\d{1,9})", re.ASCII)
@@ -24,23 +24,23 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u
 
 
 def plain(text: str, limit: int = 2000) -> str:
-    """Foreign text made visible: control characters and invisible marks as `�`, cut at `limit`."""
+    """Make foreign text safe to show: control and invisible characters become `�`, the rest is cut at `limit`."""
     clean = _CONTROL.sub("�", text[: limit + 1])
     return clean[:limit] + "…" if len(text) > limit else clean
 
 
 def log_text(text: str) -> str:
-    """Lines of a bot's log, made visible line by line."""
+    """Make a bot's log safe to show, line by line."""
     return "\n".join(plain(line, 2000) for line in text[:100_000].splitlines())
 
 
 def result(winner: str | None) -> str:
-    """`1-0`, `½-½`, or `–` without one."""
+    """Return `1-0`, `0-1` or `½-½`; `–` without a result."""
     return RESULTS.get(winner or "", "–")
 
 
 def url_of_version(name: str) -> str:
-    """The page of a version, or of a person, by its display name; empty for names that are none."""
+    """Return the page of a version or a person by display name; empty for any other text."""
     if found := _PERSON.fullmatch(name):
         return f"/users/{found[1]}"
     found = _VERSION.fullmatch(name)
@@ -49,20 +49,20 @@ def url_of_version(name: str) -> str:
 
 @lru_cache(4096)
 def version(name: str) -> Markup:
-    """A version's name with a link to its page, safe whatever it holds."""
+    """Return a version's name, escaped, with a link to its page."""
     text = Markup('<bdi class="name" title="{n}">{n}</bdi>').format(n=plain(name, 80))
     url = url_of_version(name)
     return Markup('<a href="{}">{}</a>').format(url, text) if url else text
 
 
 def bot_of(name: str) -> str:
-    """The bot of a version's display name: `zeta` of `zeta v3`; of names that are none the beginning."""
+    """Return the bot in a version's display name: `zeta` of `zeta v3`. Any other text is cut at 60 characters."""
     found = _VERSION.fullmatch(name)
     return found[1] if found else name[:60]
 
 
 def duration(seconds: float | None) -> str:
-    """A length of time in words, two units at most: `3 min 20 s`."""
+    """Format a duration with at most two units: `3 min 20 s`."""
     if seconds is None:
         return "–"
     if seconds < 10:
@@ -77,7 +77,7 @@ def duration(seconds: float | None) -> str:
 
 
 def clock(ms: float | None) -> str:
-    """A clock: `1:02:03`, `4:05`, tenths below a minute."""
+    """Format a clock: `1:02:03`, `4:05`, tenths of a second below a minute."""
     if ms is None:
         return "–"
     seconds = max(0.0, ms) / 1000
@@ -89,23 +89,23 @@ def clock(ms: float | None) -> str:
 
 
 def milliseconds(ms: float | None) -> str:
-    """The time of one move; nothing is known of it in a game that people wrote down."""
+    """Format the time of one move; `–` where it is unknown, as in imported games."""
     if not ms:
         return "–"
     return f"{ms:.1f} ms" if ms < 10 else f"{ms:.0f} ms" if ms < 1000 else f"{ms / 1000:.1f} s"
 
 
 def score(value: int | None) -> str:
-    """A bot's evaluation in pieces: `+1.25`; a win in 7 plies as `+#7`, a loss as `−#7`; huge ones as they are."""
+    """Format a bot's evaluation in pieces: `+1.25`; a win in 7 plies as `+#7`, a loss as `−#7`; huge ones unscaled."""
     if value is None:
         return "–"
-    if _SURE <= abs(value) <= WIN_SCORE:
+    if _FORCED_WIN <= abs(value) <= WIN_SCORE:
         return f"{'+' if value > 0 else MINUS}#{WIN_SCORE - abs(value)}"
     return minus(f"{value / 100:+.2f}" if abs(value) < 100_000 else f"{value:+d}")
 
 
-def many(value: float) -> str:
-    """A large number in three digits: `812`, `40.1 k`, `8.80 M`."""
+def large_number(value: float) -> str:
+    """Format a large number with three digits: `812`, `40.1 k`, `8.80 M`."""
     for unit, size in ((" G", 1e9), (" M", 1e6), (" k", 1e3)):
         if value >= size:
             part = value / size
@@ -114,19 +114,19 @@ def many(value: float) -> str:
 
 
 def thought(ply: Ply | None) -> str:
-    """How deep and how fast a bot looked, as far as it said so: `depth 9 · 8.80 M positions · 4.20 M/s`."""
+    """Format a bot's search statistics, where it reports them: `depth 9 · 8.80 M positions · 4.20 M/s`."""
     if ply is None:
         return ""
     words = [f"depth {ply.depth}"] if ply.depth is not None else []
     if ply.nodes is not None:
-        words.append(f"{many(ply.nodes)} positions")
+        words.append(f"{large_number(ply.nodes)} positions")
         if ply.ms >= 1 and ply.nodes:
-            words.append(f"{many(ply.nodes / ply.ms * 1000)}/s")
+            words.append(f"{large_number(ply.nodes / ply.ms * 1000)}/s")
     return " · ".join(words)
 
 
 def when(at: datetime | str | None) -> Markup:
-    """A moment: relative in the text, absolute (UTC) on hover."""
+    """Format a moment relative to now, with the absolute UTC time as its title."""
     if at is None or at == "":
         return Markup("–")
     if isinstance(at, str):
@@ -152,12 +152,12 @@ def when(at: datetime | str | None) -> Markup:
 
 
 def moment(at: datetime) -> str:
-    """A moment as programs read it."""
+    """Format a moment as ISO 8601."""
     return (at.replace(tzinfo=UTC) if at.tzinfo is None else at).isoformat(timespec="seconds")
 
 
 def size(count: int) -> str:
-    """Bytes in words."""
+    """Format a number of bytes."""
     value = float(count)
     for unit in ("bytes", "KiB", "MiB"):
         if value < 1024:
@@ -167,45 +167,47 @@ def size(count: int) -> str:
 
 
 def signed(value: float) -> str:
-    """A whole number with its sign; nought has none."""
+    """Format a rounded number with its sign; zero has none."""
     whole = round(value)
     return minus(f"{whole:+d}") if whole else "0"
 
 
 def minus(text: str) -> str:
-    """A number with a minus sign as wide as its plus."""
+    """Replace hyphens by minus signs, which are as wide as a plus."""
     return text.replace("-", MINUS)
 
 
 def percent(part: float) -> str:
-    """A share as a percentage with one decimal."""
+    """Format a fraction as a percentage with one decimal."""
     return f"{100 * part:.1f} %"
 
 
 def sure(part: float) -> str:
-    """A certainty as a whole percentage; only what is one is 0 or 100."""
+    """Format a probability as a whole percentage, with `<1` and `>99` at the ends."""
     return "<1" if part < 0.01 else ">99" if part > 0.99 else f"{100 * part:.0f}"
 
 
 def points(value: float) -> str:
-    """Points: halves as `½`."""
+    """Format points: halves as `½`."""
     whole = int(value)
     return f"{whole}" if value == whole else f"{whole or ''}½" if value - whole == 0.5 else f"{value:.2f}"
 
 
 def twice(items: Iterable[str]) -> list[tuple[str, str]]:
-    """Words as options of a list that are shown as they are; what could not be sent back is left out."""
+    """Return (value, label) pairs for a select list. Values with unprintable characters are left out: no form can send
+    them.
+    """
     return [(item, plain(item, 80)) for item in items if item.isprintable()]
 
 
 def tally(letters: str) -> str:
-    """Letters counted, for cells with many games: `5W 2D 3L`."""
+    """Count the results of a cell with many games: `5W 2D 3L`."""
     return " ".join(f"{letters.count(letter)}{letter}" for letter in "WDL")
 
 
 def letters(pairs: Iterable[Iterable[tuple[str, int]]], tournament: int) -> Markup:
-    """The games of a crosstable's cell, opening by opening: each letter leads to the game of its number."""
-    # By hand: a large crosstable has thousands of them, and nothing in them that needs escaping.
+    """Return the result letters of a crosstable's cell, opening by opening; each links to its game."""
+    # Without Markup.format, for speed: a large crosstable has thousands of them, and nothing needs escaping.
     found = []
     for pair in pairs:
         links = [
@@ -217,18 +219,18 @@ def letters(pairs: Iterable[Iterable[tuple[str, int]]], tournament: int) -> Mark
 
 
 def path_part(text: str) -> str:
-    """A text as one segment of an address."""
+    """Escape a text as one segment of an address."""
     return quote(text, safe="")
 
 
 def ending(termination: str | None, loser: str = "a bot") -> str:
-    """How a game ended as a clause of its own: `zeta v3 resigned`, `a position was repeated too often`."""
+    """Describe how a game ended: `zeta v3 resigned`. `loser` replaces "a bot" in the termination's sentence."""
     text = meaning(termination) or (termination or "").replace("-", " ")
     return text.replace("a bot", loser, 1) if text.startswith("a bot") else text
 
 
 def meaning(termination: str | None) -> str:
-    """What a termination means."""
+    """Return the sentence that explains a termination; empty for an unknown one."""
     try:
         return Termination(termination or "").sentence
     except ValueError:

@@ -1,4 +1,4 @@
-"""Documents of the project as HTML: Markdown without raw HTML, headings with names, no style attributes."""
+"""Render the project's Markdown documents as HTML: no raw HTML, headings with anchors, no style attributes."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _COMMENT = re.compile(r"^<!--.*?-->\n?", re.DOTALL | re.MULTILINE)
-"""What a document says to programs that write parts of it; raw HTML is off, so that it would be shown."""
+"""Comments in documents that programs update in part. They are removed: with raw HTML off they would be shown."""
 
 
 def slug(text: str) -> str:
-    """The name of a heading, as the documents' own links spell it."""
+    """Return the anchor of a heading, spelled as links within the documents spell it."""
     return re.sub(r"[\s]+", "-", re.sub(r"[^\w\s-]", "", text.strip().lower()))
 
 
 @cache
 def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt  # with the first document: few that start a server ask for one
+    from markdown_it import MarkdownIt  # imported with the first document: few processes render one
 
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table")
     parser.add_render_rule("table_open", _table_open)
@@ -42,13 +42,13 @@ def _table_close(self: Any, tokens: list[Token], index: int, options: Any, env: 
 
 
 def html(text: str, link: Callable[[str], str] = lambda target: target) -> Markup:
-    """A document as HTML. `link` gives the address of a relative link; headings begin with `<h1>`."""
+    """Render a document. `link` maps the target of each link to an address of the site."""
     parser = _parser()
     env: dict[str, Any] = {}
     tokens = parser.parse(_COMMENT.sub("", text), env)
     names: dict[str, int] = {}
     for index, token in enumerate(tokens):
-        token.attrs.pop("style", None)  # alignment of columns: our policy allows no style attributes
+        token.attrs.pop("style", None)  # column alignment: our content security policy forbids style attributes
         if token.type == "heading_open":
             name = slug(tokens[index + 1].content)
             names[name] = names.get(name, -1) + 1
@@ -61,5 +61,5 @@ def html(text: str, link: Callable[[str], str] = lambda target: target) -> Marku
 
 
 def inline(text: str) -> Markup:
-    """A sentence of the project as HTML: words in backticks as code."""
+    """Render one sentence: words in backticks become code."""
     return Markup(_parser().renderInline(text))  # noqa: S704 - escaped, as above

@@ -1,4 +1,4 @@
-"""Ratings over time as plots: of the versions of a bot in a pool, or of several bots in one."""
+"""Rating plots: the versions of one bot in a pool, or several bots in one pool."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from arena.store import Store
 from arena.store.ratings.ratings import ChangeLine
 
 MAX_POINTS = 3000
-"""Points of a rating plot that are read; the latest ones."""
+"""Maximum of points read for a plot, latest first."""
 MAX_ROWS = 150
 _SHORT_S = 5 * 86_400
-"""Below that a plot shows hours as well as days."""
+"""Below this span the time axis shows hours as well as days."""
 
 
 @dataclass(frozen=True, slots=True)
 class RatingPlot:
-    """The rating of one or more versions in a pool: its drawing, and the numbers behind it, latest first."""
+    """The plot of the ratings of some versions in a pool, with its numbers, latest first."""
 
     pool: str
     drawing: Any
@@ -54,7 +54,10 @@ def _second(value: float) -> str:
 
 
 def rating_plot(store: Store, pool: str, versions: Sequence[tuple[int, str]], by: str) -> RatingPlot:
-    """The ratings of versions (oldest first) in a pool by `date` or `game`, a labelled break at each one's first."""
+    """Plot the ratings of versions (oldest first) in a pool by `date` or `game`.
+
+    A labelled vertical line marks the first game of each version.
+    """
     series: list[plot.Series] = []
     breaks: list[tuple[float, str]] = []
     rows: list[tuple[str, ChangeLine]] = []
@@ -72,13 +75,13 @@ def rating_plot(store: Store, pool: str, versions: Sequence[tuple[int, str]], by
             if len(versions) > 1:
                 breaks.append((points[0].x, name.rsplit(" ", 1)[-1]))
         rows += [(name, change) for change in changes]
-    axis = _axis(series, by, breaks)
+    axis = _time_axis(series, by, breaks)
     title = f"Rating in {pool} by {'date' if by == 'date' else 'game number'}: mu with its band of two sigma"
     return RatingPlot(pool, plot.lines(title, series, axis), rows[::-1][:MAX_ROWS], count)
 
 
 def comparison_plot(store: Store, pool: str, bots: Mapping[str, Sequence[int]], by: str) -> Any:
-    """The ratings of several bots in a pool in one plot, each by its versions one after the other."""
+    """Plot the ratings of several bots in a pool; the versions of a bot form one line."""
     series = []
     for number, (bot, versions) in enumerate(bots.items(), 1):
         changes = [change for version_id in versions for change in _changes(store, version_id, pool)]
@@ -93,10 +96,10 @@ def comparison_plot(store: Store, pool: str, bots: Mapping[str, Sequence[int]], 
         ]
         series.append(plot.Series(bot, sorted(points, key=lambda point: point.x), number))
     title = f"Ratings in {pool} by {'date' if by == 'date' else 'game number'}: mu with bands of two sigma"
-    return plot.lines(title, series, _axis(series, by))
+    return plot.lines(title, series, _time_axis(series, by))
 
 
-def _axis(series: Sequence[plot.Series], by: str, breaks: Sequence[tuple[float, str]] = ()) -> plot.Axis:
+def _time_axis(series: Sequence[plot.Series], by: str, breaks: Sequence[tuple[float, str]] = ()) -> plot.Axis:
     places = [point.x for one in series for point in one.points]
     span = max(places) - min(places) if places else 0.0
     is_short = span < _SHORT_S

@@ -1,4 +1,4 @@
-"""Types of a JSON schema in a few words, for the page of the interface: filters of its template."""
+"""Template filters that describe JSON schema types in a few words, for the page of the API."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 
 
 def type_name(schema: Mapping[str, Any]) -> str:
-    """A type in a few words: `integer ≥ 1`, `one of a, b`, `list of string`."""
+    """Describe a type in a few words: `integer ≥ 1`, `one of a, b`, `list of string`."""
     if "$ref" in schema:
         return str(schema["$ref"]).rsplit("/", 1)[-1]
     if "enum" in schema:
@@ -30,7 +30,7 @@ def type_name(schema: Mapping[str, Any]) -> str:
 
 
 def type_link(schema: Mapping[str, Any]) -> Markup:
-    """As `type_name`, with links to documents."""
+    """Describe a type like `type_name`, with links to schemas."""
     if "$ref" in schema:
         name = type_name(schema)
         return Markup('<a href="#schema-{0}">{0}</a>').format(name)

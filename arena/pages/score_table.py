@@ -1,4 +1,4 @@
-"""Wins, draws and losses counted by side, opponent and ending."""
+"""Wins, draws and losses counted by side, opponent and termination."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from arena.store.games.results import Tally
 
 @dataclass(slots=True)
 class ScoreRow:
-    """Wins, draws and losses, and what they are counted under."""
+    """Wins, draws and losses under one heading."""
 
     name: str
     wins: int = 0
@@ -22,7 +22,6 @@ class ScoreRow:
 
     @property
     def games(self) -> int:
-        """All of them."""
         return self.wins + self.draws + self.losses
 
     @property
@@ -32,11 +31,11 @@ class ScoreRow:
 
     @property
     def bar(self) -> Any:
-        """The three parts as a bar; the numbers stand beside it."""
+        """Wins, draws and losses as a bar; the page shows the numbers next to it."""
         return plot.share((("win", self.wins), ("draw", self.draws), ("loss", self.losses)))
 
     def add(self, *, is_first: bool, line: Tally) -> None:
-        """Count some games of one ending."""
+        """Count some games of one termination."""
         if line.winner == "draw":
             self.draws += line.count
         elif (line.winner == "first") == is_first:
@@ -48,7 +47,7 @@ class ScoreRow:
 
 @dataclass(slots=True)
 class ScoreTables:
-    """What versions did in all."""
+    """Results of some versions, by (family, side), opponent and termination."""
 
     sides: dict[tuple[str, str], ScoreRow] = field(default_factory=dict)
     opponents: dict[str, ScoreRow] = field(default_factory=dict)
@@ -56,7 +55,7 @@ class ScoreTables:
 
 
 def score_tables(lines: Sequence[Tally], mine: set[int]) -> ScoreTables:
-    """The tallies by side, by opponent and by ending. A game among the versions counts for both."""
+    """Group tallies by side, opponent and termination. A game between two of the versions counts for both."""
     found = ScoreTables()
     for line in lines:
         for is_first, own, other in ((True, line.first_id, line.second), (False, line.second_id, line.first)):

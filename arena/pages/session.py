@@ -1,4 +1,4 @@
-"""Logging in and out with a browser: the form, the cookie, the token every form carries."""
+"""Log-in and log-out by browser: the form, the session cookie, and CSRF tokens of all forms."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from arena.store.base.credentials import new_secret
 
 routes = web.RouteTableDef()
 FORM_BYTES = 64 * 1024
-_BEFORE = "arena-form"
-"""The cookie that ties the log-in form to this browser, where there is no session yet to do so."""
+_LOGIN_FORM_COOKIE = "arena-form"
+"""Cookie that ties the log-in form to this browser before there is a session."""
 _YEAR_S = 365 * 24 * 3600
 
 
 async def read_form(request: web.Request, file: str = "") -> dict[str, str]:
-    """The fields of a form; `file` is the one that may be a file, of which the text is taken.
+    """Return the fields of a form. `file` names the field that may be a file, whose text is returned.
 
-    Raises Problem for other files, for repeated and for endless fields.
+    Raises Problem for other files, repeated fields, and a body that is too large.
     """
     if request.content_type not in ("application/x-www-form-urlencoded", "multipart/form-data" if file else ""):
-        raise Problem("media-type", "this takes a plain form")
+        raise Problem("media-type", "expected a form")
     if (request.content_length or 0) > FORM_BYTES:
-        raise Problem("too-large", f"a form has {FORM_BYTES:,} bytes at most", limit=FORM_BYTES)
+        raise Problem("too-large", f"a form may have at most {FORM_BYTES:,} bytes", limit=FORM_BYTES)
     try:
         async with time_limit(BODY_TIMEOUT_S):
             fields = await request.post()
@@ -52,46 +52,46 @@ async def read_form(request: web.Request, file: str = "") -> dict[str, str]:
         if name == file and isinstance(value, web.FileField):
             value = value.file.read().decode("utf-8", "replace")
         if name in found or not isinstance(value, str):
-            raise Problem("invalid", "a field is given twice, or is a file", field=name[:60])
+            raise Problem("invalid", "a field is repeated or is a file", field=name[:60])
         found[name] = value
     return found
 
 
 async def checked_form(request: web.Request, file: str = "") -> dict[str, str]:
-    """The form of somebody logged in, whose token is right: for every page that writes. Raises Problem."""
+    """Return the form of a logged-in user with a valid CSRF token, and set the request's identity. Raises Problem."""
     fields = await read_form(request, file)
     identity = await session_of(request)
     if identity is None:
         raise Problem("unauthorised", "you are not logged in", hint="log in and send the form again")
     if not is_from_own_page(request, identity, fields.get("csrf", "")):
-        raise Problem("forbidden", "the form is too old or not ours", hint="reload the page and send it again")
+        raise Problem("forbidden", "the form has expired", hint="reload the page and send it again")
     request[IDENTITY] = identity
     return fields
 
 
 async def context(request: web.Request) -> dict[str, Any]:
-    """What every template knows: who is logged in, and the token of its forms. For `aiohttp_jinja2`."""
+    """Return the template variables for the logged-in user: identity and CSRF token."""
     try:
         identity = await session_of(request) if request.cookies else None
-    except StoreError:  # the page itself says so, if it needs the database
+    except StoreError:  # the page reports it, if it needs the database
         identity = None
     return {"identity": identity, "csrf": identity.csrf if identity else ""}
 
 
-def _where(target: str) -> str:
-    """Where to go after log-in: an address of our own, whatever a link says."""
+def _local_target(target: str) -> str:
+    """Return the address to open after log-in: a path of this site, whatever the link contains."""
     is_ours = target.startswith("/") and not target.startswith(("//", "/\\")) and target.isprintable()
     return target[:500] if is_ours else "/"
 
 
 def begin_session(response: web.StreamResponse, context: WebContext, session: services.account.BrowserSession) -> None:
-    """Give the browser its session, and the mark by which it is known when it logs in again."""
+    """Set the cookies of the session and of the device, which is recognised at the next log-in."""
     give_cookie(response, context, cookie_name(context.is_https), session.secret, session.seconds)
     give_cookie(response, context, DEVICE_COOKIE, session.device, _YEAR_S)
 
 
 def give_cookie(response: web.StreamResponse, context: WebContext, name: str, value: str, seconds: int) -> None:
-    """A cookie for the whole site, which no script may read."""
+    """Set a cookie for the whole site that scripts cannot read."""
     response.set_cookie(
         name,
         value,
@@ -108,7 +108,7 @@ def _form(request: web.Request, target: str, problem: str = "", status: int = 20
     response = aiohttp_jinja2.render_template(
         "login.html", request, {"token": token, "next": target, "problem": problem}, status=status
     )
-    give_cookie(response, request.app[CONTEXT], _BEFORE, token, 3600)
+    give_cookie(response, request.app[CONTEXT], _LOGIN_FORM_COOKIE, token, 3600)
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -116,20 +116,20 @@ def _form(request: web.Request, target: str, problem: str = "", status: int = 20
 @routes.get("/login")
 @allow_parameters("next")
 async def show(request: web.Request) -> web.Response:
-    """The log-in form; `?next=` is where it leads."""
-    return _form(request, _where(request.query.get("next", "/")))
+    """Show the log-in form; `?next=` is the address to open afterwards."""
+    return _form(request, _local_target(request.query.get("next", "/")))
 
 
 @routes.post("/login")
 async def log_in(request: web.Request) -> web.Response:
-    """Check name and password; a fresh session, whatever cookie came."""
+    """Check name and password, and start a new session. A session cookie of the request is ignored."""
     context = request.app[CONTEXT]
     fields = await read_form(request)
-    target = _where(fields.get("next", "/"))
-    given, expected = fields.get("token", ""), request.cookies.get(_BEFORE, "")
+    target = _local_target(fields.get("next", "/"))
+    given, expected = fields.get("token", ""), request.cookies.get(_LOGIN_FORM_COOKIE, "")
     is_ours = bool(expected) and secrets.compare_digest(given.encode("utf-8", "replace"), expected.encode())
     if not is_ours or not is_same_origin(request):
-        return _form(request, target, "The form was too old; please try again.", 403)
+        return _form(request, target, "The form has expired. Please try again.", 403)
     call = RequestContext(request, context, None)
     try:
         session = await with_name_and_password(
@@ -142,13 +142,13 @@ async def log_in(request: web.Request) -> web.Response:
         return response
     response = web.Response(status=303, headers={"Location": target, "Cache-Control": "no-store"})
     begin_session(response, context, session)
-    response.del_cookie(_BEFORE, path="/")
+    response.del_cookie(_LOGIN_FORM_COOKIE, path="/")
     return response
 
 
 @routes.post("/logout")
 async def log_out(request: web.Request) -> web.Response:
-    """End the session, on the server too."""
+    """End the session in the browser and on the server."""
     context = request.app[CONTEXT]
     await checked_form(request)
     name = cookie_name(context.settings.is_https)

@@ -1,6 +1,6 @@
-"""The pages as a whole: templates with their filters, static files, and the routes of all pages in one call.
+"""The site as a whole: templates with their filters, static files, and the routes of all pages.
 
-Refuses to know what any page says, and how requests are guarded (see `arena.http.middleware`).
+Logging, security headers and errors are those of `arena.http.middleware`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ STATIC = _HERE / "static"
 
 @cache
 def fingerprint() -> str:
-    """A mark of the static files, part of their addresses: they may be kept for ever."""
+    """Return a digest of the static files. It is part of their addresses, so that browsers may cache them for ever."""
     total = hashlib.sha256()
     for path in sorted(STATIC.iterdir()):
         total.update(path.read_bytes())
@@ -77,12 +77,12 @@ def fingerprint() -> str:
 
 
 def asset(name: str) -> str:
-    """The address of a static file."""
+    """Return the address of a static file."""
     return f"/static/{name}?v={fingerprint()}"
 
 
-async def _surroundings(request: web.Request) -> dict[str, Any]:
-    """What every page shows around its content."""
+async def _frame_context(request: web.Request) -> dict[str, Any]:
+    """Return the template variables of the page frame: navigation, canonical address, unread notices."""
     return {
         "path": request.path,
         "query": request.query,
@@ -96,25 +96,25 @@ async def _surroundings(request: web.Request) -> dict[str, Any]:
 
 
 def _canonical(request: web.Request) -> str:
-    """The one address of a page, whatever order its tables are in: that of a game also where it is framed."""
+    """Return the canonical address of a page: without its query, except the pool. An embedded game has its page's."""
     path = request.path.removeprefix("/embed")
     pool = {"pool": request.query["pool"]} if "pool" in request.query else {}
     return request.app[CONTEXT].settings.public_url.rstrip("/") + str(request.rel_url.with_path(path).with_query(pool))
 
 
 def _is_damaged(store: Store) -> bool:
-    """Whether the database is known to be damaged."""
+    """Return whether the database is known to be damaged."""
     with suppress(StoreError):
         return bool(store.health.damage)
     return False
 
 
 async def _unread(request: web.Request) -> int:
-    """How many pieces of news somebody who is logged in has not read."""
+    """Return the number of unread notices of the logged-in user."""
     try:
         identity = await session_of(request) if request.cookies else None
         return await run(_count_unread, store_of(request), identity.user_id) if identity else 0
-    except StoreError:  # the page itself says so, if it needs the database
+    except StoreError:  # the page reports it, if it needs the database
         return 0
 
 
@@ -123,7 +123,7 @@ def _count_unread(store: Store, user_id: int) -> int:
 
 
 async def static(request: web.Request) -> web.StreamResponse:
-    """A file of `static/`; names of one segment only."""
+    """Serve a file of `static/`; subfolders are not served."""
     path = STATIC / request.match_info["name"]
     if path.name not in {one.name for one in STATIC.iterdir()}:
         raise web.HTTPNotFound
@@ -137,7 +137,7 @@ async def static(request: web.Request) -> web.StreamResponse:
 
 
 async def _without_slash(request: web.Request) -> web.Response:
-    """Addresses end without a slash."""
+    """Redirect to the same address without its trailing slash."""
     path = "/" + request.path.strip("/")
     return redirect_permanently(str(request.rel_url.with_path(path, keep_query=True)))
 
@@ -155,7 +155,7 @@ def setup(app: web.Application) -> None:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    app[CONTEXT_PROVIDERS] = (session.context, _surroundings)
+    app[CONTEXT_PROVIDERS] = (session.context, _frame_context)
     app.middlewares.append(template_context_middleware)
     environment.filters |= {one.__name__: one for one in _FILTERS}
     environment.filters["type_name"] = schema.type_name
@@ -166,16 +166,16 @@ def setup(app: web.Application) -> None:
     app.router.add_get("/static/{name}", static, name="static")
     app.router.add_get("/dumps/{name}", dumps.download)
     app.router.add_get("/{path:.+}/", _without_slash)
-    for module in _MADE:
+    for module in _UNCACHED:
         app.add_routes(module.routes)
-    for module in _KEPT:
-        app.add_routes([_kept(route) for route in module.routes])
-    for module in (leaderboard, explorer, starts, family):  # last: /{family} takes every other address of one segment
-        app.add_routes([_kept(route) for route in module.routes])
+    for module in _CACHED:
+        app.add_routes([_cached(route) for route in module.routes])
+    for module in (leaderboard, explorer, starts, family):  # last: /{family} matches every other path of one segment
+        app.add_routes([_cached(route) for route in module.routes])
 
 
-def read_ahead(app: web.Application) -> None:
-    """Compile all templates and load the rules of all families: else who comes first waits for it."""
+def warm_up(app: web.Application) -> None:
+    """Compile all templates and load the rules of all families, so that the first visitor does not wait for it."""
     for name in families():
         load(name)
     environment = aiohttp_jinja2.get_env(app)
@@ -183,27 +183,27 @@ def read_ahead(app: web.Application) -> None:
         environment.get_template(name)
 
 
-_KEPT = (home, tournament, game, games, archive, bot, versus, compare, user, errors, dumps, help_, syndication)
-_MADE = (free_board, play, submit, account, organise, schedule, steering, referee, api_docs)
-"""Pages that depend on who asks, or change by the second, or are made at once."""
+_CACHED = (home, tournament, game, games, archive, bot, versus, compare, user, errors, dumps, help_, syndication)
+_UNCACHED = (free_board, play, submit, account, organise, schedule, steering, referee, api_docs)
+"""Pages that are not cached: they depend on the user, change every second, or cost little."""
 
 
-def _kept(route: web.AbstractRouteDef) -> web.AbstractRouteDef:
-    """A route that reads, its answers kept: those of running games until the next ply."""
+def _cached(route: web.AbstractRouteDef) -> web.AbstractRouteDef:
+    """Return a GET route with cached responses; those of a running game are valid until its next ply."""
     if not isinstance(route, web.RouteDef) or route.method != "GET":
         return route
     if "{game}" in route.path:
-        handler = cached_page(route.handler, _ply)
+        handler = cached_page(route.handler, _ply_mark)
     else:
-        handler = cached_page(route.handler, _news if route.path == "/" else None)
+        handler = cached_page(route.handler, _news_mark if route.path == "/" else None)
     return web.RouteDef(route.method, route.path, handler, route.kwargs)
 
 
-def _ply(request: web.Request) -> Hashable:
+def _ply_mark(request: web.Request) -> Hashable:
     return request.app[CONTEXT].live.mark(request.match_info["game"])
 
 
-def _news(request: web.Request) -> Hashable:
+def _news_mark(request: web.Request) -> Hashable:
     return request.app[CONTEXT].live.revision
 
 

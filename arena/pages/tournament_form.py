@@ -1,7 +1,7 @@
-"""The form of a tournament, made from the model of its settings document: what a key takes, its text, its value.
+"""The tournament form, generated from the model of its settings document: widget, help text and value of each key.
 
-What comes back is the document as plain data, what is as it would be anyway left out. Refuses to know which keys there
-are: a new one is in the form as soon as it is in the model.
+A submitted form becomes a document as plain data, without values that equal their default. A new key of the model
+appears in the form by itself.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from arena.tournaments.settings import FORMATS, Document
 
 ROWS = 3
-"""Empty rows of a list of tables, such as handicaps."""
+"""Empty rows added to a list of tables, such as handicaps."""
 _SUGGESTED: Mapping[str, Sequence[str]] = {
     "time_control": ("1+0.01", "5+0.05", "10+0.1", "60+0.6", "180+2", "40/60", "1/move", "depth:4", "nodes:10000"),
     "openings": ("auto", "none", "random:4:1", "setups:VARIANT:1"),
@@ -26,10 +26,10 @@ _SUGGESTED: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """One key and the value it holds now: a `text`, `number`, `check`, `choice`, `lines`, `options` or `moment`.
+    """One key and its value, as a `text`, `number`, `check`, `choice`, `lines`, `options` or `moment`.
 
-    `name` is its path, such as `entries.bots`; `least` and `most` bound numbers, `choices` are all it may be,
-    `suggested` some of what it may be.
+    `name` is its path, such as `entries.bots`. `least` and `most` bound numbers, `choices` are the allowed values,
+    `suggested` are examples.
     """
 
     name: str
@@ -43,7 +43,7 @@ class FormField:
 
     @property
     def shown(self) -> str:
-        """The value as the form holds it."""
+        """The value as the form shows it."""
         if self.value is None:
             return ""
         if isinstance(self.value, Mapping):
@@ -56,7 +56,7 @@ class FormField:
 
     @property
     def format(self) -> str:
-        """The only format it holds for; empty: all."""
+        """The only format that uses the key; empty for all."""
         return "swiss" if self.name == "rounds" else ""
 
     @property
@@ -68,7 +68,7 @@ class FormField:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A table of the document. `format` is the only one it holds for; empty: all."""
+    """A table of the document. `format` is the only format that uses it; empty for all."""
 
     name: str
     text: str
@@ -77,7 +77,7 @@ class Section:
 
 
 def sections(settings: Mapping[str, Any]) -> list[Section]:
-    """The whole form, holding what a document (or an unfinished one) says."""
+    """Return the whole form, filled from a document, which may be incomplete."""
     schema = Document.model_json_schema()
     tables = schema["$defs"]
     plain = [
@@ -104,9 +104,9 @@ def sections(settings: Mapping[str, Any]) -> list[Section]:
 
 
 def document_of(fields: Mapping[str, str]) -> dict[str, Any]:
-    """The document that a form says, as plain data; what is as it would be anyway is left out."""
+    """Return a submitted form as a document in plain data, without values that equal their default."""
     found: dict[str, Any] = {}
-    for section in sections({name: [{}] * _MOST_ROWS for name in ("handicaps",)}):
+    for section in sections({name: [{}] * _MAX_ROWS for name in ("handicaps",)}):
         for field in section.fields:
             value = _value(field, fields.get(field.name, ""))
             if value is not None and value != field.value:
@@ -117,7 +117,7 @@ def document_of(fields: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
-_MOST_ROWS = 40
+_MAX_ROWS = 40
 
 
 def _fields(before: str, table: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[FormField]:
@@ -148,17 +148,17 @@ _KINDS = {
     "object": "options",
     "date-time": "moment",
 }
-"""How a type of the model is written in a form; others are texts."""
+"""Widgets by type of the model; other types are texts."""
 
 
 def _table(described: Mapping[str, Any]) -> str:
-    """The table that a key is; empty for a plain value."""
+    """Return the name of the table that a key holds; empty for a plain value."""
     found = (one.get("$ref", "") for one in (described, *described.get("anyOf", ())))
     return next((one.rpartition("/")[2] for one in found if one), "")
 
 
 def _rows(described: Mapping[str, Any]) -> str:
-    """The table that a key is a list of."""
+    """Return the name of the table that a key holds a list of."""
     return str(described.get("items", {}).get("$ref", "")).rpartition("/")[2]
 
 
@@ -167,7 +167,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _value(field: FormField, text: str) -> Any:
-    """What a text of the form says; None for nothing. What cannot be read stays as it is, for the model to refuse."""
+    """Parse a field of the form; None for an empty one. Invalid text is passed on unchanged for the model to refuse."""
     text = text.replace("\r\n", "\n")
     match field.kind:
         case "check":
@@ -179,22 +179,22 @@ def _value(field: FormField, text: str) -> Any:
         case "number":
             return _number(text.strip())
         case "moment":
-            stated = text.strip()
-            return f"{stated}Z" if len(stated) in (16, 19) else stated or None
+            moment = text.strip()
+            return f"{moment}Z" if len(moment) in (16, 19) else moment or None  # browsers send no time zone
     return text.strip() or None
 
 
 def _number(text: str) -> Any:
-    for read in (int, float):
+    for parse in (int, float):
         try:
-            return read(text)
+            return parse(text)
         except ValueError:
             continue
     return text or None
 
 
 def _options(text: str) -> dict[str, Any]:
-    """Lines of `name = value`."""
+    """Parse lines of `name = value`."""
     found: dict[str, Any] = {}
     for line in text.split("\n"):
         name, _, value = (part.strip() for part in line.partition("="))

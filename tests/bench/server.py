@@ -106,7 +106,7 @@ async def _serve(url: str) -> None:
         for kind in context.limiters:
             context.limiters[kind] = RateLimiter(Rate(1e9, 10**9))
         app = build(context)
-        site.read_ahead(app)
+        site.warm_up(app)
         gc.collect()
         gc.freeze()
         runner = Runner(app, shutdown_timeout=0.1)

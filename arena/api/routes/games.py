@@ -297,7 +297,7 @@ async def watch(call: RequestContext, game: GameId, query: StreamQuery) -> web.S
     """
     await call.run(call.store.games.get, game)
     source = _GameSource(call, game)
-    return await stream.follow(call, Subject("game", game), stream.place(call, query.after), source.look)
+    return await stream.follow(call, Subject("game", game), stream.resume_point(call, query.after), source.look)
 
 
 class _GameSource:

@@ -238,7 +238,9 @@ async def watch(call: RequestContext, tournament: Number, query: StreamQuery) ->
     """
     await found(call, tournament)
     source = _TournamentSource(call, tournament)
-    return await stream.follow(call, Subject("tournament", tournament), stream.place(call, query.after), source.look)
+    return await stream.follow(
+        call, Subject("tournament", tournament), stream.resume_point(call, query.after), source.look
+    )
 
 
 class _TournamentSource:

@@ -1,1 +1,3 @@
-"""Pictures drawn on the server: boards, replays of games and charts, as SVG."""
+"""SVG drawings made on the server: boards, replays of games, charts. They know layouts, not games: a new family needs
+no drawing code.
+"""

@@ -1,4 +1,4 @@
-"""The scenes of lines that people try out: every line kept for a while, and the next one begun from what it shares."""
+"""Scenes of lines that visitors try on the analysis board, cached so that a longer line extends a shorter one."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from cachetools import LRUCache
 from arena.pages.drawing.scene import Scene, Scenes
 from referee.rules.rules import Ruleset
 
-_KEPT = 500
-"""Lines whose scenes are kept; lines that branch off each other share them."""
+_MAX_LINES = 500
+"""Maximum of cached lines; lines with a common beginning share its scenes."""
 
 
 class AnalysisLines:
-    """The lines of a server process: `scenes` may be called from any thread."""
+    """The cached lines of a server process. Thread-safe."""
 
     def __init__(self) -> None:
-        self._kept: LRUCache[tuple[object, ...], Scenes] = LRUCache(_KEPT)
+        self._kept: LRUCache[tuple[object, ...], Scenes] = LRUCache(_MAX_LINES)
         self._lock = threading.Lock()
 
     def scenes(self, ruleset: Ruleset, start: str, moves: Sequence[str]) -> list[Scene]:
-        """The scenes of a line of legal moves in canonical text."""
+        """Return the scenes of a line of legal moves in canonical notation."""
         game = (ruleset.rules.family, ruleset.variant.name, *sorted(ruleset.overrides.items()), start)
         with self._lock:
             known = next(

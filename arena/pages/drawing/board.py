@@ -1,8 +1,7 @@
-"""Draws a scene as SVG: one drawing for every family, from layout data alone.
+"""Draw a scene as SVG, for every family from its layout data alone.
 
-Presentation by attributes and CSS classes only, never by `style`, so that a strict content policy holds. The viewer's
-script draws the same layers from `chart()`; what stands still (cells, labels) it takes as it finds it.
-Refuses to know any game and any page.
+Only attributes and CSS classes are used, never `style`, so that a strict content security policy holds. The viewer's
+script redraws the same layers from `chart()`; it leaves cells and labels as they are.
 """
 
 from __future__ import annotations
@@ -39,12 +38,12 @@ _MOTIFS: Mapping[str, str] = {
 _MARGIN = 22.0
 _EDGE = 4.0
 _STACK = 5.6
-"""How far the two pieces of a stack lie from the middle of their cell."""
+"""Offset of the two pieces of a stack from the centre of their cell."""
 _STACK_SIZE = 0.72
 _BEYOND, _GHOST_SIZE = 0.62, 0.6
-"""How far behind the last cell, and how large, what went over the edge is drawn; in cells."""
+"""Distance past the last cell, and size, of a piece that was pushed off; in cells."""
 _SHORT = 13.0
-"""How far before the middle of its cell an arrow ends."""
+"""Distance between the tip of an arrow and the centre of its cell."""
 _ALGEBRAIC = re.compile(r"([a-z]+)(\d+)", re.ASCII)
 
 
@@ -53,7 +52,7 @@ def _number(value: float) -> str:
 
 
 class Geometry:
-    """Where the cells of a board lie on the drawing."""
+    """Positions of the cells of a board on the drawing."""
 
     def __init__(self, board: Board) -> None:
         self.board = board
@@ -72,12 +71,12 @@ class Geometry:
         self.places = {cell.name: (self.left + cell.x * CELL, self.top - cell.y * CELL) for cell in board.cells}
 
     def place(self, name: str, *, flip: bool) -> tuple[float, float]:
-        """The middle of a cell."""
+        """Return the centre of a cell."""
         x, y = self.places[name]
         return (2 * self.middle[0] - x, 2 * self.middle[1] - y) if flip else (x, y)
 
     def outline(self, cell: Cell, *, flip: bool) -> str:
-        """The path around a cell."""
+        """Return the path around a cell."""
         x, y = self.place(cell.name, flip=flip)
         if not self.is_hex:
             return f"M{_number(x - CELL / 2)} {_number(y - CELL / 2)}h{CELL}v{CELL}h-{CELL}z"
@@ -92,17 +91,19 @@ def _plan(shape: str, cells: tuple[Cell, ...]) -> Geometry:
 
 
 def plan(board: Board) -> Geometry:
-    """The plan of a board's cells."""
+    """Return the geometry of a board."""
     return _plan(board.shape, board.cells)
 
 
 def prefix(family: str) -> str:
-    """What the identifiers of a family's pieces on a page begin with."""
+    """Return the prefix of the identifiers of a family's pieces on a page."""
     return f"p-{re.sub('[^a-z0-9]', '-', family)}-"
 
 
 def sprites(families: Iterable[Rules]) -> Markup:
-    """The pieces of some families and all marks, once per page; boards refer to them."""
+    """Return the symbols of the pieces of some families and of all marks. A page contains them once; boards refer to
+    them.
+    """
     parts = [
         Markup('<symbol id="mark-{}" class="mark" viewBox="-20 -20 40 40" overflow="visible">{}</symbol>').format(
             name, body
@@ -128,12 +129,12 @@ def _shade(cell: Cell, *, is_hex: bool) -> str:
 
 
 def _ground(where: Geometry, *, flip: bool, is_small: bool) -> Markup:
-    """Cells and labels: what stands still through a game."""
+    """Draw the cells and labels, which do not change during a game."""
     paths: dict[str, list[str]] = {}
     motifs = Markup("")
     for cell in where.board.cells:
         paths.setdefault(_shade(cell, is_hex=where.is_hex), []).append(where.outline(cell, flip=flip))
-        if cell.kind in _MOTIFS and not where.is_hex:  # a hexagon holds its name
+        if cell.kind in _MOTIFS and not where.is_hex:  # hexagons show their name instead
             x, y = where.place(cell.name, flip=flip)
             motifs += Markup('<path class="motif" transform="translate({} {})" d="{}"/>').format(
                 _number(x), _number(y), _MOTIFS[cell.kind]
@@ -185,7 +186,7 @@ def _pieces(scene: Scene, where: Geometry, start: str, *, flip: bool) -> Markup:
         if len(symbols) == 1:
             found.append(_use(start + key(symbols), x, y))
             continue
-        # A stack: the lower piece to the left and below, so that both stay visible.
+        # A stack: the lower piece is to the left and below, so that both stay visible.
         for index, symbol in enumerate(symbols[:2]):
             shift = _STACK * (1 if index else -1)
             found.append(_use(start + key(symbol), x + shift, y - shift, CELL * _STACK_SIZE))
@@ -193,7 +194,7 @@ def _pieces(scene: Scene, where: Geometry, start: str, *, flip: bool) -> Markup:
 
 
 def _form(marks: Mapping[str, Mark], word: str) -> str:
-    """How a mark is drawn; one that the family does not explain gets a ring."""
+    """Return the form of a mark; a ring for a mark that the family does not define."""
     return marks[word].form if word in marks else "ring"
 
 
@@ -209,7 +210,9 @@ def _marks(rules: Rules, scene: Scene, where: Geometry, *, flip: bool) -> Markup
 
 
 def _line(where: Geometry, names: Iterable[str], *, flip: bool, short: float = 0.0) -> str:
-    """Points through the middles of cells; the last one `short` of its middle, so that an arrow shows its piece."""
+    """Return points through the centres of cells. The last one stops `short` of its centre, so that an arrow leaves its
+    piece visible.
+    """
     points = [where.place(name, flip=flip) for name in names if name in where.places]
     if short and len(points) > 1 and points[-1] != points[-2]:
         (a, b), (x, y) = points[-2:]
@@ -233,7 +236,7 @@ def _lit(scene: Scene, where: Geometry, *, flip: bool) -> Markup:
 
 
 def _ghost(rules: Rules, scene: Scene, where: Geometry, *, flip: bool) -> Markup:
-    """What went over the edge, half beyond it."""
+    """Draw the piece that was pushed off, half beyond the edge."""
     effect = scene.effect
     if not effect.ejected or len(effect.line) < 2:
         return Markup("")
@@ -247,9 +250,9 @@ def _polylines(pairs: Iterable[tuple[str, str]], where: Geometry, *, flip: bool)
 
 
 def svg(rules: Rules, scene: Scene, *, label: str, flip: bool = False, is_small: bool = False) -> Markup:
-    """The scene as an SVG element; the page must hold `sprites` of the family."""
+    """Draw the scene as an SVG element. The page must contain the `sprites` of the family."""
     where = plan(scene.board)
-    # Where a piece was taken by the one that stands there now, the arrow says it; a cross would hide who stands there.
+    # On a cell that the capturing piece entered, the arrow shows the capture: a cross would hide that piece.
     struck = Markup("").join(
         _use("mark-cross", *where.place(name, flip=flip), name="mark")
         for name in scene.struck
@@ -280,7 +283,7 @@ def svg(rules: Rules, scene: Scene, *, label: str, flip: bool = False, is_small:
 
 
 def chart(rules: Rules, board: Board) -> dict[str, Any]:
-    """What the script needs to draw scenes of this game: places and outlines of cells, pieces, forms of marks."""
+    """Return the data the script needs to draw scenes of this game: positions of cells, pieces, forms of marks."""
     where = plan(board)
     return {
         "cell": CELL,
@@ -302,7 +305,7 @@ def chart(rules: Rules, board: Board) -> dict[str, Any]:
 
 
 def described(rules: Rules, scene: Scene, cell: Cell) -> str:
-    """A cell in words: `a1 black marble, can be pushed off`."""
+    """Describe a cell in words: `a1 black marble, can be pushed off`."""
     names = piece_names(rules)
     symbols = scene.board.pieces.get(cell.name, "")
     held = " on ".join(names.get(symbol, symbol) for symbol in reversed(symbols)) or "empty"
@@ -312,7 +315,7 @@ def described(rules: Rules, scene: Scene, cell: Cell) -> str:
 
 
 def legend(rules: Rules, scene: Scene) -> list[tuple[str, str, str]]:
-    """(mark, form, meaning) of every mark on the board that needs one said."""
+    """Return (mark, form, meaning) of every mark on the board that has a meaning."""
     known = {mark.name: mark for mark in rules.marks}
     words = sorted({word for found in scene.board.marks.values() for word in found})
     shown = [word for word in words if word not in known or known[word].meaning]

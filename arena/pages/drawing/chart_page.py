@@ -1,4 +1,4 @@
-"""A page of charts that stands alone: one file without a server, a style sheet or scripts."""
+"""A self-contained page of charts: one file that needs no server, style sheet or script."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ svg { display: block; width: 100%; } text { fill: #666; font-size: 11px; }
 
 
 def page(title: str, charts: Sequence[tuple[str, Markup]], refresh_s: int = 0) -> str:
-    """Charts below their headings; read anew every `refresh_s` seconds unless that is 0."""
+    """Render charts below their headings. The page reloads itself every `refresh_s` seconds unless that is 0."""
     refresh = Markup('<meta http-equiv="refresh" content="{}">').format(refresh_s) if refresh_s else ""
     body = Markup("").join(Markup("<h2>{}</h2>\n{}\n").format(heading, chart) for heading, chart in charts)
     return Markup(

@@ -1,8 +1,8 @@
-"""What pieces look like: a token per piece whose shape and tone follow from the name of its Unicode glyph.
+"""Shapes of pieces: a token per piece, whose form and tone follow from the Unicode name of its glyph.
 
-`♙` is "WHITE CHESS PAWN": a light token with a pawn on it. So the drawing knows shapes, not games, and a family need
-only choose its glyphs. Pieces differ by form as well as by colour: light tokens carry an inner ring, their emblems are
-outlines; dark ones are solid. A glyph without a drawing here is written as text.
+`♙` is "WHITE CHESS PAWN": a light token with a pawn on it. A family only chooses its glyphs. Sides differ by form as
+well as by colour: light tokens have an inner ring and outlined emblems, dark ones are solid. A glyph without a drawing
+here is written as text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Tone = Literal["light", "dark", "neutral"]
 CELL = 40
 """Drawing units per cell width."""
 RADIUS = 16.0
-"""Of a token."""
+"""Radius of a token."""
 
 
 def _star(points: int, outer: float, inner: float) -> str:
@@ -51,12 +51,12 @@ EMBLEMS = {
         "M4.5 2.5A3.5 3.5 0 1 1 4.400 9.5A3.5 3.5 0 1 1 4.5 2.5Z"
     ),
 }
-"""Paths around (0, 0), within a radius of 11: what lies on a token."""
+"""Emblems on tokens: paths around (0, 0), within a radius of 11."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a piece is drawn: its tone, and the emblem on its token (a path, or text where there is none)."""
+    """The appearance of a piece: its tone, and its emblem as a path, or as text without one."""
 
     symbol: str
     name: str
@@ -65,7 +65,7 @@ class Look:
     text: str = ""
 
     def symbol_svg(self, prefix: str) -> Markup:
-        """The piece as an SVG `<symbol>` of two cell widths around its middle, named `prefix` and its code point."""
+        """Return the piece as an SVG `<symbol>`, one cell wide, whose id is `prefix` and its code point."""
         half, tone = CELL // 2, self.tone
         if tone == "neutral":
             body = Markup('<path class="token" d="M0-17L17 0L0 17L-17 0Z"/>')
@@ -85,12 +85,12 @@ class Look:
 
 
 def key(symbol: str) -> str:
-    """A piece symbol as part of an identifier: case is meaning, and any character may be one."""
+    """Return a piece symbol as part of an identifier: its code point, as case matters and any character is possible."""
     return f"{ord(symbol):x}"
 
 
 def looks(pieces: Sequence[Piece]) -> tuple[Look, ...]:
-    """How the pieces of a family are drawn. Where a side has one or two kinds, round ones are plain stones."""
+    """Return the looks of a family's pieces. If no side has more than two kinds, round ones are plain stones."""
     kinds = Counter(piece.side for piece in pieces)
     has_many = max(kinds.values(), default=0) > 2
     return tuple(_look(piece, has_many=has_many) for piece in pieces)

@@ -1,6 +1,6 @@
-"""Line, band and bar charts as SVG on the server: classes for the style sheet, no scripts, no third parties.
+"""Line, band and bar charts as SVG: classes for the style sheet, no scripts, no third parties.
 
-Every chart has a title for those who listen; the numbers stand in a table of the page as well.
+Every chart has a title for screen readers. The pages also show the numbers as tables.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from markupsafe import Markup
 
 WIDTH, HEIGHT = 560, 220
 SMALL_WIDTH, SMALL_HEIGHT = 380, 150
-"""Of charts side by side: drawn small, so that their letters are not."""
+"""Size of charts side by side, drawn smaller so that their letters keep their size."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 10, 12, 26
 _MAX_POINTS = 600
-"""More points than the drawing has columns say nothing: they are thinned."""
+"""Longer lines are thinned: the drawing has no more columns."""
 _MAX_DOTS = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point of a line; `spread` is half the height of the band around it, `text` is seen on hovering over it."""
+    """A point of a line. `spread` is half the height of the band around it; `text` is its tooltip."""
 
     x: float
     y: float
@@ -32,7 +32,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A named line. `style` is 1 to 6: colours and dashes of the style sheet."""
+    """A named line. `style`, 1 to 6, selects its colour and dashes in the style sheet."""
 
     name: str
     points: Sequence[Point]
@@ -41,24 +41,24 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """How a chart is scaled: `text` writes a value of the x axis; `breaks` are labelled vertical lines."""
+    """Scale of a chart. `text` formats a value of the x axis; `breaks` are labelled vertical lines."""
 
     text: Callable[[float], str] = "{:g}".format
     breaks: Sequence[tuple[float, str]] = field(default_factory=tuple)
     is_centred: bool = False
-    """Zero in the middle, as for scores."""
+    """Zero is in the middle of the y axis, as for scores."""
     ticks: int = 6
-    """About how many values of the x axis are written."""
+    """Approximate number of labels on the x axis."""
     limit: float | None = None
-    """Values beyond are drawn at the edge."""
+    """Values beyond it are drawn at the edge."""
     spans: Sequence[tuple[float, float]] = field(default_factory=tuple)
-    """From where to where on the x axis something holds: shaded."""
+    """Shaded intervals of the x axis."""
     span_name: str = ""
-    """What holds there."""
+    """Tooltip of the shaded intervals."""
 
 
 def ticks(low: float, high: float, count: int = 5) -> list[float]:
-    """Round values within the bounds, about `count` of them."""
+    """Return about `count` round values within the bounds."""
     if not high > low:
         return [low]
     raw = (high - low) / count
@@ -68,12 +68,12 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
     return [round(index * step, 10) for index in range(start, math.floor(high / step + 1e-9) + 1)]
 
 
-def thin(points: Sequence[Point], most: int = _MAX_POINTS) -> list[Point]:
-    """At most `most` points, the first and the last among them."""
-    if len(points) <= most:
+def thin(points: Sequence[Point], limit: int = _MAX_POINTS) -> list[Point]:
+    """Return at most `limit` points, the first and the last among them."""
+    if len(points) <= limit:
         return list(points)
-    step = (len(points) - 1) / (most - 1)
-    return [points[round(index * step)] for index in range(most)]
+    step = (len(points) - 1) / (limit - 1)
+    return [points[round(index * step)] for index in range(limit)]
 
 
 class _Scale:
@@ -117,7 +117,7 @@ def _frame(x: _Scale, y: _Scale, axis: Axis, height: int, width: int) -> Markup:
 def lines(
     title: str, series: Sequence[Series], axis: Axis | None = None, *, width: int = WIDTH, height: int = HEIGHT
 ) -> Markup:
-    """A chart of lines with bands; an empty text when there is nothing to draw."""
+    """Draw a chart of lines with bands; an empty text without points."""
     axis = axis or Axis()
     drawn = [Series(one.name, thin(one.points), one.style) for one in series if one.points]
     everything = [point for one in drawn for point in one.points]
@@ -136,9 +136,9 @@ def lines(
     parts = [_frame(x, y, axis, height, width)]
     for one in drawn:
         if any(point.spread for point in one.points):
-            there = [f"{x(p.x)},{y(p.y + p.spread)}" for p in one.points]
-            back = [f"{x(p.x)},{y(p.y - p.spread)}" for p in reversed(one.points)]
-            parts.append(Markup('<polygon class="band" points="{}"/>').format(" ".join(there + back)))
+            upper = [f"{x(p.x)},{y(p.y + p.spread)}" for p in one.points]
+            lower = [f"{x(p.x)},{y(p.y - p.spread)}" for p in reversed(one.points)]
+            parts.append(Markup('<polygon class="band" points="{}"/>').format(" ".join(upper + lower)))
         way = " ".join(f"{x(p.x)},{y(p.y)}" for p in one.points)
         if len(one.points) == 1:
             way += f" {x(one.points[0].x) + 1},{y(one.points[0].y)}"
@@ -160,7 +160,7 @@ def lines(
 def bars(
     title: str, series: Sequence[Series], axis: Axis | None = None, *, width: int = WIDTH, height: int = HEIGHT
 ) -> Markup:
-    """A chart of thin bars from zero, such as the time of every move."""
+    """Draw a chart of thin bars from zero, such as the time of every move."""
     axis = axis or Axis()
     everything = [point for one in series for point in one.points]
     if not everything:
@@ -177,7 +177,7 @@ def bars(
 
 
 def _svg(title: str, body: Markup, size: tuple[int, int], x: _Scale) -> Markup:
-    # data-x tells the viewer's script where to put the line of the present ply.
+    # data-x: the scale, by which the viewer's script places the line of the current ply.
     return Markup(
         '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}" data-x="{:g} {:g} {:g} {:g}">{}'
         '<path class="cursor" d="M0 0" data-top="{}" data-bottom="{}" visibility="hidden"/></svg>'
@@ -185,7 +185,7 @@ def _svg(title: str, body: Markup, size: tuple[int, int], x: _Scale) -> Markup:
 
 
 def share(parts: Sequence[tuple[str, float]]) -> Markup:
-    """One bar of parts of a whole, by class name."""
+    """Draw one bar divided into parts, by class name."""
     whole = sum(value for _, value in parts) or 1.0
     at, drawn = 0.0, []
     for name, value in parts:

@@ -1,4 +1,4 @@
-"""A race as people read it: the verdict in words, and every bot with its share and whether it is settled."""
+"""A race in words: its verdict, and for every bot its score and whether its place is decided."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from referee.ratings.race import RaceState
 
 @dataclass(frozen=True, slots=True)
 class RaceSummary:
-    """A race with what it has found so far; `names` are those of its seats."""
+    """A race and its present state. `names` maps seats to names."""
 
     settings: RaceSettings
     state: RaceState
@@ -20,35 +20,35 @@ class RaceSummary:
 
     @property
     def words(self) -> str:
-        """The verdict, in one sentence."""
-        found, confidence = self.state, f"{100 * self.settings.confidence:g} %"
-        of = "first is" if self.settings.top == 1 else f"first {self.settings.top} are"
-        leaders = ", ".join(filters.plain(self.names[one], 60) for one in found.ranked(found.leaders))
-        if found.is_settled:
-            return f"Settled at {confidence}: the {of} {leaders}."
-        among = f"; {leaders} {'is' if len(found.leaders) == 1 else 'are'} among them" if leaders else ""
-        count = len(found.undecided)
-        return f"Not settled yet at {confidence} who the {of}{among}; {count} bots are undecided."
+        """The verdict in one sentence."""
+        state, confidence = self.state, f"{100 * self.settings.confidence:g} %"
+        leaders = ", ".join(filters.plain(self.names[seat], 60) for seat in state.ranked(state.leaders))
+        top = f"top {self.settings.top}"
+        if state.is_settled:
+            return f"Decided at {confidence}. The {top}: {leaders}."
+        count = len(state.undecided)
+        certain = f"Certain in the {top}: {leaders or 'none'}."
+        return f"Not decided yet at {confidence}. {certain} Undecided bots: {count}."
 
     @property
     def rows(self) -> Sequence[tuple[str, float, int, str]]:
-        """Name, share of points, pairs against each, and what is known; in the order of the standings."""
-        found = self.state
-        groups = ((found.leaders, "settled: among the first"), (found.undecided, "undecided"))
+        """(name, score, pairs against each opponent, decision) in the order of the standings."""
+        state = self.state
+        groups = ((state.leaders, "decided: in the top"), (state.undecided, "undecided"))
         return [
-            (self.names[seat], found.shares[seat], found.cycles[seat], what)
-            for group, what in (*groups, (found.others, "settled: not among them"))
-            for seat in found.ranked(group)
+            (self.names[seat], state.shares[seat], state.cycles[seat], decision)
+            for group, decision in (*groups, (state.others, "decided: not in the top"))
+            for seat in state.ranked(group)
         ]
 
     @property
     def doubt(self) -> str:
-        """What is most in doubt, in one sentence; empty where nothing is."""
+        """The least certain comparison in one sentence; empty without one."""
         if not self.state.doubts:
             return ""
         most = self.state.doubts[0]
         one, two = (filters.plain(self.names[seat], 60) for seat in (most.one, most.two))
         return (
-            f"Most in doubt is whether {one} is ahead of {two}: a stake on it has made {most.wealth:.3g} of 1, and "
-            f"{self.state.bound:.3g} settle it."
+            f"Least certain: whether {one} is ahead of {two} "
+            f"(evidence {most.wealth:.3g} of the {self.state.bound:.3g} needed)."
         )

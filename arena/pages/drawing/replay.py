@@ -1,6 +1,6 @@
-"""A game as the viewer shows it: scenes, times, clocks and scores, from a record or from a game still running.
+"""Replays of games for the viewer: scenes, times, clocks and scores, from a record or from the plies of a running game.
 
-Finished games are kept for a while, running ones grow.
+Scenes are cached; those of a running game are extended as it grows.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from referee.rules.ply_reference import read_ply
 from referee.rules.position import IllegalMoveError
 from referee.rules.rules import Rules, Ruleset
 
-_KEPT = 200
-"""Games whose scenes are kept."""
+_MAX_GAMES = 200
+"""Maximum of games whose scenes are cached."""
 _DECIDED, _APART = 1000, 200
-"""In hundredths of a piece: from where on a game counts as decided, and how far apart scores are that disagree."""
+"""In centipawns: scores are clipped at `_DECIDED`, and scores `_APART` from each other disagree."""
 
 
 def _ply(number: float) -> str:
-    """A number of the axis of plies; there are no halves."""
+    """Label the axis of plies, which has no fractions."""
     return f"{number:g}" if number == int(number) else ""
 
 
@@ -42,20 +42,20 @@ _WHOLE = plot.Axis(text=_ply)
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A game as far as it got. `plies[i]` belongs to `scenes[i + 1]`; `problem` says why scenes may be missing."""
+    """A game as far as it has been played. `plies[i]` led to `scenes[i + 1]`; `problem` says why scenes are missing."""
 
     rules: Rules
     scenes: Sequence[Scene]
     plies: Sequence[Ply]
     clocks: Sequence[tuple[float | None, float | None]]
-    """What both clocks show (ms) at every scene; None without a clock."""
+    """Both clocks (ms) at every scene; None without a clock."""
     is_over: bool
     problem: str = ""
     ruleset: Ruleset | None = None
 
     @property
     def sides(self) -> tuple[str, str]:
-        """What people call first and second in this game."""
+        """The names of the first and the second side in this game."""
         return (self.ruleset or self.rules).sides
 
     @property
@@ -64,33 +64,35 @@ class Replay:
         return len(self.scenes) - 1
 
     def clamp(self, ply: int) -> int:
-        """The ply, or the nearest there is."""
+        """Return the ply, or the nearest that exists."""
         return max(0, min(ply, self.last))
 
     def ply_named(self, text: str) -> int:
-        """The ply that a reference means (`33`, `17y`, `17 White`), or the nearest there is. Raises ParseError."""
+        """Return the ply of a reference (`33`, `17y`, `17 White`), or the nearest that exists. Raises ParseError."""
         begins = int(self.last > 0 and self.scenes[1].side == "second")
         return self.clamp(read_ply(text, self.ruleset or self.rules.settle(), begins))
 
     def score(self, number: int) -> int | None:
-        """What the bot that made a ply thought of the position, as `first` sees it: in hundredths of a piece."""
+        """Return the score (centipawns, as `first` sees it) that the mover of a ply reported."""
         found = self.plies[number - 1].score if 0 < number <= len(self.plies) else None
         return -found if found is not None and self._side(number) == "second" else found
 
     def disagreements(self) -> list[int]:
-        """The plies at which the two bots thought very differently of the game, each by what it said last."""
-        said: dict[Side | None, tuple[int, int]] = {}
+        """Return the plies at which the latest scores of the two bots differ by `_APART` or more."""
+        latest: dict[Side | None, tuple[int, int]] = {}
         found = []
         for number in range(1, len(self.plies) + 1):
             if (score := self.score(number)) is not None:
-                said[self._side(number)] = number, max(-_DECIDED, min(_DECIDED, score))
-            both = [score for at, score in said.values() if number - at < 2]
+                latest[self._side(number)] = number, max(-_DECIDED, min(_DECIDED, score))
+            both = [score for at, score in latest.values() if number - at < 2]
             if len(both) == 2 and abs(both[0] - both[1]) >= _APART:
                 found.append(number)
         return found
 
     def line(self, number: int) -> list[Scene]:
-        """The line expected by the bot that made a ply, from before that ply, as far as it follows the rules."""
+        """Return the principal variation reported at a ply, as scenes from before that ply, as far as its moves are
+        legal.
+        """
         pv = self.plies[number - 1].pv.split() if 0 < number <= len(self.plies) else []
         if not pv or self.ruleset is None:
             return []
@@ -101,11 +103,11 @@ class Replay:
         return scenes.items
 
     def last_of(self, side: Side, ply: int) -> int:
-        """The last ply that a side made up to some ply; 0 when there is none."""
+        """Return the last ply of a side up to `ply`; 0 without one."""
         return next((number for number in range(ply, 0, -1) if self._side(number) == side), 0)
 
     def rows(self) -> list[dict[str, Any]]:
-        """The move list: `number`, and per side the scene with its ply, None where that side did not move."""
+        """Return the move list: `number`, and per side (scene, ply), or None where that side did not move."""
         rows: list[dict[str, Any]] = []
         for scene, ply in zip(self.scenes[1:], self.plies, strict=False):
             if scene.side == "first" or not rows or rows[-1]["second"] is not None:
@@ -114,12 +116,12 @@ class Replay:
         return rows
 
     def times_chart(self) -> Any:
-        """The time of every move."""
+        """Draw the time of every move."""
         series = self._series(lambda ply: None if ply.book else ply.ms / 1000)
         return plot.bars("Time per move in seconds", series, _WHOLE, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
 
     def scores_chart(self) -> Any:
-        """What both bots thought of the position, as seen by first."""
+        """Draw the scores that both bots reported, as `first` sees them."""
         series = []
         for index, name in enumerate(self.sides):
             points = [
@@ -132,20 +134,20 @@ class Replay:
         for number in self.disagreements():
             start = spans.pop()[0] if spans and spans[-1][1] == number - 0.5 else number - 0.5
             spans.append((start, number + 0.5))
-        axis = plot.Axis(text=_ply, is_centred=True, limit=20, spans=spans, span_name="the bots disagree here")
-        title = f"Scores, good for {self.sides[0]} upwards"
+        axis = plot.Axis(text=_ply, is_centred=True, limit=20, spans=spans, span_name="engines disagree")
+        title = f"Evaluation (up: {self.sides[0]})"
         return plot.lines(title, series, axis, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
 
     def chances_chart(self, chances: Mapping[int, float]) -> Any:
-        """The chances of first before each ply, from -1 to 1, as an engine saw them."""
+        """Draw the engine's winning chances of `first` before each ply, from -1 to 1."""
         points = [plot.Point(number, chance) for number, chance in sorted(chances.items())]
         axis = plot.Axis(text=_ply, is_centred=True, limit=1)
-        title = f"Chance by the engine, from -1 (lost) to 1 (won) for {self.sides[0]}, before each ply"
+        title = f"Winning chances of {self.sides[0]} before each ply, from -1 (lost) to 1 (won)"
         series = [plot.Series("engine", points, 1)]
         return plot.lines(title, series, axis, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
 
     def clocks_chart(self) -> Any:
-        """What the clocks showed."""
+        """Draw the time left on both clocks."""
         series = []
         for index, name in enumerate(self.sides):
             points = [
@@ -157,7 +159,7 @@ class Replay:
         return plot.lines("Time left in seconds", series, _WHOLE, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
 
     def share(self, ply: int, index: int) -> float | None:
-        """How much of its first time a side has left at a scene, at most 1; None without a clock."""
+        """Return the fraction of its initial time that a side has left, at most 1; None without a clock."""
         left, whole = self.clocks[ply][index], self.clocks[0][index]
         return None if left is None or not whole else round(min(1.0, left / whole), 3)
 
@@ -174,35 +176,35 @@ class Replay:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _CachedScenes:
     scenes: Scenes
     problem: str = ""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 class Replays:
-    """The replays of a server process: `of_record` and `of_moves` may be called from any thread."""
+    """The cached replays of a server process. Thread-safe."""
 
     def __init__(self) -> None:
-        self._kept: LRUCache[tuple[str, int], _Kept] = LRUCache(_KEPT)
+        self._kept: LRUCache[tuple[str, int], _CachedScenes] = LRUCache(_MAX_GAMES)
         self._lock = threading.Lock()
 
     def of_record(self, record: GameRecord, attempt: int = 0) -> Replay:
-        """A finished game. A record that does not follow the rules is shown as far as it does."""
+        """Return the replay of a finished game. An illegal record is shown up to its first illegal move."""
         ruleset = load(record.family).settle(record.variant, record.options)
         scenes, problem = self._scenes((record.id, attempt), ruleset, record.position or None, record.moves)
         clocks = _clocks(record.time, record.plies, scenes)
-        scenes = [_remarked(scene, record) for scene in scenes]
+        scenes = [_annotated(scene, record) for scene in scenes]
         return Replay(load(record.family), scenes, record.plies, clocks, is_over=True, problem=problem, ruleset=ruleset)
 
     def of_moves(self, game: GameLine, spec: GameSpec, plies: Sequence[PlyPayload]) -> Replay:
-        """A game that waits or runs, from the news of its plies."""
+        """Return the replay of a waiting or running game, from its ply events."""
         moves = [ply.move for ply in plies]
         known = [Ply(ms=ply.ms, score=ply.score, depth=ply.depth, nodes=ply.nodes, pv=ply.pv) for ply in plies]
         ruleset = load(spec.family).settle(spec.variant, spec.options)
         scenes, problem = self._scenes((game.id, game.attempt), ruleset, spec.position, moves)
         count = min(len(scenes) - 1, len(moves))
-        time = "" if spec.scale_clocks else spec.time_text  # only the record will say what the clocks were
+        time = "" if spec.scale_clocks else spec.time_text  # the scaled clocks are known only from the record
         clocks = _clocks(time, known[:count], scenes[: count + 1])
         return Replay(
             load(spec.family),
@@ -220,7 +222,7 @@ class Replays:
         with self._lock:
             kept = self._kept.get(key)
             if kept is None:
-                kept = self._kept[key] = _Kept(Scenes(ruleset, start))
+                kept = self._kept[key] = _CachedScenes(Scenes(ruleset, start))
         with kept.lock:
             if not kept.problem:
                 try:
@@ -230,8 +232,8 @@ class Replays:
             return list(kept.scenes.items), kept.problem
 
 
-def _remarked(scene: Scene, record: GameRecord) -> Scene:
-    """A scene with what annotators thought and said of its ply."""
+def _annotated(scene: Scene, record: GameRecord) -> Scene:
+    """Return a scene with the annotators' mark and comment on its ply."""
     mark, comment = record.marks.get(scene.ply, ""), record.comments.get(scene.ply, "")
     if not mark and not comment:
         return scene
@@ -239,7 +241,7 @@ def _remarked(scene: Scene, record: GameRecord) -> Scene:
 
 
 def _clocks(time: str, plies: Sequence[Ply], scenes: Sequence[Scene]) -> list[tuple[float | None, float | None]]:
-    """What the clocks show after every ply; Nones where the game has no clock."""
+    """Return both clocks after every ply; None for a side without a clock."""
     try:
         first, second = read_time_controls(time)
     except ParseError:
@@ -256,7 +258,7 @@ def _clocks(time: str, plies: Sequence[Ply], scenes: Sequence[Scene]) -> list[tu
     found = [shown()]
     for ply, scene in zip(plies, scenes[1:], strict=False):
         spent_ms = ply.charged_ms or ply.ms
-        if spent_ms and not ply.book:  # neither moves of the opening nor the referee's passes take time
+        if spent_ms and not ply.book:  # moves of the opening and forced passes take no time
             clock.charge(int(scene.side == "second"), spent_ms)
         found.append(shown())
     return found

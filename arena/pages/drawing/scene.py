@@ -1,7 +1,6 @@
-"""A game as a sequence of pictures: every ply's board with what moved, what was taken and how to say it.
+"""A game as a sequence of scenes: for every ply the board, the moved and captured pieces, and the move in words.
 
-Drawn from layouts alone: what a move did is read off the boards before and after. Refuses to know SVG, HTML and any
-game.
+Scenes are derived from the boards before and after each move, so that they need no knowledge of the game.
 """
 
 from __future__ import annotations
@@ -24,9 +23,11 @@ _NEAR = 1.5
 class Scene:
     """One ply of a game as it is shown; ply 0 is the start and has no move.
 
-    `trail` are the cells of the move as polylines; `struck` cells where a piece was taken; `gone` what has left the
-    board since the start, by symbol; `lost` what left it by this very move. `move` is in people's
-    notation, `canonical` as in records.
+    - `trail`: the cells of the move as polylines
+    - `struck`: cells where a piece was captured
+    - `gone`: pieces off the board since the start, by symbol
+    - `lost`: pieces that left the board by this move
+    - `move`: the family's notation; `canonical`: the notation of records
     """
 
     ply: int
@@ -46,7 +47,7 @@ class Scene:
     effect: Effect = field(default_factory=Effect)
 
     def as_json(self) -> dict[str, Any]:
-        """What the viewer's script needs; the cells of the board stand apart, they do not change."""
+        """Return what the viewer's script needs. The cells of the board do not change and are sent separately."""
         return {
             "ply": self.ply,
             "pieces": dict(self.board.pieces),
@@ -69,10 +70,10 @@ class Scene:
 
 
 class Scenes:
-    """The scenes of one game, made as they are asked for: a live game grows."""
+    """The scenes of one game, extended as moves arrive."""
 
     def __init__(self, ruleset: Ruleset, start: str | None = None) -> None:
-        """Raises ParseError for a start that cannot be read."""
+        """Begin at a position. Raises ParseError for an invalid one."""
         self.rules: Rules = ruleset.rules
         self._sides = ruleset.sides
         self._position = Position.start(ruleset, start)
@@ -85,17 +86,17 @@ class Scenes:
 
     @property
     def moves(self) -> int:
-        """How many plies there are."""
+        """Number of plies."""
         return len(self.items) - 1
 
     def branch(self) -> Scenes:
-        """The same scenes, to go on from in another way."""
+        """Return a copy that can be extended by other moves."""
         found = copy(self)
         found.items = list(self.items)
         return found
 
     def extend(self, moves: Sequence[str]) -> None:
-        """Play on to `moves`, all moves of the game from its start. Raises ParseError or IllegalMoveError."""
+        """Extend the scenes to `moves`, all moves of the game from its start. Raises ParseError or IllegalMoveError."""
         for canonical in moves[self.moves :]:
             self._add(canonical)
 
@@ -137,17 +138,17 @@ class Scenes:
         )
 
     def _effect(self, code: int, before: Position, after: Position) -> Effect:
-        """What the family has to show of a move."""
+        """Return the effect of a move that only the family can describe."""
         tell = self.rules.effect
         return tell(code, before.state, after.state, before.ruleset.config) if tell else Effect()
 
     def _say(self, ply: int, side: Side, shown: str, how: str, score: str) -> str:
-        """The move as a sentence for those who listen."""
+        """Return the move as a sentence for screen readers."""
         name = self._sides[0 if side == "first" else 1]
         return ", ".join([f"{(ply + 1) // 2}. {name} {shown}", *([how] if how else []), *([score] if score else [])])
 
     def _trail(self, canonical: str, before: Board, after: Board, struck: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-        """The way of the move. Several pieces that went the same way side by side have a line each."""
+        """Return the path of the move. Pieces that moved in parallel have a line each."""
         left = [cell for cell in before.cells if before.pieces.get(cell.name) and not after.pieces.get(cell.name)]
         came = [cell for cell in after.cells if after.pieces.get(cell.name) and not before.pieces.get(cell.name)]
         if len(left) > 1 and len(left) == len(came):
@@ -160,13 +161,13 @@ class Scenes:
 
 
 def _taken(lost: Mapping[str, int], names: Mapping[str, str]) -> str:
-    """What left the board, where the family does not say how."""
+    """Name the pieces that left the board, for families that do not describe a capture."""
     taken = ", ".join(names.get(symbol, symbol) + (f" {n} times" if n > 1 else "") for symbol, n in lost.items())
     return f"takes {taken}" if taken else ""
 
 
 def piece_names(rules: Rules) -> dict[str, str]:
-    """What the pieces are called, by symbol: with the side where both have one of that name."""
+    """Return the names of the pieces by symbol, prefixed by the side where both sides have a piece of that name."""
     count = Counter(piece.name for piece in rules.pieces)
     owners = dict(zip(SIDES, rules.sides, strict=True))
     return {
@@ -178,14 +179,14 @@ def piece_names(rules: Rules) -> dict[str, str]:
 
 
 def _shift(left: Sequence[Cell], came: Sequence[Cell]) -> tuple[tuple[str, ...], ...]:
-    """Lines from cells to cells when all lie equally far in one direction, else none."""
+    """Return lines from cells to cells if all are equally far apart in one direction, else none."""
     one, two = (sorted(cells, key=lambda cell: (round(cell.y, 2), cell.x)) for cells in (left, came))
     steps = {(round(b.x - a.x, 2), round(b.y - a.y, 2)) for a, b in zip(one, two, strict=True)}
     return tuple((a.name, b.name) for a, b in zip(one, two, strict=True)) if len(steps) == 1 else ()
 
 
 def _struck(before: Board, after: Board, lost: Mapping[str, int]) -> tuple[str, ...]:
-    """The cells where something was taken; none where it was moved off the board from somewhere else."""
+    """Return the cells where something was captured; none for a piece that was pushed off from another cell."""
     cells = []
     for symbol, count in lost.items():
         held = [

@@ -1,4 +1,4 @@
-"""A sequential test as people read it: a bar between its bounds, and the verdict in words."""
+"""A sequential test (SPRT) as a bar between its bounds, and its verdict in words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WIDTH, _HEIGHT, _EDGE = 340, 74, 10
 
 @dataclass(frozen=True, slots=True)
 class SprtChart:
-    """A test with what it has found so far: of the candidate (first seat) against the other."""
+    """A test of the candidate (first seat) against its rival, with its present state."""
 
     test: Sprt
     verdict: SprtVerdict
@@ -25,25 +25,33 @@ class SprtChart:
 
     @property
     def words(self) -> str:
-        """The verdict, in one sentence."""
+        """The verdict in one sentence."""
         test, found = self.test, self.verdict
         one, two = filters.plain(self.candidate.name, 60), filters.plain(self.rival, 60)
-        pairs = f"{found.pairs:,} pair{'' if found.pairs == 1 else 's'} of games"
+        pairs = f"Pairs of games: {found.pairs:,}."
         if found.state == "H1":
-            return f"{one} is stronger than {two}: after {pairs} the test accepts {_elo(test.elo1)} Elo."
+            return f"{one} is stronger than {two}: H1 accepted ({_elo(test.elo1)} Elo). {pairs}"
         if found.state == "H0":
-            return f"{one} is not stronger than {two}: after {pairs} the test refuses more than {_elo(test.elo0)} Elo."
-        lean = "to neither side" if not found.llr else "to stronger" if found.llr > 0 else "to not stronger"
-        return f"Not decided yet after {pairs}: it leans {lean}."
+            return f"{one} is not stronger than {two}: H0 accepted (no gain over {_elo(test.elo0)} Elo). {pairs}"
+        lean = (
+            "towards neither"
+            if not found.llr
+            else "towards H1, stronger"
+            if found.llr > 0
+            else "towards H0, not stronger"
+        )
+        return f"Not decided yet, leaning {lean}. {pairs}"
 
     @property
     def late(self) -> int:
-        """Games that were under way when the test was decided: they count for the difference, not for the verdict."""
+        """Number of games that were running when the test was decided. They count for the Elo difference, not for the
+        verdict.
+        """
         return self.candidate.games - 2 * self.verdict.pairs if self.verdict.state != "continue" else 0
 
     @property
     def elo(self) -> str:
-        """The difference with its 95 % interval; of somebody who won or lost everything a bound."""
+        """The Elo difference with its 95 % interval; one bound if the candidate won or lost every game."""
         found = self.candidate.estimate
         if not found.games:
             return "–"
@@ -53,12 +61,12 @@ class SprtChart:
 
     @property
     def pairs(self) -> Sequence[tuple[str, int]]:
-        """Pairs by the candidate's points in them."""
+        """Number of pairs by the candidate's points in them."""
         return list(zip(("0", "½", "1", "1½", "2"), self.verdict.pentanomial, strict=True))
 
     @property
     def drawing(self) -> Markup:
-        """The bar: where the log-likelihood ratio stands between the bounds."""
+        """The log-likelihood ratio as a bar between the bounds."""
         found = self.verdict
         span = found.upper - found.lower
 

@@ -1,6 +1,6 @@
-"""A board as a small PNG, for those who show a link and read no SVG: drawn from the page's own drawing and style sheet.
+"""PNG pictures of boards for link previews, made from the pages' own SVG and style sheet.
 
-The one home of resvg, which needs no browser and no fonts: the picture has no letters.
+This is the only module that uses resvg, which needs neither a browser nor fonts: the picture contains no text.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from arena.pages.drawing.scene import Scene
 from referee.rules.rules import Rules
 
 WIDTH, HEIGHT = 600, 315
-"""As those who show links ask for: nearly twice as wide as high."""
+"""Aspect ratio that sites with link previews ask for: nearly 2 to 1."""
 _STYLES = Path(__file__).parents[1] / "static" / "arena.css"
 _PAPER = "#fbfaf7"
 
 
 @cache
 def style() -> str:
-    """The rules of the style sheet for boards, by light, with the colours in the place of their names."""
+    """Return the rules of the style sheet for boards in the light theme, with colour variables replaced by their
+    values.
+    """
     text = _STYLES.read_text(encoding="utf-8")
     colours = dict(re.findall(r"--([a-z0-9-]+): ([^;]+);", text[: text.index("}")]))
     boards = text[text.index("/* boards */") : text.index("/* the viewer")]
@@ -29,7 +31,7 @@ def style() -> str:
 
 
 def png(rules: Rules, scene: Scene) -> bytes:
-    """The scene in the middle of a picture of `WIDTH` by `HEIGHT` pixels."""
+    """Return a scene as a PNG of `WIDTH` by `HEIGHT` pixels."""
     import resvg_py
 
     sprites = re.sub(r"</?svg[^>]*>", "", board.sprites([rules]))

@@ -1,1 +1,1 @@
-"""The pages of the arena, one module per noun: read the store, fill a template."""
+"""Routes of the pages, one module per subject: call services, render a template."""

@@ -1,4 +1,4 @@
-"""One's own account: news, bots, tokens (shown once, revocable)."""
+"""The logged-in user's account: notices, bots, profile, password, and tokens, which are shown only once."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from arena.store.base.models import now
 
 routes = web.RouteTableDef()
 DAYS = (30, 90, 365, 0)
-"""How long a token may last; 0 = until it is revoked."""
+"""Lifetimes of a token, in days; 0 is unlimited."""
 _NEWS = (
     Column("at", "When", is_number=False),
-    text_column("kind", "What"),
-    text_column("name", "Of"),
+    text_column("kind", "Event"),
+    text_column("name", "Subject"),
     text_column("what", "Outcome"),
-    text_column("", "Why"),
+    text_column("", "Reason"),
 )
 _BOTS = (text_column("name", "Bot"), text_column("", "Plays"), text_column("newest_state", "Newest version"))
 _TOKENS = (
     text_column("name", "Name"),
     text_column("scopes", "Scopes"),
-    Column("created_at", "Made", is_number=False),
+    Column("created_at", "Created", is_number=False),
     Column("expires", "Expires", is_number=False),
     Column("last_used", "Last used", is_number=False),
     text_column("", "State"),
@@ -48,7 +48,7 @@ async def _show(request: web.Request, identity: Identity, *, status: int = 200, 
             "tokens": store.users.tokens(identity.user_id),
             "usage": store.bots.usage(identity.user_id),
             "notices": store.notices.of(identity.user_id),
-            "said": store.users.get(identity.user_id),
+            "profile": store.users.get(identity.user_id),
             "read_until": store.notices.read_until(identity.user_id),
             "now": now(),
         }
@@ -64,7 +64,7 @@ async def _show(request: web.Request, identity: Identity, *, status: int = 200, 
 @routes.get("/account")
 @allow_parameters("news", "bots", "tokens")
 async def show(request: web.Request) -> web.Response:
-    """My bots and tokens; those who are not logged in are led to the form."""
+    """Show the account page, or redirect to the log-in form."""
     identity = await session_of(request)
     if identity is None:
         return redirect("/login?next=/account")
@@ -73,7 +73,7 @@ async def show(request: web.Request) -> web.Response:
 
 @routes.post("/account/read")
 async def mark_read(request: web.Request) -> web.Response:
-    """All news is read."""
+    """Mark all notices as read."""
     await checked_form(request)
     await run(store_of(request).notices.mark_read, request[IDENTITY].user_id)
     return redirect("/account#news")
@@ -81,29 +81,29 @@ async def mark_read(request: web.Request) -> web.Response:
 
 @routes.post("/account/about")
 async def describe(request: web.Request) -> web.Response:
-    """What I say of myself."""
+    """Update the user's public profile."""
     fields = await checked_form(request)
     about, link = fields.get("about", "").replace("\r\n", "\n"), fields.get("link", "")
     try:
         await run_use_case(services.account.update_profile, arena_of(request), request[IDENTITY], about, link)
     except ArenaError as error:
-        said = {"about": about, "link": link}
+        profile = {"about": about, "link": link}
         return await _show(
-            request, request[IDENTITY], status=error.status, about_problem=error_sentence(error), said=said
+            request, request[IDENTITY], status=error.status, about_problem=error_sentence(error), profile=profile
         )
     return redirect("/account#about")
 
 
 @routes.post("/account/tokens")
 async def make(request: web.Request) -> web.Response:
-    """Make a token and show its secret, this once."""
+    """Create a token and show its secret this once."""
     fields = await checked_form(request)
     identity = request[IDENTITY]
     name = fields.get("name", "").strip()
     scopes = [scope for scope in sorted(identity.scopes) if fields.get(f"scope-{scope}")]
     days = fields.get("days", "")
     if days not in {str(one) for one in DAYS}:
-        return await _show(request, identity, status=422, problem="Choose how long it lasts from the list.")
+        return await _show(request, identity, status=422, problem="Choose a lifetime from the list.")
     try:
         _, secret = await run_use_case(services.token.create, arena_of(request), name, scopes, int(days), identity)
     except ArenaError as error:
@@ -113,23 +113,23 @@ async def make(request: web.Request) -> web.Response:
 
 @routes.post("/account/tokens/revoke")
 async def revoke(request: web.Request) -> web.Response:
-    """Make a token useless."""
+    """Revoke a token."""
     fields = await checked_form(request)
     text = fields.get("token", "")
     if not (text.isascii() and text.isdecimal() and len(text) <= 9):
-        raise Problem("bad-request", "no token is named")
+        raise Problem("bad-request", "missing token id")
     await run_use_case(services.token.revoke, arena_of(request), int(text), request[IDENTITY])
     return redirect("/account#tokens")
 
 
 @routes.post("/account/password")
 async def change_password(request: web.Request) -> web.Response:
-    """Another password; this browser stays logged in, others do not."""
+    """Change the password. This browser stays logged in; all other sessions end."""
     fields = await checked_form(request)
     call = RequestContext(request, request.app[CONTEXT], request[IDENTITY])
     try:
         if fields.get("new", "") != fields.get("again", ""):
-            raise ForbiddenError("the new password is not the same both times")
+            raise ForbiddenError("the two new passwords differ")
         session = await with_password(
             call,
             services.account.change_password,

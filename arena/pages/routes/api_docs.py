@@ -1,4 +1,4 @@
-"""The page of the JSON interface, drawn from its OpenAPI document. No other host is asked."""
+"""The documentation page of the JSON interface, rendered from its OpenAPI document without third-party scripts."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ routes = web.RouteTableDef()
 
 @routes.get(DOCS)
 async def show(request: web.Request) -> web.Response:
-    """Every operation with a line that runs, every document, every error, every topic."""
-    await add_template_context(request)  # its address is one of data, its content a page
+    """Show every operation with an example, every schema, every error, every event topic."""
+    await add_template_context(request)  # the middleware skips addresses of data, but this is a page
     topics = [kind.TOPIC for kind in messages.KINDS if kind.TOPIC.is_public]
     context = {"document": request.app[OPENAPI], "problems": KINDS, "topics": topics}
     text = aiohttp_jinja2.render_string("api.html", request, context)

@@ -1,4 +1,4 @@
-"""The archive: games of all times found, shown and imported, and the people who played them."""
+"""The archive: search, show and import games, and the pages of their players."""
 
 from __future__ import annotations
 
@@ -32,13 +32,8 @@ from arena.pages.page import (
     run,
     run_use_case,
 )
-from arena.pages.routes.game import analysis_charts, told_of, view_of
-from arena.services.archive import (
-    MAX_TEXT_BYTES,
-    RESULTS,
-    SEARCH_FIELDS,
-    ArchiveSearchForm,
-)
+from arena.pages.routes.game import engine_charts, scenes_body, viewer_context
+from arena.services.archive import MAX_TEXT_BYTES, RESULTS, SEARCH_FIELDS, ArchiveSearchForm
 from arena.store.archive.archived_game import ArchivedGame
 from arena.store.archive.line import ArchiveLine
 from arena.store.base.models import now
@@ -56,11 +51,11 @@ _COLUMNS = (
     Column("length", "Plies"),
     Column("date", "Date"),
     text_column("", "Collection"),
-    Column("blunders", "Blunders", "by the engine, of both sides"),
+    Column("blunders", "Blunders", "of both sides, by the engine"),
     Column("accuracy", "Accuracy", "0 to 100, of the less accurate side"),
     Column("first_accuracy", "First’s", "accuracy of the first side"),
     Column("second_accuracy", "Second’s", "accuracy of the second side"),
-    Column("turning_points", "Turning points", "moves from a winning position to one that is even at best"),
+    Column("turning_points", "Turning points", "moves from a winning position to an even or losing one"),
 )
 _NUMBERS = ("min_plies", "max_plies", "blunders", "max_blunders", "accuracy", "max_accuracy", "min_turning_points")
 _WORDS = 4000
@@ -70,16 +65,16 @@ _FIGURES = (
     Column("wins", "Won"),
     Column("draws", "Drawn"),
     Column("losses", "Lost"),
-    Column("other", "Not known"),
+    Column("other", "Unknown"),
 )
 _NOTHING = dict.fromkeys(("family", "source", "variant", "notation", "text"), "")
-_MOST_PLIES, _SHOWN, _OF_A_MONTH = 100_000, 50, 10
+_MAX_PLIES, _SHOWN, _OF_A_MONTH = 100_000, 50, 10
 
 
 @routes.get("/archive")
 @allow_parameters(*SEARCH_FIELDS, "sort", "after")
 async def index(request: web.Request) -> web.Response:
-    """Games by anything they have, the latest in the archive first."""
+    """Search the archive, latest games first."""
     query, given = _query(request)
     table = sorting(request, _COLUMNS, "-number")
     problem, found = "", None
@@ -116,7 +111,7 @@ async def index(request: web.Request) -> web.Response:
 
 
 def _query(request: web.Request) -> tuple[ArchiveSearchForm, dict[str, str]]:
-    """What is looked for, and the same as it stands in the form. Raises Problem (400)."""
+    """Return the search and the text of its form fields. Raises Problem (400)."""
     given = {name: request.query.get(name, "")[:_WORDS].strip() for name in SEARCH_FIELDS}
     choice(request.query, "result", RESULTS)
     choice(request.query, "family", families())
@@ -124,14 +119,14 @@ def _query(request: web.Request) -> tuple[ArchiveSearchForm, dict[str, str]]:
     choice(request.query, "blown_win", ("yes", "no"))
     for name in _NUMBERS:
         if given[name]:
-            words[name] = number(request.query, name, 0, low=0, high=_MOST_PLIES)
+            words[name] = number(request.query, name, 0, low=0, high=_MAX_PLIES)
     return ArchiveSearchForm(**words), given
 
 
 @routes.get("/archive/players/{player}")
 @allow_parameters("sort", "families")
 async def player(request: web.Request) -> web.Response:
-    """Somebody whose games are in the archive: results by family, opponents, games."""
+    """Show a player of the archive: results by family, opponents, games."""
     name = request.match_info["player"]
     found = await run(services.archive.read_player, arena_of(request), name)
     table = sorting(request, _COLUMNS, "-number")
@@ -160,10 +155,12 @@ async def player(request: web.Request) -> web.Response:
 @routes.get("/archive/month")
 @allow_parameters("month", "family", "by")
 async def month(request: web.Request) -> web.Response:
-    """Show the game of a month and the runners-up: blown wins by turning points, or by another figure."""
+    """Show the game of a month and the runners-up, by turning points in lost wins or by another figure."""
     chosen = request.query.get("month", "") or f"{now():%Y-%m}"
     if not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", chosen):
-        raise Problem("bad-request", f"no month {chosen[:20]!r}", field="month", hint="write one such as 2026-11")
+        raise Problem(
+            "bad-request", f"invalid month {chosen[:20]!r}", field="month", hint="expected YYYY-MM, such as 2026-11"
+        )
     by = choice(request.query, "by", BY_ANALYSIS, "turning_points")
     query = ArchiveSearchForm(
         family=choice(request.query, "family", families()) or None,
@@ -181,7 +178,7 @@ async def month(request: web.Request) -> web.Response:
         request,
         "archive_month.html",
         month=chosen,
-        beside=_beside(chosen),
+        neighbours=_neighbours(chosen),
         by=by,
         family=query.family or "",
         found=found,
@@ -189,17 +186,17 @@ async def month(request: web.Request) -> web.Response:
     )
 
 
-def _beside(month: str) -> tuple[str, str]:
-    """The months before and behind one."""
+def _neighbours(month: str) -> tuple[str, str]:
+    """Return the months before and after one."""
     year, number_of = map(int, month.split("-"))
-    before, behind = 12 * year + number_of - 2, 12 * year + number_of
-    return tuple(f"{at // 12:04}-{at % 12 + 1:02}" for at in (before, behind))  # type: ignore[return-value]
+    before, following = 12 * year + number_of - 2, 12 * year + number_of
+    return tuple(f"{at // 12:04}-{at % 12 + 1:02}" for at in (before, following))  # type: ignore[return-value]
 
 
 @routes.get("/archive/import")
 @allow_parameters()
 async def form(request: web.Request) -> web.Response:
-    """The form for a text of games, for organisers."""
+    """Show the import form, for organisers."""
     return _form(request)
 
 
@@ -226,16 +223,16 @@ def _form(
 
 
 @routes.post("/archive/import")
-async def take_in(request: web.Request) -> web.Response:
-    """Import a text, and say what is wrong with the games that cannot be used."""
+async def import_games(request: web.Request) -> web.Response:
+    """Import games from a text, and list the problems of those that cannot be used."""
     identity = await session_of(request)
     if identity is None:
         raise Problem("unauthorised", "log in to import games", hint="or use `arena archive import` on the server")
     if wait := await request.app[CONTEXT].limiters["upload"].admit(f"user:{identity.user_id}"):
-        return _form(request, problem=f"Too many uploads; there is room again in {wait:.0f} s.", status=429)
+        return _form(request, problem=f"Too many uploads; try again in {wait:.0f} s.", status=429)
     given = await _fields(request)
     if not is_from_own_page(request, identity, given.pop("csrf", "")):
-        raise Problem("forbidden", "the form is too old or not ours", hint="reload the page and send it again")
+        raise Problem("forbidden", "the form has expired", hint="reload the page and send it again")
     try:
         done = await run_use_case(
             services.archive.upload,
@@ -255,9 +252,9 @@ async def take_in(request: web.Request) -> web.Response:
 
 
 async def _fields(request: web.Request) -> dict[str, str]:
-    """The fields of the form; the text is a file, if one was chosen. Raises Problem."""
+    """Return the fields of the form; an uploaded file replaces the text. Raises Problem."""
     if request.content_type != "multipart/form-data":
-        raise Problem("media-type", "this takes a form with a file")
+        raise Problem("media-type", "expected a form with a file")
     found = {**_NOTHING, "csrf": ""}
     try:
         async with time_limit(UPLOAD_TIMEOUT_S):
@@ -268,7 +265,7 @@ async def _fields(request: web.Request) -> dict[str, str]:
                 while chunk := await part.read_chunk():  # type: ignore[union-attr]
                     data += chunk
                     if len(data) > MAX_TEXT_BYTES:
-                        limit = f"a text has {MAX_TEXT_BYTES:,} bytes at most"
+                        limit = f"a text may have at most {MAX_TEXT_BYTES:,} bytes"
                         raise Problem("too-large", limit, limit=MAX_TEXT_BYTES)
                 text = await asyncio.to_thread(bytes(data).decode, "utf-8-sig")
                 if name == "file":
@@ -286,7 +283,7 @@ async def _fields(request: web.Request) -> dict[str, str]:
 @routes.get("/archive/{serial}")
 @allow_parameters("ply", "flip")
 async def show(request: web.Request) -> web.Response:
-    """A game of the archive in the viewer; those played here have a page of their own."""
+    """Show a game of the archive in the viewer; games played here redirect to their own page."""
     line, game = await _find(request)
     if line.is_played_here:
         return redirect(f"/games/{line.id}")
@@ -294,7 +291,7 @@ async def show(request: web.Request) -> web.Response:
     return render(
         request,
         "archive_game.html",
-        **view_of(request, replay),
+        **viewer_context(request, replay),
         base=f"/archive/{line.serial}",
         source=f"archive={line.serial}",
         game=line,
@@ -303,7 +300,7 @@ async def show(request: web.Request) -> web.Response:
         sentence=_sentence(line, replay),
         tags={name: value for name, value in game.tags.items() if re.fullmatch(r"[\w .-]{1,40}", name)},
         analysis=(analysis := await run(services.analysis.read, arena_of(request), line.id)),
-        charts=analysis_charts(replay, analysis),
+        charts=engine_charts(replay, analysis),
         thoughts={},
         is_live=False,
         keep="no-cache",
@@ -311,12 +308,12 @@ async def show(request: web.Request) -> web.Response:
 
 
 async def _find(request: web.Request) -> tuple[ArchiveLine, ArchivedGame]:
-    serial = path_number(request, "serial", "game of the archive")
+    serial = path_number(request, "serial", "archived game")
     return await run(services.archive.read, arena_of(request), serial)
 
 
 async def replay_at(request: web.Request, serial: int) -> Replay:
-    """The game with a number in the archive."""
+    """Return the replay of a game by its number in the archive."""
     _, game = await run(services.archive.read, arena_of(request), serial)
     return await _replay(request, game)
 
@@ -326,25 +323,25 @@ async def _replay(request: web.Request, game: ArchivedGame) -> Replay:
 
 
 def _sentence(line: ArchiveLine, replay: Replay) -> str:
-    """Who beat whom, as far as the text says."""
+    """Describe the result, as far as it is known."""
     sides = replay.sides
     first, second = f"{filters.plain(line.first, 80)} ({sides[0]})", f"{filters.plain(line.second, 80)} ({sides[1]})"
-    length = f"{replay.last} pl{'y' if replay.last == 1 else 'ies'}"
+    end = f"at ply {replay.last}"
     if line.winner is None:
-        return f"{first} against {second}, {length}; the end is not known"
+        return f"{first} against {second}, result unknown {end}"
     if line.winner == "draw":
-        return f"{first} and {second} drew by {line.termination}, after {length}"
+        return f"{first} and {second} drew by {line.termination} {end}"
     winner, loser = (first, second) if line.winner == "first" else (second, first)
-    return f"{winner} beat {loser} by {line.termination}, after {length}"
+    return f"{winner} beat {loser} by {line.termination} {end}"
 
 
 @routes.get("/archive/{serial}/scenes.json")
 @allow_parameters("after")
 async def scenes(request: web.Request) -> web.Response:
-    """The scenes behind `?after=` plies, as those of `/games/{game}/scenes.json`."""
+    """Return the scenes after `?after=` plies, like `/games/{game}/scenes.json`."""
     line, game = await _find(request)
     replay = await _replay(request, game)
-    after = number(request.query, "after", -1, low=0, high=_MOST_PLIES)
+    after = number(request.query, "after", -1, low=0, high=_MAX_PLIES)
     body = {
         "state": "finished",
         "is_over": True,
@@ -353,7 +350,7 @@ async def scenes(request: web.Request) -> web.Response:
         "detail": "",
         "result": filters.result(line.winner),
         "moved_at": None,
-        **told_of(replay, after),
+        **scenes_body(replay, after),
     }
     response = web.json_response(body, dumps=as_json)
     response.headers["Cache-Control"] = "public, max-age=86400"

@@ -35,14 +35,14 @@ from arena.store.bots.versions import VersionLine
 from referee.rules import families
 
 routes = web.RouteTableDef()
-_OLDER = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,39})(?:[ @]v?([1-9]\d{0,8}))?", re.ASCII)
-"""A bot as people may write it: in capitals, or with its version, `ada v3` or `ada@3`."""
+_OTHER_SPELLING = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,39})(?:[ @]v?([1-9]\d{0,8}))?", re.ASCII)
+"""Other spellings of a bot: capital letters, or with a version, `ada v3` or `ada@3`."""
 _SHOWN = ("by", "family", "versions", "ratings", "opponents", "endings", "changes", "games")
-"""What the page of a bot takes: the axis of its plots, and the orders of its tables."""
+"""Query parameters of a bot's page: the axis of its plots, and the orders of its tables."""
 
 
 _BOTS = (
-    text_column("name", "BotIdentity"),
+    text_column("name", "Bot"),
     text_column("owner", "Owner"),
     text_column("", "Plays"),
     Column("versions", "Versions"),
@@ -88,7 +88,7 @@ _CHANGES = (
 @routes.get("/bots")
 @allow_parameters("family", "retired", "after", "sort")
 async def index(request: web.Request) -> web.Response:
-    """All bots by name; `?family=`, `?retired=1`."""
+    """List all bots by name; `?family=`, `?retired=1`."""
     family = choice(request.query, "family", families())
     retired = choice(request.query, "retired", ("0", "1"), "0") == "1"
     store = store_of(request)
@@ -102,7 +102,7 @@ async def index(request: web.Request) -> web.Response:
 
 
 def _read(arena: Arena, bot: BotIdentity, versions: Sequence[VersionLine], by: str, family: str) -> dict[str, Any]:
-    """What a bot did, in all families or in one."""
+    """Read the ratings and results of some versions of a bot, in all families or in one."""
     store = arena.store
     ids = [line.id for line in versions]
     ratings = store.ratings.of_versions(ids) if ids else []
@@ -135,13 +135,13 @@ def _read(arena: Arena, bot: BotIdentity, versions: Sequence[VersionLine], by: s
 @routes.get("/bots/{bot}")
 @allow_parameters(*_SHOWN)
 async def show(request: web.Request) -> web.Response:
-    """A bot: its versions, ratings, record; `?by=game` draws plots by game number."""
+    """Show a bot: versions, ratings, results. `?by=game` draws plots by game number."""
     by = choice(request.query, "by", ("date", "game"), "date")
     family = choice(request.query, "family", families())
     store = store_of(request)
-    if older := _OLDER.fullmatch(request.match_info["bot"]):
-        name, version = older[1].lower(), older[2]
-        if version or name != older[1]:
+    if spelling := _OTHER_SPELLING.fullmatch(request.match_info["bot"]):
+        name, version = spelling[1].lower(), spelling[2]
+        if version or name != spelling[1]:
             path = f"/bots/{name}/v/{version}" if version else f"/bots/{name}"
             return redirect_permanently(str(request.rel_url.with_path(path, keep_query=True)))
 
@@ -155,7 +155,7 @@ async def show(request: web.Request) -> web.Response:
 
 @routes.post("/bots/{bot}/challenge")
 async def challenge(request: web.Request) -> web.Response:
-    """Start a match of one's remote bot, from the form on its page."""
+    """Start a match of the user's remote bot."""
     fields = await checked_form(request)
     games = fields.get("games", "2")
     row = await run_use_case(
@@ -176,7 +176,7 @@ async def challenge(request: web.Request) -> web.Response:
 @routes.get("/bots/{bot}/v/{number}")
 @allow_parameters(*_SHOWN)
 async def version(request: web.Request) -> web.Response:
-    """One version."""
+    """Show one version of a bot."""
     by = choice(request.query, "by", ("date", "game"), "date")
     family = choice(request.query, "family", families())
     store = store_of(request)
@@ -194,7 +194,7 @@ async def version(request: web.Request) -> web.Response:
 
 
 def _page(request: web.Request, by: str, found: dict[str, Any]) -> web.Response:
-    """The page of a bot or a version, its tables as asked for."""
+    """Render the page of a bot or a version, its tables in the requested order."""
     tables = {
         "versions": sorted_table(request, _VERSIONS, found["versions"], parameter="versions"),
         "ratings": sorted_table(request, _RATINGS, found["ratings"], parameter="ratings"),

@@ -1,4 +1,4 @@
-"""The ratings of several bots in one plot; what is compared stands in the address, so that it can be shared."""
+"""Compare the ratings of several bots in one plot. The address holds the selection, so that it can be shared."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from arena.pages.page import allow_parameters, path_family, render, run, store_o
 from arena.store.ratings.rating_line import RatingLine
 
 routes = web.RouteTableDef()
-MOST = 6
-"""Bots of one plot; more lines cannot be told apart."""
+MAX_BOTS = 6
+"""Maximum of bots in one plot; more lines cannot be distinguished."""
 _OFFERED = 300
 
 
 @routes.get("/{family}/compare")
 @allow_parameters("pool", "bot", "by")
 async def show(request: web.Request) -> web.Response:
-    """The bots of `?bot=`, given several times, in a pool; without any the best three."""
+    """Plot the bots of `?bot=`, which may be repeated; by default the three best of the pool."""
     rules, query, store = path_family(request), request.query, store_of(request)
     by = choice(query, "by", ("date", "game"), "date")
 
@@ -35,10 +35,12 @@ async def show(request: web.Request) -> web.Response:
         chosen = list(dict.fromkeys(query.getall("bot", names[:3])))
         for name in chosen:
             if name not in names:
-                hint = did_you_mean(near(name, names)) or "choose from the list of this page"
+                hint = did_you_mean(near(name, names)) or "choose from the list on this page"
                 raise Problem("bad-request", f"no bot {quoted(name)} has a rating in {pool}", hint=hint, field="bot")
-        if len(chosen) > MOST:
-            raise Problem("bad-request", f"{len(chosen)} bots are too many for one plot", hint=f"choose {MOST} of them")
+        if len(chosen) > MAX_BOTS:
+            raise Problem(
+                "bad-request", f"too many bots for one plot: {len(chosen)}", hint=f"choose at most {MAX_BOTS}"
+            )
         bots = {name: _versions(lines, name) for name in chosen}
         return {
             "pool": pool,
@@ -48,11 +50,11 @@ async def show(request: web.Request) -> web.Response:
             "drawing": rating_plot.comparison_plot(store, pool, bots, by),
         }
 
-    return render(request, "compare.html", rules=rules, by=by, most=MOST, **await run(read))
+    return render(request, "compare.html", rules=rules, by=by, most=MAX_BOTS, **await run(read))
 
 
 def _versions(lines: Sequence[RatingLine], bot: str) -> list[int]:
-    """Its versions, oldest first."""
+    """Return the ids of a bot's versions, oldest first."""
     return [line.version_id for line in sorted(lines, key=lambda line: line.number) if line.bot == bot]
 
 

@@ -1,4 +1,4 @@
-"""The archive of games: what there is to download, and the files."""
+"""Published dumps of games: the list of files, and their download."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def _archive(request: web.Request) -> Dumps:
 @routes.get("/dumps")
 @allow_parameters()
 async def show(request: web.Request) -> web.Response:
-    """The files, latest month first."""
+    """List the files, latest month first."""
     archive = _archive(request)
     try:
         found = await run(archive.index)
     except DamagedError:
-        found = DumpIndex()  # the next run writes it anew
+        found = DumpIndex()  # the next run rewrites it
     settings = request.app[CONTEXT].settings
     hour = settings.dump_hour_utc
     dumps = sorted_table(request, _FILES, found.latest_first)
@@ -42,11 +42,11 @@ async def show(request: web.Request) -> web.Response:
 
 
 async def download(request: web.Request) -> web.StreamResponse:
-    """One file, or a part of it (`Range`); whoever has it already gets 304."""
+    """Serve a file, or a part of it (`Range`); 304 if the client's copy is current."""
     name = request.match_info["name"]
     path = await run(_archive(request).path, name)
     if path is None:
-        raise not_found("file of the archive", name)
+        raise not_found("dump", name)
     kind = "text/plain; charset=utf-8" if name.endswith(".sha256") else "application/zstd"
     headers = {"Content-Type": kind, "Cache-Control": "public, no-cache", "Access-Control-Allow-Origin": "*"}
     return web.FileResponse(path, headers=headers)

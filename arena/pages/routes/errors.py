@@ -1,4 +1,4 @@
-"""Forfeits and voids of late, with their evidence: fairness one can see."""
+"""Recent forfeits and void games with their evidence, so that anyone can check decisions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _VOIDS = (
 @routes.get("/errors")
 @allow_parameters("family", "after", "voids", "sort", "order")
 async def show(request: web.Request) -> web.Response:
-    """Forfeits, latest first, of all families or one; then voids."""
+    """List forfeits, latest first, of all families or one; then void games."""
     family = choice(request.query, "family", families())
     store = store_of(request)
 
@@ -50,7 +50,7 @@ async def show(request: web.Request) -> web.Response:
         return {
             "forfeits": store.games.latest(
                 termination_class="forfeit",
-                without=(Termination.RESIGNED.value,),  # a bot may give up: that is no error
+                without=(Termination.RESIGNED.value,),  # resigning is not an error
                 family=family or None,
                 limit=50,
                 after=request.query.get("after") or None,

@@ -1,4 +1,4 @@
-"""The explorer: what was played in a position, move by move."""
+"""The opening explorer: the moves played in a position, and their results."""
 
 from __future__ import annotations
 
@@ -24,9 +24,13 @@ _COLUMNS = (
     text_column("move", "Move"),
     Column("games", "Games"),
     Column("", "Results"),
-    Column("score", "Score", "Share of the points of who moves"),
-    Column("rating", "Strength", "Mean mu, today, of those who played it"),
-    Column("performance", "Performance", "The strength that such results against such opponents speak of"),
+    Column("score", "Score", "share of the points of the side to move"),
+    Column("rating", "Strength", "mean of the current mu of the bots that played it"),
+    Column(
+        "performance",
+        "Performance",
+        "performance rating: the strength that these results against these opponents suggest",
+    ),
     Column("last", "Last played"),
     text_column("", "Best game"),
 )
@@ -35,7 +39,7 @@ _COLUMNS = (
 @routes.get("/{family}/explorer")
 @allow_parameters(*REQUEST_FIELDS, "sort")
 async def show(request: web.Request) -> web.Response:
-    """A position: the start, `?position=`, or behind `?moves=`; what was played in it and how it went."""
+    """Show a position: the start, `?position=`, or the one after `?moves=`."""
     rules = path_family(request)
     given = {name: request.query.get(name, "")[:2001].strip() for name in REQUEST_FIELDS}
     problem, arena = "", arena_of(request)
@@ -66,12 +70,15 @@ async def show(request: web.Request) -> web.Response:
 
 
 def _question(rules: Rules, given: dict[str, str]) -> ExplorerRequest:
-    """What is asked. Raises Problem (400)."""
+    """Return the query for the explorer. Raises Problem (400)."""
     asked: dict[str, Any] = {name: text or None for name, text in given.items()}
     if given["rating"]:
         if not re.fullmatch(r"-?\d{1,3}(\.\d{1,3})?", given["rating"], re.ASCII):
             raise Problem(
-                "bad-request", f"no strength {quoted(given['rating'])}", hint="a number such as 25", field="rating"
+                "bad-request",
+                f"invalid strength {quoted(given['rating'])}",
+                hint="expected a number such as 25",
+                field="rating",
             )
         asked["rating"] = float(given["rating"])
     return ExplorerRequest(rules.family, **asked)
@@ -82,7 +89,7 @@ def _value(one: PlayedMove, key: str) -> Any:
 
 
 def _link(request: web.Request, found: ExplorerResult, move: str) -> str:
-    """The same question behind one more move."""
+    """Return the address of the position after one more move."""
     kept = {name: value for name, value in request.query.items() if name not in ("position", "moves", "sort")}
     query = {**kept, "variant": found.variant, "position": found.position, "moves": move}
     return str(URL(request.path).with_query(query))
@@ -90,4 +97,4 @@ def _link(request: web.Request, found: ExplorerResult, move: str) -> str:
 
 def _drawing(rules: Rules, found: ExplorerResult) -> Any:
     scene = Scenes(rules.settle(found.variant), found.position).items[0]
-    return board.svg(rules, scene, label=f"{rules.title}, the position asked for", is_small=False)
+    return board.svg(rules, scene, label=f"{rules.title}, position", is_small=False)

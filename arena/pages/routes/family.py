@@ -1,4 +1,4 @@
-"""A family of games: its rules in one screen. Names no family: all of it is read from `Rules`."""
+"""The page of a family of games, all of it read from its `Rules`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OPTIONS = (
 
 
 def start_drawing(rules: Rules, variant: str) -> Any:
-    """The start of a variant as a drawing."""
+    """Draw the start of a variant."""
     scenes = Scenes(rules.settle(variant))
     return board.svg(rules, scenes.items[0], label=f"{rules.title}, start of {variant}", is_small=False)
 
@@ -35,7 +35,7 @@ def start_drawing(rules: Rules, variant: str) -> Any:
 @routes.get("/{family}")
 @allow_parameters("games", "variants", "options")
 async def show(request: web.Request) -> web.Response:
-    """A family: rules, variants, options, notation, best bots, latest games, sample bots."""
+    """Show a family: rules, variants, options, notation, best bots, latest games, sample bots."""
     rules = path_family(request)
     store = store_of(request)
 
@@ -67,7 +67,7 @@ async def show(request: web.Request) -> web.Response:
 
 
 def _example(rules: Rules) -> list[tuple[str, str]]:
-    """A few first moves in canonical and in people's notation."""
+    """Return a few first moves in canonical and in displayed notation."""
     from referee.rules.position import Position
 
     position = Position.start(rules.settle())

@@ -1,4 +1,4 @@
-"""The board one can move on: a line from a start, a position or a game's ply, all of it in the address."""
+"""The analysis board: a line from a start, a position or a ply of a game, all of it in the address."""
 
 from __future__ import annotations
 
@@ -43,15 +43,19 @@ from referee.rules.rules import Rules, Ruleset
 routes = web.RouteTableDef()
 _ADDRESS = ("variant", "options", "position", "game", "archive", "ply", "moves")
 _MAX_PLY = 100_000
-_MOST_PIECES = 4000
-"""Characters that name the pieces of a position."""
+_MAX_PIECES_LENGTH = 4000
+"""Maximum length of the text that lists the pieces of a position."""
 _SHOWN = 4
-"""So many moves of the line that the engine expects are drawn."""
+"""Number of moves drawn of the engine's principal variation."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line with the game it leaves: `base` plies are the game's, `back` its address, `kept` what names it."""
+    """A line and the game it branches off from.
+
+    The first `base` plies are the game's, `back` is its address, and `kept` are the query parameters that name the
+    start.
+    """
 
     study: Study
     scenes: list[Scene]
@@ -61,11 +65,11 @@ class _Line:
 
     @property
     def moves(self) -> tuple[str, ...]:
-        """What is tried out, behind the game's moves."""
+        """The moves of the line after those of the game."""
         return self.study.moves[self.base :]
 
     def address(self, rules: Rules, end: int | None = None) -> str:
-        """The address of the line, or of it as far as a ply."""
+        """Return the address of the line, or of its beginning up to a ply."""
         end = len(self.study.moves) if end is None else end
         base = min(self.base, end)
         query = dict(self.kept)
@@ -77,7 +81,7 @@ class _Line:
 
 
 async def _read(request: web.Request, rules: Rules) -> _Line:
-    """The line in the address, one more `move` behind its `moves`. Raises BadValueError, Problem (400, 404)."""
+    """Return the line in the address, with `move` appended to `moves`. Raises BadValueError, Problem (400, 404)."""
     query = request.query
     text = {name: query.get(name, "").strip() for name in _ADDRESS}
     kept = tuple((name, text[name]) for name in ("variant", "options", "position") if text[name])
@@ -86,7 +90,7 @@ async def _read(request: web.Request, rules: Rules) -> _Line:
     if text["game"] or text["archive"]:
         replay, back = await _game(request, text)
         if replay.ruleset is None or replay.rules.family != rules.family:
-            raise BadValueError(f"that game is one of {replay.rules.family}", field="game")
+            raise BadValueError(f"that game belongs to the family {replay.rules.family}", field="game")
         base = ply_of(request, replay)
         before = [scene.canonical for scene in replay.scenes[1 : base + 1]]
         kept = (("game", text["game"]),) if text["game"] else (("archive", text["archive"]),)
@@ -99,10 +103,10 @@ async def _read(request: web.Request, rules: Rules) -> _Line:
 
 
 async def _game(request: web.Request, text: dict[str, str]) -> tuple[Replay, str]:
-    """The game that a line leaves, and its address."""
+    """Return the game from which a line branches off, and its address."""
     if text["game"]:
         if not GAME_ID.fullmatch(text["game"]):
-            raise BadValueError("no such game", field="game", hint="16 to 32 of 0-9 and a-f")
+            raise BadValueError("invalid game id", field="game", hint="expected 16 to 32 of 0-9 and a-f")
         replay, _ = await replay_of(request, text["game"])
         return replay, f"/games/{text['game']}"
     serial = number(request.query, "archive", 0, low=1, high=2**31 - 1)
@@ -112,7 +116,7 @@ async def _game(request: web.Request, text: dict[str, str]) -> tuple[Replay, str
 @routes.get("/{family}/board")
 @allow_parameters(*_ADDRESS, "flip", "move")
 async def show(request: web.Request) -> web.Response:
-    """The board at the end of the line; `?move=` is one more in any spelling, `?flip=1` turns the board."""
+    """Show the board at the end of the line. `?move=` appends a move in any notation; `?flip=1` turns the board."""
     rules = path_family(request)
     problem, status = "", 200
     try:
@@ -146,26 +150,26 @@ def _shown(request: web.Request, rules: Rules, line: _Line) -> dict[str, Any]:
         "variants": [one.name for one in rules.variants],
         "asked_position": request.query.get("position", "")[:1000],
         "example": rules.notation.write_move(line.study.end.moves[0]) if line.study.end.moves else "",
-        "standing": _standing(line.study),
+        "standing": _state_sentence(line.study),
         "address": line.address(rules),
         "data": f"/{rules.family}/board/scenes.json",
         "fields": [(name, value) for name, value in URL(line.address(rules)).query.items()],
     }
 
 
-def _standing(study: Study) -> str:
-    """Who is to move, or how it ended, as a sentence."""
+def _state_sentence(study: Study) -> str:
+    """Describe the position: the side to move, or the result."""
     end, sides = study.end, study.ruleset.sides
     outcome = end.outcome
     if outcome is None:
         return f"{sides[end.side == 'second']} to move"
-    who = "drawn" if outcome.winner == "draw" else f"{sides[outcome.winner == 'second']} won"
-    return f"The game is over, {who}: {outcome.reason.sentence}"
+    result = "drawn" if outcome.winner == "draw" else f"{sides[outcome.winner == 'second']} won"
+    return f"Game over, {result}: {outcome.reason.sentence}"
 
 
 @routes.post("/{family}/board/question")
 async def ask(request: web.Request) -> web.Response:
-    """Ask the engine about the end of the line in the address, for whoever is logged in."""
+    """Request an analysis of the position at the end of the line, for logged-in users."""
     rules = path_family(request)
     await checked_form(request)
     line = await _read(request, rules)
@@ -176,9 +180,9 @@ async def ask(request: web.Request) -> web.Response:
 @routes.get("/{family}/board/questions/{question}")
 @allow_parameters()
 async def answer(request: web.Request) -> web.Response:
-    """What the engine says, an address to share for a day; the page looks again until it says something."""
+    """Show an analysis, at an address valid for a day. The page reloads itself until the analysis is done."""
     rules = path_family(request)
-    number_of = path_number(request, "question", "question")
+    number_of = path_number(request, "question", "analysis")
     found = await run(arena_of(request).store.analyses.request, number_of)
     record = read_record(str(found.question["record"]))
     if record.family != rules.family:
@@ -205,7 +209,7 @@ async def answer(request: web.Request) -> web.Response:
 
 
 def _playable(ruleset: Ruleset, record: GameRecord, expected: Sequence[str]) -> list[str]:
-    """A line behind a game as far as it follows the rules: a bot wrote it."""
+    """Return the legal beginning of a variation after a game. A bot wrote it, so it may contain illegal moves."""
     found: list[str] = []
     with suppress(ValueError):
         at = Position.start(ruleset, record.position).play_all(record.moves)
@@ -218,7 +222,7 @@ def _playable(ruleset: Ruleset, record: GameRecord, expected: Sequence[str]) -> 
 @routes.get("/{family}/board/scenes.json")
 @allow_parameters(*_ADDRESS, "after", "move")
 async def scenes(request: web.Request) -> web.Response:
-    """The scenes of the line behind `?after=` plies, and what may be played at its end."""
+    """Return the scenes of the line after `?after=` plies, and the legal moves at its end."""
     rules = path_family(request)
     line = await _read(request, rules)
     after = number(request.query, "after", -1, low=0, high=_MAX_PLY)
@@ -226,7 +230,7 @@ async def scenes(request: web.Request) -> web.Response:
         "base": line.base,
         "last": len(line.scenes) - 1,
         "scenes": [one.as_json() | {"canonical": one.canonical} for one in line.scenes[after + 1 :]],
-        "standing": _standing(line.study),
+        "standing": _state_sentence(line.study),
         "to_move": line.study.end.side if line.study.end.outcome is None else "",
         "legal": await run_use_case(_legal, line.study),
     }
@@ -241,17 +245,17 @@ async def scenes(request: web.Request) -> web.Response:
 @routes.get("/{family}/board/position.json")
 @allow_parameters("variant", "options", "pieces", "side")
 async def set_up(request: web.Request) -> web.Response:
-    """The text of a position that is set up by hand, and how it stands; the family's reason where it is none."""
+    """Return the text of a position that was set up by hand, with its state or the reason why it is invalid."""
     rules, query = path_family(request), request.query
     ruleset = await run_use_case(
         services.study.settle, rules.family, query.get("variant", ""), query.get("options", "")
     )
     side: Side = "second" if choice(query, "side", SIDES, "first") == "second" else "first"
     try:
-        study = await run_use_case(services.study.set_up, ruleset, query.get("pieces", "")[:_MOST_PIECES], side)
-        body = {"position": study.start, "told": await run_use_case(_standing, study)}
-    except BadValueError as error:  # the usual case while somebody puts pieces on a board
-        body = {"position": "", "told": f"{error}{'; ' + error.hint if error.hint else ''}"}
+        study = await run_use_case(services.study.set_up, ruleset, query.get("pieces", "")[:_MAX_PIECES_LENGTH], side)
+        body = {"position": study.start, "message": await run_use_case(_state_sentence, study)}
+    except BadValueError as error:  # usual while a position is being set up
+        body = {"position": "", "message": f"{error}{'; ' + error.hint if error.hint else ''}"}
     return web.json_response(body, dumps=as_json, headers={"Cache-Control": "no-cache"})
 
 

@@ -1,4 +1,4 @@
-"""The game viewer: one page for all families, by ply without scripts, and the scenes its script draws from."""
+"""The game viewer: one page for all families, usable ply by ply without scripts, and the scenes for its script."""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ async def _find(request: web.Request, name: str = "") -> GameDetails:
     return await run(read, arena_of(request), name)
 
 
-def _beside(store: Store, line: GameLine) -> tuple[GameLine | None, GameLine | None, GameLine | None]:
-    """The games before and behind one in its tournament's plan, and the one of the same opening with sides swapped."""
+def _neighbours(store: Store, line: GameLine) -> tuple[GameLine | None, GameLine | None, GameLine | None]:
+    """Return the games before and after one in its tournament's plan, and its partner with sides swapped."""
     near = store.games.of_tournament(line.tournament_id, limit=3, after=write_cursor(line.sequence - 2)).items
     before = next((one for one in near if one.sequence == line.sequence - 1), None)
-    behind = next((one for one in near if one.sequence == line.sequence + 1), None)
+    following = next((one for one in near if one.sequence == line.sequence + 1), None)
     swapped = (
         one
-        for one in (before, behind)
+        for one in (before, following)
         if one and one.pair == line.pair and one.round == line.round and one.first_id == line.second_id
     )
-    return before, behind, next(swapped, None)
+    return before, following, next(swapped, None)
 
 
 async def _replay(request: web.Request, found: GameDetails) -> Replay:
@@ -76,27 +76,26 @@ async def _replay(request: web.Request, found: GameDetails) -> Replay:
 
 
 def sentence(line: GameLine, replay: Replay) -> str:
-    """How the game stands, in one sentence."""
+    """Describe the state of the game in one sentence."""
     sides = replay.sides
     first, second = f"{filters.plain(line.first, 80)} ({sides[0]})", f"{filters.plain(line.second, 80)} ({sides[1]})"
-    length = f"{replay.last} pl{'y' if replay.last == 1 else 'ies'}"
     if line.state == "finished":
         loser = line.second if line.winner == "first" else line.first
-        ended = f"after {length}: {filters.ending(line.termination, filters.plain(loser, 80))}"
+        ended = f"at ply {replay.last}: {filters.ending(line.termination, filters.plain(loser, 80))}"
         if line.winner == "draw":
             return f"{first} and {second} drew {ended}"
         winner, other = (first, second) if line.winner == "first" else (second, first)
         return f"{winner} beat {other} {ended}"
     if line.state == "void":
-        return f"Void, not rated: {first} against {second}; {filters.ending(line.termination)}"
+        return f"Void, not rated: {first} against {second}: {filters.ending(line.termination)}"
     if line.state == "running":
         return f"{first} is playing {second}"
-    waits = {"cancelled": "was cancelled", "queued": "is next"}
-    return f"{first} against {second} {waits.get(line.state, 'is waiting to be played')}"
+    states = {"cancelled": "cancelled", "queued": "next to be played"}
+    return f"{first} against {second}: {states.get(line.state, 'waiting to be played')}"
 
 
 async def _canonical(request: web.Request) -> str:
-    """The address a game has now, for one in capitals or one that is cut short, as lists show it; empty for others."""
+    """Return the canonical address for a game id in capitals or abbreviated; empty for others."""
     name = request.match_info["game"]
     lower = name.lower()
     if not _PREFIX.fullmatch(lower):
@@ -108,30 +107,30 @@ async def _canonical(request: web.Request) -> str:
 @routes.get("/games/{game}")
 @allow_parameters("ply", "flip")
 async def show(request: web.Request) -> web.Response:
-    """A game at its last ply, or at `?ply=` (33, or 17y as people say it); `?flip=1` turns the board."""
-    if older := await _canonical(request):
-        return redirect_permanently(older)
-    return await viewed(request, "game.html")
+    """Show a game at its last ply, or at `?ply=` (33 or 17y); `?flip=1` turns the board."""
+    if canonical := await _canonical(request):
+        return redirect_permanently(canonical)
+    return await render_viewer(request, "game.html")
 
 
 async def replay_of(request: web.Request, name: str = "") -> tuple[Replay, bool]:
-    """The game of that name, or the one in the address, as far as it has come, and whether it is over."""
+    """Return the replay of the named game, or of the one in the address, and whether it is over."""
     found = await _find(request, name)
     return await _replay(request, found), found.line.state in OVER
 
 
-async def viewed(request: web.Request, template: str, keep: str = "no-cache", **more: Any) -> web.Response:
-    """The game in the address, at the ply asked for, on a page that has the viewer; `more` is what else it shows."""
+async def render_viewer(request: web.Request, template: str, keep: str = "no-cache", **more: Any) -> web.Response:
+    """Render the game in the address on a page with the viewer; `more` adds template variables."""
     found = await _find(request)
     replay = await _replay(request, found)
     line = found.line
-    before, behind, swapped = await run(_beside, store_of(request), line)
-    ply, flip = _place(request, replay)
+    before, following, swapped = await run(_neighbours, store_of(request), line)
+    ply, flip = _ply_and_flip(request, replay)
     user = await session_of(request)
     is_shown = {side: found.may_read_log(side, user) for side in SIDES}
     logs = found.record.logs if found.record else {}
     shown: dict[str, Any] = dict(
-        **view_of(request, replay),
+        **viewer_context(request, replay),
         base=f"/games/{line.id}",
         source=f"game={line.id}",
         game=line,
@@ -139,7 +138,7 @@ async def viewed(request: web.Request, template: str, keep: str = "no-cache", **
         record=found.record,
         sentence=sentence(line, replay),
         before=before,
-        behind=behind,
+        following=following,
         swapped=swapped,
         analysis=(analysis := await run(services.analysis.read, arena_of(request), line.id)),
         charts=_charts(replay, analysis),
@@ -155,8 +154,8 @@ async def viewed(request: web.Request, template: str, keep: str = "no-cache", **
     return render(request, template, keep=keep, **(shown | more))
 
 
-def analysis_charts(replay: Replay, analysis: AnalysisStatus | None) -> list[tuple[str, Any]]:
-    """What the engine thought of the game, where it was asked."""
+def engine_charts(replay: Replay, analysis: AnalysisStatus | None) -> list[tuple[str, Any]]:
+    """Return the engine's charts of an analysed game."""
     if analysis is None or not analysis.plies:
         return []
     chances = {
@@ -164,12 +163,12 @@ def analysis_charts(replay: Replay, analysis: AnalysisStatus | None) -> list[tup
         for number, ply in analysis.plies.items()
         if ply["winning_chances"] is not None
     }
-    return [(f"Chance by the engine, good for {replay.sides[0]} upwards", replay.chances_chart(chances))]
+    return [(f"Winning chances (up: {replay.sides[0]})", replay.chances_chart(chances))]
 
 
 @routes.post("/games/{game}/analysis")
 async def analyse(request: web.Request) -> web.Response:
-    """Have a game analysed, played here or imported, when nothing else is to be done."""
+    """Request an analysis of a game, played here or imported. It runs when the arena is idle."""
     fields = await checked_form(request)
     name = request.match_info["game"]
     await run_use_case(services.analysis.ask, arena_of(request), name, request[IDENTITY])
@@ -177,13 +176,13 @@ async def analyse(request: web.Request) -> web.Response:
     return redirect(f"/archive/{serial}" if serial.isascii() and serial.isdecimal() else f"/games/{name}")
 
 
-def _place(request: web.Request, replay: Replay) -> tuple[int, bool]:
-    """The ply asked for, the last one unless told, and whether the board is turned."""
+def _ply_and_flip(request: web.Request, replay: Replay) -> tuple[int, bool]:
+    """Return the requested ply, by default the last one, and whether the board is turned."""
     return ply_of(request, replay), choice(request.query, "flip", ("0", "1"), "0") == "1"
 
 
 def ply_of(request: web.Request, replay: Replay) -> int:
-    """The ply that the address names by its number or by move and player (`17y`), else the last. Raises Problem."""
+    """Return the ply in the address, by number or by move and side (`17y`), else the last one. Raises Problem."""
     text = request.query.get("ply", "").strip()
     if not text:
         return replay.last
@@ -193,9 +192,9 @@ def ply_of(request: web.Request, replay: Replay) -> int:
         raise Problem("bad-request", f"ply={quoted(text)}: {error.problem}", field="ply", hint=error.hint) from None
 
 
-def view_of(request: web.Request, replay: Replay) -> dict[str, Any]:
-    """What the viewer shows of any game, at the ply asked for."""
-    ply, flip = _place(request, replay)
+def viewer_context(request: web.Request, replay: Replay) -> dict[str, Any]:
+    """Return the template variables of the viewer, at the requested ply."""
+    ply, flip = _ply_and_flip(request, replay)
     scene = replay.scenes[ply]
     label = f"{replay.rules.title} board after ply {ply}" if ply else f"{replay.rules.title} board, start"
     return {
@@ -215,28 +214,28 @@ def view_of(request: web.Request, replay: Replay) -> dict[str, Any]:
 
 
 def _thought(replay: Replay, side: Side, ply: int, *, flip: bool) -> dict[str, Any]:
-    """What a side said when it moved last: the ply, its score, how deep it looked, and where it saw the game go."""
+    """Return what a bot reported at its latest ply: ply, score, search statistics, principal variation."""
     number = replay.last_of(side, ply)
     line = replay.line(number)
     scene = line[-1] if line else replay.scenes[number]
     name = replay.sides[side == "second"]
-    label = f"Where {name} saw the game go" if line else f"Board after ply {number}"
+    label = f"Line expected by {name}" if line else f"Board after ply {number}"
     return {
         "ply": number,
         "score": replay.score(number),
-        "told": replay.plies[number - 1] if number else None,
+        "report": replay.plies[number - 1] if number else None,
         "moves": [one.move for one in line[1:]],
         "drawing": board.svg(replay.rules, scene, label=label, flip=flip, is_small=True),
     }
 
 
 def grid(rules: Rules, scene: Scene) -> list[list[str]]:
-    """The board in words, row by row."""
+    """Describe the board in words, row by row."""
     return [[board.described(rules, scene, cell) for cell in row if cell.kind != "hole"] for row in rows(scene.board)]
 
 
 def piece_key(rules: Rules) -> list[tuple[list[str], str, str]]:
-    """The kinds of pieces that differ in what they do: how both sides' look, name, what they do."""
+    """Return the kinds of pieces that need an explanation: the symbols of both sides, name, note."""
     found: dict[str, tuple[list[str], str, str]] = {}
     for piece in rules.pieces:
         if piece.note:
@@ -246,7 +245,7 @@ def piece_key(rules: Rules) -> list[tuple[list[str], str, str]]:
 
 
 def _taken(replay: Replay, ply: int) -> dict[str, list[tuple[str, str, int]]]:
-    """Pieces that have left the board, by owner: (identifier, name, how many)."""
+    """Return the pieces off the board by owner: (identifier, name, count)."""
     found: dict[str, list[tuple[str, str, int]]] = {"first": [], "second": []}
     gone = replay.scenes[ply].gone
     for piece in replay.rules.pieces:
@@ -260,7 +259,7 @@ def _taken(replay: Replay, ply: int) -> dict[str, list[tuple[str, str, int]]]:
 @routes.get("/games/{game}/charts")
 @allow_parameters()
 async def charts(request: web.Request) -> web.Response:
-    """The charts alone, for the viewer of a game that grows."""
+    """Render only the charts, for the viewer of a running game."""
     found = await _find(request)
     is_over = found.line.state in OVER
     keep = "public, max-age=86400" if is_over else "no-store"
@@ -269,8 +268,8 @@ async def charts(request: web.Request) -> web.Response:
 
 def _charts(replay: Replay, analysis: AnalysisStatus | None = None) -> list[tuple[str, Any]]:
     charts = [
-        *analysis_charts(replay, analysis),
-        (f"Scores, good for {replay.sides[0]} upwards", replay.scores_chart()),
+        *engine_charts(replay, analysis),
+        (f"Evaluation (up: {replay.sides[0]})", replay.scores_chart()),
         ("Time per move", replay.times_chart()),
         ("Time left", replay.clocks_chart()),
     ]
@@ -280,7 +279,7 @@ def _charts(replay: Replay, analysis: AnalysisStatus | None = None) -> list[tupl
 @routes.get("/games/{game}/lines.json")
 @allow_parameters("ply")
 async def lines(request: web.Request) -> web.Response:
-    """The lines that both bots expected when they had moved last before `?ply=`, as scenes from before those moves."""
+    """Return the latest principal variations of both bots before `?ply=`, as scenes from before those moves."""
     found = await _find(request)
     replay = await _replay(request, found)
     ply = ply_of(request, replay)
@@ -297,7 +296,7 @@ async def lines(request: web.Request) -> web.Response:
 
 @routes.get("/games/{game}/scenes.json")
 async def scenes(request: web.Request) -> web.Response:
-    """The scenes behind `?after=` plies, with what is needed to draw them."""
+    """Return the scenes after `?after=` plies, with what is needed to draw them."""
     found = await _find(request)
     replay = await _replay(request, found)
     after = number(request.query, "after", -1, low=0, high=_MAX_PLY)
@@ -310,7 +309,7 @@ async def scenes(request: web.Request) -> web.Response:
         "detail": filters.plain(found.line.detail),
         "result": filters.result(found.line.winner) if is_over else "",
         "moved_at": live.moved_at if (live := request.app[CONTEXT].live.of(found.line)) else None,
-        **told_of(replay, after),
+        **scenes_body(replay, after),
     }
     response = web.json_response(body, dumps=as_json)
     response.headers["Cache-Control"] = "public, max-age=86400" if is_over else "no-store"
@@ -318,8 +317,8 @@ async def scenes(request: web.Request) -> web.Response:
     return response
 
 
-def told_of(replay: Replay, after: int) -> dict[str, Any]:
-    """The scenes behind a ply, with their times and clocks; from -1 on with what is needed to draw them."""
+def scenes_body(replay: Replay, after: int) -> dict[str, Any]:
+    """Return the scenes after a ply with their times and clocks; for -1 also the layout of the board."""
     body: dict[str, Any] = {
         "last": replay.last,
         "scenes": [scene.as_json() for scene in replay.scenes[after + 1 :]],
@@ -336,11 +335,11 @@ def told_of(replay: Replay, after: int) -> dict[str, Any]:
 
 
 def _ply(replay: Replay, number: int) -> dict[str, Any]:
-    """A ply as list and panel show it; scores are as `first` sees them."""
+    """Return a ply for the move list and the panel; scores are as `first` sees them."""
     ply, score = replay.plies[number - 1], replay.score(number)
     return {
         "time": "book" if ply.book else filters.milliseconds(ply.ms),
         "score": filters.score(score) if score is not None else "",
-        "told": filters.thought(ply),
+        "search": filters.thought(ply),
         "pv": bool(ply.pv),
     }

@@ -1,4 +1,4 @@
-"""The list of all games, narrowed by who played what, when, and how it ended."""
+"""The list of all games, filtered by players, date and result."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ KINDS = ("rules", "adjudication", "forfeit")
 RESULTS = ("first", "second", "draw")
 MAX_NAME = 80
 ANALYSED = ("blunders", "max_accuracy", "min_turning_points", "blown_win")
-"""What is asked of analyses: at least so many blunders, at most this accuracy, at least so many turning points."""
-MAX_BLUNDERS = 10_000
+"""Filters by analysis: minimum of blunders, maximum of accuracy, minimum of turning points, wins that were lost."""
+MAX_COUNT = 10_000
 
 
 @routes.get("/games")
@@ -44,7 +44,7 @@ MAX_BLUNDERS = 10_000
     "running",
 )
 async def index(request: web.Request) -> web.Response:
-    """The latest games; words of the query narrow them, `?after=` goes on."""
+    """List the latest games that match the query; `?after=` continues the list."""
     query = request.query
     chosen = {
         "family": choice(query, "family", families()),
@@ -73,22 +73,22 @@ async def index(request: web.Request) -> web.Response:
 
 
 def analysed(query: MultiMapping[str]) -> AnalysisFilter | None:
-    """What the query string asks of analyses; None for nothing. Raises Problem (400)."""
+    """Return the filter by analysis; None without one. Raises Problem (400)."""
 
     def bound(name: str, most: int) -> int | None:
         return number(query, name, 0, low=0, high=most) if query.get(name) else None
 
     blown_win = choice(query, "blown_win", ("yes", "no"))
     found = AnalysisFilter(
-        min_blunders=bound("blunders", MAX_BLUNDERS),
+        min_blunders=bound("blunders", MAX_COUNT),
         max_accuracy=bound("max_accuracy", 100),
-        min_turning_points=bound("min_turning_points", MAX_BLUNDERS),
+        min_turning_points=bound("min_turning_points", MAX_COUNT),
         has_blown_win=blown_win == "yes" if blown_win else None,
     )
     return found or None
 
 
-def _read(  # noqa: PLR0917 - what the query string holds, part by part
+def _read(  # noqa: PLR0917 - the parts of the query
     arena: Arena,
     chosen: dict[str, str],
     days: dict[str, datetime | None],
@@ -101,11 +101,11 @@ def _read(  # noqa: PLR0917 - what the query string holds, part by part
     if chosen["bot"]:
         try:
             bot = services.bot.find(arena, chosen["bot"])
-        except NotFoundError as error:  # the address is there, the word in it is wrong
+        except NotFoundError as error:  # 400 rather than 404: the page exists, its query is wrong
             raise Problem("bad-request", str(error), hint=error.hint, field="bot", **error.extra) from None
         versions = [line.id for line in store.versions.of_bot(bot.id or 0)]
     until = days["until"]
-    narrow = GameFilter(
+    game_filter = GameFilter(
         family=chosen["family"] or None,
         variant=chosen["variant"] or None,
         winner=chosen["winner"] or None,
@@ -116,12 +116,12 @@ def _read(  # noqa: PLR0917 - what the query string holds, part by part
         analysed=by_analysis,
     )
     if by:
-        return store.games.by_figure(by, is_falling=not by.endswith("accuracy"), after=after, **narrow), []
-    return store.games.latest(after=after, **narrow), store.games.in_state("running", 50)
+        return store.games.by_figure(by, is_falling=not by.endswith("accuracy"), after=after, **game_filter), []
+    return store.games.latest(after=after, **game_filter), store.games.in_state("running", 50)
 
 
 def day(query: MultiMapping[str], name: str) -> datetime | None:
-    """A day of the query string, its beginning in UTC; None for none. Raises Problem (400)."""
+    """Return a day of the query as its beginning in UTC; None without one. Raises Problem (400)."""
     text = query.get(name, "")
     if not text:
         return None
@@ -130,6 +130,6 @@ def day(query: MultiMapping[str], name: str) -> datetime | None:
         _ = found + timedelta(days=1)
     except (ValueError, OverflowError):
         raise Problem(
-            "bad-request", f"{name}={quoted(text)} is no day", field=name, hint="write one such as 2026-11-30"
+            "bad-request", f"invalid {name} {quoted(text)}", field=name, hint="expected YYYY-MM-DD, such as 2026-11-30"
         ) from None
     return found

@@ -1,4 +1,4 @@
-"""Help: the project's own documents, and tables made from the data the code uses."""
+"""Help: the project's own documents, and tables generated from the data the code uses."""
 
 from __future__ import annotations
 
@@ -26,45 +26,45 @@ from referee.rules.families import folder, folder_of
 routes = web.RouteTableDef()
 
 TOPICS = {
-    "play": "Playing against bots, and trying moves",
+    "play": "Playing against bots and analysing positions",
     "first-bot": "Your first bot in ten minutes",
     "protocol": "The protocol",
-    "reference": "All keys of tournament files and settings",
-    "limits": "BotLimits in numbers",
+    "reference": "Keys of tournament files and settings",
+    "limits": "Limits in numbers",
     "terminations": "How games end",
     "ratings": "Ratings",
-    "analysis": "Analysis: chances, blunders, accuracy",
+    "analysis": "Analysis: winning chances, blunders, accuracy",
     "api": "API",
     "changelog": "Changelog",
 }
 _KINDS = {
-    Kind.RULES: "The rules of the game decided it.",
-    Kind.ADJUDICATION: "The referee ended it before the rules did, as the tournament's settings say.",
-    Kind.FORFEIT: "A bot is at fault and loses; it counts for the ratings like any other loss.",
-    Kind.VOID: "No bot is at fault: the game is not rated and played again.",
+    Kind.RULES: "Decided by the rules of the game.",
+    Kind.ADJUDICATION: "Ended early by the referee, as the tournament's settings define.",
+    Kind.FORFEIT: "A bot is at fault and loses. Rated like any other loss.",
+    Kind.VOID: "No bot is at fault. Not rated; the game is replayed.",
 }
 
 
-_WORDS = (text_column("0", "Word"), text_column("1", "What happened"))
+_WORDS = (text_column("0", "Word"), text_column("1", "Meaning"))
 _FIELDS = (text_column("title", "Limit"), Column("", "Value"), text_column("text", "Meaning"))
 _UPLOADS = (text_column("2", "Limit"), Column("", "Value"))
-_RATES = (text_column("0", "Kind"), Column("1", "Per minute"), Column("2", "At once"))
+_RATES = (text_column("0", "Kind"), Column("1", "Per minute"), Column("2", "Burst"))
 _DRAWS = (text_column("0", "Family"), Column("1", "Draws"))
 _PACES = (text_column("0", "Class"), text_column("1", "Estimated length of a game"))
 _FAMILIES = (text_column("title", "Family"), text_column("", "Rules"), text_column("", "Protocol"))
 
 
 _TABLES = (*(kind.value for kind in Kind), "bot", "adjudication", "uploads", "rates", "draws", "paces")
-"""The orders of the tables of all topics."""
+"""Sort parameters of the tables of all topics."""
 
 
 def _part(row: tuple[Any, ...], key: str) -> Any:
-    """The value of a row that is a tuple, by its place."""
+    """Return a column of a row that is a tuple."""
     return row[int(key)]
 
 
 def _document(topic: str) -> Path | None:
-    """The file behind a topic."""
+    """Return the Markdown file of a topic; None for other topics."""
     kind, _, family = topic.partition("-")
     if topic == "first-bot":
         return folder_of("bots") / "README.md"
@@ -81,7 +81,7 @@ def _document(topic: str) -> Path | None:
 
 
 def _link(target: str) -> str:
-    """Where a link of a document leads on this site."""
+    """Return the address on this site of a document's link."""
     if target.startswith(("http://", "https://", "#", "/")):
         return target
     name, _, anchor = target.partition("#")
@@ -117,7 +117,7 @@ def _topics() -> list[str]:
 @routes.get("/help")
 @allow_parameters("sort")
 async def index(request: web.Request) -> web.Response:
-    """What there is to read."""
+    """List the help topics."""
     return render(
         request, "help.html", topics=TOPICS, table=sorted_table(request, _FAMILIES, [load(name) for name in families()])
     )
@@ -126,7 +126,7 @@ async def index(request: web.Request) -> web.Response:
 @routes.get("/help/{topic}")
 @allow_parameters(*_TABLES)
 async def show(request: web.Request) -> web.Response:
-    """One topic."""
+    """Show one topic."""
     topic = request.match_info["topic"]
     if topic == "api":
         return redirect("/api/v1/docs")
@@ -145,12 +145,12 @@ async def show(request: web.Request) -> web.Response:
     title = TOPICS.get(topic, topic.replace("-", " "))
     kind, _, family = topic.partition("-")
     if family in families():
-        title = f"{load(family).title}: {'the rules' if kind == 'rules' else 'how bots speak it'}"
+        title = f"{load(family).title}: {'rules' if kind == 'rules' else 'protocol'}"
     return render(request, "document.html", text=text, title=title)
 
 
 def _terminations(request: web.Request, kind: Kind, text: str) -> tuple[str, str, Any]:
-    """A kind of ending, what it means, and the table of its words."""
+    """Return a class of terminations, its meaning, and the table of its words."""
     rows = [(word, one.sentence) for word, one in terminations().items() if one.kind is kind]
     return kind.value, text, sorted_table(request, _WORDS, rows, parameter=kind.value, value=_part)
 
@@ -179,7 +179,7 @@ def _ratings(request: web.Request) -> web.Response:
     paces: list[tuple[str, float | None, str]] = [
         (one.name, one.below_s or float("inf"), one.words) for one in time_class.TIME_CLASSES
     ]
-    paces.append((time_class.UNTIMED, None, "no clock: limits of depth or nodes"))
+    paces.append((time_class.UNTIMED, None, "no clock: limited by depth or nodes"))
     return render(
         request,
         "ratings.html",

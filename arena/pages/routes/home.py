@@ -1,4 +1,4 @@
-"""The front page: what is being played now, what comes next, who leads."""
+"""The front page: games in progress, next games, leaders."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from referee.rules import families, load
 from referee.rules.core import ParseError
 
 routes = web.RouteTableDef()
-LIVE = 10
-"""Running games that are shown as boards; without any, the latest results are."""
-NEXT = 6
-"""Games that are about to begin."""
+MAX_LIVE = 10
+"""Maximum of running games shown as boards; without any, latest results are shown."""
+MAX_NEXT = 6
+"""Maximum of games listed as next."""
 
 
 def _ends(store: Store) -> dict[str, tuple[Any, GameRecord]]:
-    """The latest result of every family with its record."""
+    """Return the latest result of every family with its record."""
     latest = [line for name in families() for line in store.games.latest(family=name, limit=1).items]
     latest.sort(key=lambda line: -(line.commit_number or 0))
     return {line.id: (line, store.games.record(line.id)) for line in latest}
 
 
 def _end_of(line: Any, record: GameRecord) -> dict[str, Any] | None:
-    """A finished game as its last position; None for one that cannot be shown."""
+    """Draw the last position of a finished game; None if it cannot be shown."""
     rules = load(line.family)
     try:
         scenes = Scenes(rules.settle(record.variant, record.options), record.final_position or None)
@@ -47,7 +47,7 @@ def _end_of(line: Any, record: GameRecord) -> dict[str, Any] | None:
 
 
 def _strongest_first(store: Store, games: Sequence[GameLine]) -> list[GameLine]:
-    """Games by the ratings of both bots in their pool; the first is shown large."""
+    """Sort games by the ratings of both bots in their pool. The page shows the first one large."""
     pools = {(line.pool, line.version_id): line.conservative for line in store.ratings.of_versions(_bots(games))}
 
     def strength(game: GameLine) -> float:
@@ -62,7 +62,7 @@ def _bots(games: Sequence[GameLine]) -> list[int]:
 
 def _read(store: Store) -> dict[str, Any]:
     games = dict(store.ratings.pools())
-    running = _strongest_first(store, store.games.in_state("running", LIVE))
+    running = _strongest_first(store, store.games.in_state("running", MAX_LIVE))
     return {
         "families": [
             {
@@ -73,7 +73,7 @@ def _read(store: Store) -> dict[str, Any]:
             for name in families()
         ],
         "running": running,
-        "next": store.games.in_state("queued", NEXT),
+        "next": store.games.in_state("queued", MAX_NEXT),
         "specs": {game.id: store.games.spec(game.id) for game in running},
         "tournaments": store.tournaments.in_states("running", "draining", "paused", "scheduled")[:12],
         "finished": store.tournaments.page(state="finished", limit=5).items,
@@ -85,7 +85,7 @@ def _read(store: Store) -> dict[str, Any]:
 @routes.get("/")
 @allow_parameters("games")
 async def show(request: web.Request) -> web.Response:
-    """The front page."""
+    """Show the front page."""
     found = await run(_read, store_of(request))
     live = request.app[CONTEXT].live
     boards: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""The leaderboards of a family: a pool's ratings now or on an earlier day, and what part of its games is looked at."""
+"""Leaderboards of a family: the ratings of a pool, now or on an earlier day, optionally of a part of its games."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from aiohttp import web
 from arena import services
 from arena.http.identity import session_of
 from arena.http.problem import Problem, not_found, quoted
+from arena.pages import columns
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, choice, sorted_table, sorting
 from arena.pages.page import allow_parameters, arena_of, path_family, render, run, store_of
@@ -27,25 +28,25 @@ from referee.rules.rules import Rules
 routes = web.RouteTableDef()
 MAX_LINES = 500
 MAX_FILTERED = 5000
-"""Versions that are looked through for those that pass the filters."""
-STATES = {"": "active", "all": "retired ones too", "retired": "only retired ones"}
+"""Maximum of versions that are searched for matches of the filter."""
+STATES = {"": "active", "all": "active and retired", "retired": "retired"}
 
-_ELO = Column("elo", "Elo", "Bradley-Terry with draws, of the games chosen: does not depend on their order")
+_ELO = Column("elo", "Elo", "Bradley-Terry with draws, from the chosen games; independent of their order")
 COLUMNS = (
-    Column("place", "#", "place by rating; provisional ones have none", is_descending_first=False),
+    Column("place", "#", "place by rating; none while provisional", is_descending_first=False),
     Column("name", "Bot", is_number=False, is_descending_first=False),
-    Column("rating", "Rating", "mu − 3 sigma: with 99.9 % confidence the bot is at least that strong"),
+    Column("rating", "Rating", "mu − 3 sigma: a lower bound of the strength with 99.9 % confidence"),
     Column("mu", "mu ± 2 sigma", "the estimate with its 95 % interval"),
     _ELO,
     Column("games", "Games"),
     Column("wins", "W"),
     Column("draws", "D"),
     Column("losses", "L"),
-    Column("score", "VersionScore"),
+    Column("score", "Score"),
     Column("opponents", "Opponents", "the average mu of the opponents"),
     Column("drawn", "Draws"),
     Column("forfeits", "Forfeits"),
-    Column("beats_next", "P(better)", "the probability to be better than the next in the list"),
+    Column("beats_next", "P(better)", "probability of being stronger than the next bot in the list"),
     Column("owner", "Owner", is_number=False, is_descending_first=False),
 )
 _SIDES = (
@@ -57,8 +58,8 @@ _SIDES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
-    """What is looked at. `until` is a commit number, None for now; `state` one of `STATES`."""
+class LeaderboardFilter:
+    """Selection of a leaderboard. `until` is a commit number, None for now; `state` is one of `STATES`."""
 
     pool: str
     variant: str = ""
@@ -69,13 +70,13 @@ class Filter:
 
     @property
     def is_part(self) -> bool:
-        """Whether only some of the pool's games are counted."""
+        """True if only some of the pool's games count."""
         return bool(self.variant or self.pace)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The lines that pass, what their games say alone where only some are counted, and the cursor of the next ones."""
+class LeaderboardPage:
+    """The matching lines, the Elo of the chosen games if only some count, and the cursor of the next page."""
 
     lines: Sequence[RatingLine]
     strengths: dict[str, FittedStrength]
@@ -83,8 +84,8 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
-    """How often each side won in a variant."""
+class SideResults:
+    """Results of a variant by side."""
 
     variant: str
     first: int
@@ -93,7 +94,7 @@ class Sides:
 
 
 def moment(text: str) -> datetime | None:
-    """A day (its end) or a time in UTC; None for none. Raises Problem (400)."""
+    """Return a day (its end) or a time in UTC; None without one. Raises Problem (400)."""
     if not text:
         return None
     try:
@@ -104,14 +105,14 @@ def moment(text: str) -> datetime | None:
     except (ValueError, OverflowError):
         raise Problem(
             "bad-request",
-            f"at={quoted(text)} is not a date",
+            f"invalid date {quoted(text)}",
             field="at",
-            hint="write a day such as 2026-11-30, or a time such as 2026-11-30T12:00",
+            hint="expected a day such as 2026-11-30, or a time such as 2026-11-30T12:00",
         ) from None
 
 
-def read(store: Store, chosen: Filter, after: str | None) -> Found:
-    """The lines of a pool that pass the filter."""
+def read(store: Store, chosen: LeaderboardFilter, after: str | None) -> LeaderboardPage:
+    """Return the lines of a pool that match the filter."""
     with_retired = chosen.state != ""
     following = None
     if chosen.until is not None:
@@ -124,18 +125,18 @@ def read(store: Store, chosen: Filter, after: str | None) -> Found:
     if chosen.owner:
         lines = [line for line in lines if line.owner == chosen.owner]
     if not chosen.is_part:
-        return Found(lines[:MAX_FILTERED], {}, following)
+        return LeaderboardPage(lines[:MAX_FILTERED], {}, following)
     counts = _chosen(store, chosen)
     tallies = scores_of(counts)
     names = {line.version_id: line.name for line in lines}
     lines = [_counted(line, tallies[line.version_id]) for line in lines if line.version_id in tallies]
-    return Found(lines, {one.name: one for one in fit(games_of(counts, names)).strengths})
+    return LeaderboardPage(lines, {one.name: one for one in fit(games_of(counts, names)).strengths})
 
 
 def _present(
     store: Store, pool: str, after: str | None, *, with_retired: bool, is_whole: bool
 ) -> tuple[list[RatingLine], str | None]:
-    """One page of the pool as it is, or as many as filters need."""
+    """Return one page of the current ratings; with a filter as many lines as it needs."""
     lines: list[RatingLine] = []
     while True:
         part = store.ratings.leaderboard(pool, with_retired=with_retired, limit=MAX_LINES, after=after)
@@ -145,8 +146,8 @@ def _present(
         after = part.next
 
 
-def _chosen(store: Store, chosen: Filter) -> list[ResultCount]:
-    """The results of the variant and of tournaments of the time class."""
+def _chosen(store: Store, chosen: LeaderboardFilter) -> list[ResultCount]:
+    """Return the results of the chosen variant and time class."""
     counts = store.rating_history.counts(chosen.pool, chosen.until)
     if chosen.variant:
         counts = [one for one in counts if one.variant == chosen.variant]
@@ -158,7 +159,7 @@ def _chosen(store: Store, chosen: Filter) -> list[ResultCount]:
 
 
 def _counted(line: RatingLine, score: VersionScore) -> RatingLine:
-    """The line with the record of the games chosen."""
+    """Return the line with the results of the chosen games only."""
     return replace(
         line, wins=score.wins, draws=score.draws, losses=score.losses, games=score.games, forfeits=score.forfeits
     )
@@ -167,7 +168,7 @@ def _counted(line: RatingLine, score: VersionScore) -> RatingLine:
 @routes.get("/{family}/leaderboard")
 @allow_parameters("pool", "variant", "pace", "state", "at", "mine", "after", "sort", "sides", "games")
 async def show(request: web.Request) -> web.Response:
-    """The ratings of a pool: `?pool=`, `?variant=`, `?pace=`, `?state=`, `?mine=1`, `?at=`, `?sort=`."""
+    """Show the ratings of a pool: `?pool=`, `?variant=`, `?pace=`, `?state=`, `?mine=1`, `?at=`, `?sort=`."""
     rules = path_family(request)
     store, query = store_of(request), request.query
     pools = [(name, games) for name, games in await run(store.ratings.pools) if name.split("/")[0] == rules.family]
@@ -180,7 +181,7 @@ async def show(request: web.Request) -> web.Response:
     is_mine = choice(query, "mine", ("0", "1"), "0") == "1"
     at = moment(query.get("at", ""))
     state = choice(query, "state", [one for one in STATES if one])
-    chosen = Filter(
+    chosen = LeaderboardFilter(
         pool,
         variant=choice(query, "variant", [one.variant for one in sides]),
         pace=choice(query, "pace", time_class.NAMES),
@@ -233,20 +234,20 @@ async def show(request: web.Request) -> web.Response:
     )
 
 
-def _sides(counts: dict[tuple[str, str], int], rules: Rules) -> list[Sides]:
-    """The results of each variant by what its sides are called, whichever of them moves first."""
+def _sides(counts: dict[tuple[str, str], int], rules: Rules) -> list[SideResults]:
+    """Return the results of each variant by the names of its sides, whichever of them moves first."""
     found = []
     for name in dict.fromkeys(variant for variant, _ in counts):
         first, draws, second = (counts.get((name, winner), 0) for winner in ("first", "draw", "second"))
         try:
             is_turned = rules.settle(name).sides != rules.sides
-        except (UnknownNameError, ParseError):  # a variant that is no more
+        except (UnknownNameError, ParseError):  # a variant that no longer exists
             is_turned = False
-        found.append(Sides(name, second, draws, first) if is_turned else Sides(name, first, draws, second))
+        found.append(SideResults(name, second, draws, first) if is_turned else SideResults(name, first, draws, second))
     return found
 
 
 def _sides_of(names: Sequence[str]) -> tuple[Column, ...]:
-    """The columns of the table of sides, with the family's names of them."""
+    """Return the columns of the table of sides, titled by the family's names."""
     titles = {"first": f"{names[0]} won", "second": f"{names[1]} won"}
     return tuple(replace(one, title=titles.get(one.key, one.title)) for one in _SIDES)

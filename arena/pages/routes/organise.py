@@ -1,4 +1,4 @@
-"""Creating and changing tournaments and schedules by form: fill it, look at what comes of it, create; or as TOML."""
+"""Create and change tournaments and schedules by form or as TOML: fill in, preview, save."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from referee.machine import toml
 from referee.rules import families, load
 
 routes = web.RouteTableDef()
-_SAVED = ("scheduled", "paused")
-"""States in which a tournament that has not begun may be changed."""
+_EDITABLE = ("scheduled", "paused")
+"""States in which a tournament that has not started can be changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """What is being written: a new one, or another document for a tournament or a schedule."""
+    """Target of the form: a new tournament, or the document of an existing tournament or schedule."""
 
     title: str
     path: str
     word: str
     save: Callable[[Document, Identity], str]
-    """Stores the document; gives the page to go to."""
+    """Store the document and return the address of its page."""
 
 
 def _new(request: web.Request) -> _Draft:
@@ -71,17 +71,19 @@ def _of_schedule(request: web.Request, row: Schedule) -> _Draft:
 
 
 async def _organiser(request: web.Request) -> Identity | web.Response:
-    """Who may organise; those who are not logged in are led to the form. Raises Problem (403)."""
+    """Return the organiser, or a redirect to the log-in form. Raises Problem (403)."""
     identity = await session_of(request)
     if identity is None:
         return redirect(f"/login?next={quote(request.rel_url.raw_path)}")
     if "organise" not in identity.scopes:
-        raise Problem("forbidden", "your account may not organise tournaments", hint="ask an admin for it")
+        raise Problem(
+            "forbidden", "your account may not organise tournaments", hint="ask an admin for the role organiser"
+        )
     return identity
 
 
 def settings_of(row: Tournament) -> dict[str, Any]:
-    """What a tournament's document says beyond the defaults: with its start, without the schedule it is of."""
+    """Return a tournament's document without defaults and without its schedule, but with its start time."""
     starts = {} if row.started_at else {"start_time": row.start_time.isoformat()}
     document = read({**row.settings, "schedule": None, **starts})
     return document.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
@@ -90,7 +92,7 @@ def settings_of(row: Tournament) -> dict[str, Any]:
 @routes.get("/tournaments/new")
 @allow_parameters("like", "format", "family")
 async def new(request: web.Request) -> web.Response:
-    """The empty form; `?like=` fills it with what another tournament was made from."""
+    """Show the empty form; `?like=` copies the settings of another tournament."""
     if isinstance(found := await _organiser(request), web.Response):
         return found
     settings: dict[str, Any] = {
@@ -105,14 +107,14 @@ async def new(request: web.Request) -> web.Response:
 
 @routes.post("/tournaments/new")
 async def create(request: web.Request) -> web.Response:
-    """What the button says: look at it, create it, take it as TOML, or fill the form from TOML."""
+    """Handle the buttons of the form: preview, create, download as TOML, or fill in from TOML."""
     return await _answer(request, _new(request))
 
 
 @routes.get("/tournaments/{tournament}/edit")
 @allow_parameters()
 async def edit(request: web.Request) -> web.Response:
-    """The form of a tournament that has not begun."""
+    """Show the form of a tournament that has not started."""
     if isinstance(found := await _organiser(request), web.Response):
         return found
     row = await _tournament(request)
@@ -121,22 +123,22 @@ async def edit(request: web.Request) -> web.Response:
 
 @routes.post("/tournaments/{tournament}/edit")
 async def change(request: web.Request) -> web.Response:
-    """Another document for it."""
+    """Replace the document of a tournament."""
     return await _answer(request, _of_tournament(request, await _tournament(request)))
 
 
 async def _tournament(request: web.Request) -> Tournament:
     row = await run(store_of(request).tournaments.get, path_number(request, "tournament", "tournament"))
-    if row.started_at is not None or row.state not in _SAVED:
-        hint = f"make a new one like it at /tournaments/new?like={row.id}"
-        raise Problem("conflict", f"this tournament is {row.state}: its settings stay as they are", hint=hint)
+    if row.started_at is not None or row.state not in _EDITABLE:
+        hint = f"create a copy at /tournaments/new?like={row.id}"
+        raise Problem("conflict", f"the tournament is {row.state}: its settings can no longer change", hint=hint)
     return row
 
 
 @routes.get("/schedules/{schedule}/edit")
 @allow_parameters()
 async def edit_schedule(request: web.Request) -> web.Response:
-    """The form of a schedule."""
+    """Show the form of a schedule."""
     if isinstance(found := await _organiser(request), web.Response):
         return found
     row = await run(store_of(request).schedules.get, path_number(request, "schedule", "schedule"))
@@ -145,7 +147,7 @@ async def edit_schedule(request: web.Request) -> web.Response:
 
 @routes.post("/schedules/{schedule}/edit")
 async def change_schedule(request: web.Request) -> web.Response:
-    """Another document for the tournaments to come."""
+    """Replace the document of a schedule, for its future tournaments."""
     row = await run(store_of(request).schedules.get, path_number(request, "schedule", "schedule"))
     return await _answer(request, _of_schedule(request, row))
 
@@ -153,7 +155,7 @@ async def change_schedule(request: web.Request) -> web.Response:
 @routes.get("/tournaments/{tournament}/settings.toml")
 @allow_parameters()
 async def download(request: web.Request) -> web.Response:
-    """The document a tournament was made from, as organisers write it."""
+    """Serve a tournament's document as TOML."""
     row = await run(store_of(request).tournaments.get, path_number(request, "tournament", "tournament"))
     return _file(as_toml(read(settings_of(row))), f"tournament-{row.id}")
 
@@ -185,9 +187,9 @@ async def _answer(request: web.Request, draft: _Draft) -> web.Response:
         preview = await run_use_case(services.tournament.preview, arena_of(request), document, by)
         return await _show(request, draft, settings, preview)
     except SettingsError as error:
-        told = [(one["field"], one["message"]) for one in error.extra.get("errors", ())]
+        problems = [(one["field"], one["message"]) for one in error.extra.get("errors", ())]
         message = str(error).removeprefix(f"{error.field}: ")
-        return await _show(request, draft, settings, errors=told or [(error.field or "", message)])
+        return await _show(request, draft, settings, errors=problems or [(error.field or "", message)])
     except ArenaError as error:
         if error.status >= 500 or error.kind in ("forbidden", "not-found"):
             raise
@@ -198,7 +200,7 @@ def _read_toml(text: str) -> dict[str, Any]:
     try:
         return toml.read_plain(text)
     except toml.TomlError as error:
-        raise SettingsError(f"not TOML: {error}", "document") from None
+        raise SettingsError(f"invalid TOML: {error}", "document") from None
 
 
 async def _show(

@@ -1,4 +1,4 @@
-"""People play bots: the form that begins a game, the board it is played on, and what is decided there."""
+"""People play bots: the form that starts a game, its board, and the player's moves and draw offers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from arena.http.problem import Problem, not_found
 from arena.http.request_context import CONTEXT, IDENTITY, address_key
 from arena.pages.html_table import choice
 from arena.pages.page import GAME_ID, allow_parameters, arena_of, error_sentence, redirect, render, run_use_case
-from arena.pages.routes.game import viewed
+from arena.pages.routes.game import render_viewer
 from arena.pages.session import checked_form, give_cookie, read_form
 from arena.services.people import TIME_CONTROLS, HumanAction, HumanGameRequest, Visitor
 from arena.store import BadValueError, NotFoundError, StoreError
@@ -26,7 +26,7 @@ from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
 GUEST_COOKIE = "arena-guest"
-"""Knows a browser without an account by its games."""
+"""Identifies the games of a browser without an account."""
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 _YEAR_S = 365 * 24 * 3600
 
@@ -39,7 +39,7 @@ async def _visitor(request: web.Request) -> Visitor:
 @routes.get("/play")
 @allow_parameters("family", "variant", "side", "bot", "time")
 async def show(request: web.Request) -> web.Response:
-    """The form that begins a game, and the games that are open."""
+    """Show the form that starts a game, and the visitor's open games."""
     choice(request.query, "family", families())
     return await _form(request, dict(request.query))
 
@@ -65,7 +65,7 @@ async def _form(request: web.Request, given: dict[str, Any], problem: str = "", 
 
 
 def family_of(name: str) -> Rules:
-    """The family of a form; the first one unless it says. Raises Problem (404)."""
+    """Return the family of a form, by default the first one. Raises Problem (404)."""
     if name and name not in families():
         raise not_found("family", name, families())
     return load(name or families()[0])
@@ -73,7 +73,7 @@ def family_of(name: str) -> Rules:
 
 @routes.post("/play")
 async def begin(request: web.Request) -> web.Response:
-    """Begin a game, and lead to its board."""
+    """Start a game, and redirect to its board."""
     fields = await read_form(request)
     _require_own_page(request)
     visitor = await _visitor(request)
@@ -103,17 +103,17 @@ async def begin(request: web.Request) -> web.Response:
 
 def _require_own_page(request: web.Request) -> None:
     if not is_same_origin(request):
-        raise Problem("forbidden", "the form is not ours", hint="open the page here and send it again")
+        raise Problem("forbidden", "the form does not come from this site", hint="reload the page and send it again")
 
 
 @routes.get("/play/{game}")
 @allow_parameters("ply", "flip")
 async def board(request: web.Request) -> web.Response:
-    """The board of a game for the person who plays it; others are led to where it is watched."""
+    """Show the board of a game to its human player; redirect others to the viewer."""
     name = request.match_info["game"]
     try:
         line, visitor = await _line(request)
-    except NotFoundError:  # a game of bots, if it is one
+    except NotFoundError:  # perhaps a game between bots
         await run_use_case(arena_of(request).store.games.get, name)
         return redirect(str(request.rel_url.with_path(f"/games/{name}", keep_query=True)))
     if not visitor.plays(line) or line.state in ("finished", "void", "cancelled"):
@@ -124,7 +124,7 @@ async def board(request: web.Request) -> web.Response:
     arena = arena_of(request)
     ahead = await run_use_case(services.people.waiting, arena, name) if line.state == "planned" else 0
     offer = services.people.draw_offer(line)
-    return await viewed(
+    return await render_viewer(
         request, "playing.html", keep="no-store", seat=line, ahead=ahead, offer=offer, charts=[], thoughts={}
     )
 
@@ -140,10 +140,10 @@ async def _line(request: web.Request) -> tuple[Any, Visitor]:
 @routes.get("/play/{game}/state.json")
 @allow_parameters()
 async def state(request: web.Request) -> web.Response:
-    """How the game stands for the person who plays it."""
+    """Return the state of the game for its human player."""
     line, visitor = await _line(request)
     if not visitor.plays(line):
-        raise Problem("forbidden", "this is somebody else's game")
+        raise Problem("forbidden", "this game belongs to another player")
     ahead = (
         await run_use_case(services.people.waiting, arena_of(request), line.game_id) if line.state == "planned" else 0
     )
@@ -162,7 +162,7 @@ async def state(request: web.Request) -> web.Response:
 
 @routes.post("/play/{game}")
 async def decide(request: web.Request) -> web.Response:
-    """A move, a draw taken, a resignation, a move taken back; from the form."""
+    """Handle the form of the board: move, accept a draw, resign, take back."""
     name = request.match_info["game"]
     try:
         await _decide(request)
@@ -174,8 +174,8 @@ async def decide(request: web.Request) -> web.Response:
 
 
 @routes.post("/play/{game}/decide.json")
-async def decide_at_once(request: web.Request) -> web.Response:
-    """The same from the page's script."""
+async def decide_json(request: web.Request) -> web.Response:
+    """Handle the same actions sent by the page's script."""
     await _decide(request)
     return web.json_response({}, headers={"Cache-Control": "no-store"})
 
@@ -198,7 +198,7 @@ async def _decide(request: web.Request) -> None:
 
 @routes.post("/bots/{bot}/people")
 async def allow(request: web.Request) -> web.Response:
-    """The owner of a bot says whether people may play against it."""
+    """Allow or forbid people to play against the user's bot."""
     fields = await checked_form(request)
     name = request.match_info["bot"]
     allowed = fields.get("allowed") == "yes"

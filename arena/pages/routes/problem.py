@@ -1,4 +1,4 @@
-"""Errors as pages: what happened, what to do next, and names that are near."""
+"""Error pages: what happened, what to do, and the nearest names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HEADERS = ("Allow", "Retry-After", "Refresh")
 
 
 def page(request: web.Request, problem: Problem) -> web.Response:
-    """The page of an error. It asks neither the database nor the session: both may be what failed."""
+    """Render an error. Neither database nor session is used: both may be what failed."""
     from arena.pages.site import asset
 
     environment = _environment()
@@ -41,7 +41,7 @@ def page(request: web.Request, problem: Problem) -> web.Response:
 
 
 def _address(name: str, path: str) -> str:
-    """Where a near name leads: beside what was asked for."""
+    """Return the address of a suggested name, in the same part of the site as the request."""
     if name.startswith("/"):
         return name if "{" not in name else ""
     parts = path.strip("/").split("/")
@@ -54,7 +54,7 @@ def _address(name: str, path: str) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    """Kept: with it templates stay compiled, which takes many times as long as filling them in."""
+    """Return the template environment, kept because compiling templates takes far longer than rendering them."""
     loader = jinja2.FileSystemLoader(Path(__file__).parents[1] / "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["plain"] = filters.plain

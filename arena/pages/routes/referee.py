@@ -1,4 +1,4 @@
-"""Who referees: the process that plays and records, its workers, and what waits."""
+"""The workers page: coordinator lease, workers, queue, quarantined workers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from arena.http.request_context import CONTEXT
 from arena.pages import columns
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, sorted_table
-from arena.pages.page import allow_parameters, redirect_permanently, render, run, store_of
+from arena.pages.page import allow_parameters, render, run, store_of
 from arena.services.access import may_read_hosts, shown_owner
 from arena.store.base.models import Audit, now
 from arena.store.people.audit import QUARANTINED, THROTTLED, VERIFIED
@@ -26,9 +26,9 @@ from referee.sandbox import open_sandbox
 
 routes = web.RouteTableDef()
 FRESH_S = 30.0
-"""News of workers that is older says nothing any more."""
+"""Age after which the latest worker status no longer counts."""
 SHOWN = timedelta(days=7)
-"""For so long it is shown who was shut out."""
+"""Time for which quarantined workers are listed."""
 _WORKERS = (
     text_column("name", "Worker"),
     Column("slots", "Slots"),
@@ -43,7 +43,7 @@ _WORKERS = (
 
 @dataclass(frozen=True, slots=True)
 class WorkerRow:
-    """One worker of the referee, as it was last told."""
+    """One worker, by its latest status."""
 
     name: str
     slots: int
@@ -53,7 +53,7 @@ class WorkerRow:
     is_fit: bool
     problem: str = ""
     speed: int = 0
-    """Of a slot, in leaves per second; 0: not known."""
+    """Perft speed of a slot, in leaves per second; 0 if unknown."""
 
     @property
     def idle(self) -> int:
@@ -62,69 +62,61 @@ class WorkerRow:
 
     @property
     def state(self) -> str:
-        """What it does, in a word."""
+        """`refused`, `playing` or `idle`."""
         return "refused" if not self.is_fit else "playing" if self.busy else "idle"
 
 
-def workers_of(told: CoordinatorWorkers | None, at: float) -> list[WorkerRow] | None:
-    """The workers; None when nobody has told of them lately."""
-    if told is None or time.time() - at > FRESH_S:
+def workers_of(status: CoordinatorWorkers | None, at: float) -> list[WorkerRow] | None:
+    """Return the workers; None without a recent status."""
+    if status is None or time.time() - at > FRESH_S:
         return None
     return [
         WorkerRow(
             one.name[:200], one.slots, one.busy, one.sandbox[:60], one.version[:60], one.is_fit, one.problem, one.speed
         )
-        for one in told.workers
+        for one in status.workers
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class ShutOut:
-    """A worker that was shut out, and what becomes of the results it had brought."""
+class QuarantinedWorker:
+    """A quarantined worker, and what happened to its results."""
 
     line: Audit
     results: str
 
     @property
     def name(self) -> str:
-        """The id of its process."""
+        """The id of the worker process."""
         return str(self.line.detail["worker"])
 
 
-def shut_out(lines: list[Audit]) -> list[ShutOut]:
-    """From the audit log, latest first: who was shut out."""
+def quarantined_workers(lines: list[Audit]) -> list[QuarantinedWorker]:
+    """Return the quarantined workers from the audit log, latest first."""
     found, verified = [], set()
     for line in lines:
         if line.action == VERIFIED:
             verified.add(line.subject)
         elif line.action == THROTTLED:
-            found.append(ShutOut(line, "stay: both bots of a game were as slow"))
+            found.append(QuarantinedWorker(line, "kept: both bots of each game were equally slow"))
         else:
             is_done = line.subject in verified
-            found.append(ShutOut(line, "were verified, wrong ones played again" if is_done else "are being verified"))
+            found.append(QuarantinedWorker(line, "verified; wrong ones are replayed" if is_done else "being verified"))
     return found
 
 
 def _sandbox(name: str) -> str:
-    """What confines bots on this machine, or why nothing does."""
+    """Return the sandbox level of this machine, or the reason why none works."""
     try:
         return open_sandbox(name).name
     except ValueError as error:
         return str(error)
 
 
-@routes.get(r"/referees{suffix:(\.json)?}")
-async def redirect_old_page(request: web.Request) -> web.Response:
-    """Redirect the former address of this page."""
-    return redirect_permanently(
-        str(request.rel_url.with_path(f"/workers{request.match_info['suffix']}", keep_query=True))
-    )
-
-
 @routes.get("/workers")
 @allow_parameters("workers", "games")
 async def show(request: web.Request) -> web.Response:
-    """The referee's lease, its workers by what they play, the queue."""
+    """Show the lease, the workers, running games and the queue."""
     store = store_of(request)
 
     def read() -> dict[str, Any]:
@@ -135,7 +127,7 @@ async def show(request: web.Request) -> web.Response:
             "running": running,
             "rules": source.digest(),
             "states": store.tournaments.counts(),
-            "shut_out": shut_out(store.audit.since(now() - SHOWN, QUARANTINED, THROTTLED, VERIFIED)),
+            "quarantined": quarantined_workers(store.audit.since(now() - SHOWN, QUARANTINED, THROTTLED, VERIFIED)),
             "sandbox": _sandbox(request.app[CONTEXT].settings.sandbox),
         }
 
@@ -158,7 +150,7 @@ async def show(request: web.Request) -> web.Response:
         settings=settings,
         owner=shown_owner(settings, identity, lease.owner) if lease else "",
         table=table,
-        told=live.workers,
+        report=live.workers,
         may_read=may_read,
         workers=sorted_table(request, _WORKERS, workers, parameter="workers") if workers is not None else None,
         slots=sum(one.slots for one in workers or () if one.is_fit),

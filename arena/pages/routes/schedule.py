@@ -1,4 +1,4 @@
-"""A schedule: when it fires next, and the tournaments it has made."""
+"""The page of a schedule: its next dates, and the tournaments it has created."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from arena.tournaments import SettingsError, as_toml, read
 
 routes = web.RouteTableDef()
 UPCOMING = 5
-"""How many dates to come are shown."""
+"""Number of future dates shown."""
 
 
 @routes.get("/schedules/{schedule}")
 @allow_parameters("after")
 async def show(request: web.Request) -> web.Response:
-    """A schedule's page."""
+    """Show a schedule."""
     store, number = store_of(request), path_number(request, "schedule", "schedule")
 
     def read_all() -> dict[str, Any]:
@@ -31,7 +31,7 @@ async def show(request: web.Request) -> web.Response:
         try:
             dates = list(islice(cron.fires(row.cron, row.timezone, now()), UPCOMING)) if row.is_enabled else []
             text = as_toml(read(row.template))
-        except SettingsError:  # another program stored it
+        except SettingsError:  # stored by another version
             dates, text = [], ""
         after = request.query.get("after") or None
         return {
@@ -46,7 +46,7 @@ async def show(request: web.Request) -> web.Response:
 
 @routes.post("/schedules/{schedule}/switch")
 async def switch(request: web.Request) -> web.Response:
-    """Switch it on, from its next time onwards, or off."""
+    """Enable a schedule from its next date on, or disable it."""
     fields = await checked_form(request)
     number = path_number(request, "schedule", "schedule")
     await run_use_case(services.schedule.switch, arena_of(request), number, fields.get("to") == "on", request[IDENTITY])

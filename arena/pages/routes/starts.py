@@ -1,4 +1,4 @@
-"""How fair the starts of a family are: the atlas as a table, a histogram, boards of the fairest; each start alone."""
+"""Fairness of the starts of a family, from the atlas: a table, a histogram, boards, and a page for each start."""
 
 from __future__ import annotations
 
@@ -29,21 +29,23 @@ _SHOWN, _BOARDS = 100, 4
 _MEASURED = (
     Column("games", "Games"),
     Column("", "Results"),
-    Column("shrunk", "Advantage", "Share of points of the first side less a half, drawn to the mean of all starts"),
+    Column(
+        "shrunk", "Advantage", "share of points of the first side minus one half, shrunk towards the mean of all starts"
+    ),
     Column("", "95 %"),
-    Column("advantage", "By its own games"),
+    Column("advantage", "Without shrinkage"),
     Column("elo", "Elo"),
     Column("plies", "Plies"),
 )
 _COLUMNS = (text_column("variant", "Start"), *_MEASURED, Column("", "At other strengths"))
-_FIGURES = (Column("nodes", "Positions"), *_MEASURED, text_column("", "Endings"))
+_FIGURES = (Column("nodes", "Nodes per move"), *_MEASURED, text_column("", "Terminations"))
 FAIREST, SOURCE, _NEAR = "fairest", "arena", 2
 _WIDTH, _HEIGHT, _BARS = 560, 160, 40
 
 
 @dataclass(frozen=True, slots=True)
 class StartLine:
-    """A start at the highest strength, and its advantage at the others: (nodes, share)."""
+    """A start at the greatest engine strength, and its advantage at the others: (nodes, share)."""
 
     figures: StartFigures
     others: Sequence[tuple[int, float]]
@@ -52,7 +54,7 @@ class StartLine:
 @routes.get("/{family}/starts")
 @allow_parameters("sort")
 async def show(request: web.Request) -> web.Response:
-    """The atlas of a family, the fairest starts first unless another order is asked for."""
+    """Show the starts of a family, by default the fairest first."""
     rules = path_family(request)
     lines = await run(_lines, rules.family)
     table = sorted_table(request, _COLUMNS, lines, value=lambda line, key: getattr(line.figures, key))
@@ -78,7 +80,7 @@ async def show(request: web.Request) -> web.Response:
 @routes.get("/{family}/starts/{start}")
 @allow_parameters("sort")
 async def show_one(request: web.Request) -> web.Response:
-    """What is known of a start; `fairest` leads to the fairest one."""
+    """Show the figures of one start; `fairest` redirects to the fairest one."""
     rules = path_family(request)
     lines = await run(_lines, rules.family)
     names = [line.figures.variant for line in lines]
@@ -91,7 +93,7 @@ async def show_one(request: web.Request) -> web.Response:
     variant, *given = name.split("+")
     ruleset = await run_use_case(services.study.settle, rules.family, variant, ",".join(given))
     played = None
-    if not given:  # the archive keeps variants apart, not options
+    if not given:  # the archive distinguishes variants, but not options
         question = ExplorerRequest(rules.family, variant=variant, source=SOURCE)
         played = await run_use_case(services.explorer.explore, arena_of(request), question)
     figures = [one for one in published.published(rules.family) if one.variant == name]
@@ -122,7 +124,7 @@ async def show_one(request: web.Request) -> web.Response:
 
 
 def _interval(figures: Figures) -> tuple[float, float, float] | None:
-    """The advantage of the first side in games of the archive with Wilson's interval; None without a result."""
+    """Return the first side's advantage in archived games with its Wilson interval; None without a result."""
     games = figures.first + figures.draw + figures.second
     if not games:
         return None
@@ -144,7 +146,7 @@ def _lines(family: str) -> list[StartLine]:
 
 
 def _boards(rules: Rules, lines: Sequence[StartLine]) -> list[tuple[StartLine, Any]]:
-    """Starts with a small drawing."""
+    """Draw starts as small boards."""
     found = []
     for line in lines:
         name = line.figures.variant.partition("+")[0]
@@ -154,7 +156,7 @@ def _boards(rules: Rules, lines: Sequence[StartLine]) -> list[tuple[StartLine, A
 
 
 def _histogram(shares: Sequence[float]) -> Markup:
-    """How many starts have which advantage, as bars from -50 % to +50 %."""
+    """Draw the number of starts per advantage, as bars from -50 % to +50 %."""
     counts = Counter(min(_BARS - 1, int((share + 0.5) * _BARS)) for share in shares)
     most, width = max(counts.values(), default=1), _WIDTH / _BARS
     bars = Markup("").join(
@@ -177,6 +179,6 @@ def _histogram(shares: Sequence[float]) -> Markup:
         for part in (-0.4, -0.2, 0.0, 0.2, 0.4)
     )
     return Markup(
-        '<svg class="chart" viewBox="0 0 {w} {h}" role="img" aria-label="How many starts have which advantage">'
+        '<svg class="chart" viewBox="0 0 {w} {h}" role="img" aria-label="Number of starts by advantage">'
         '<path class="axis" d="M0 {y}H{w}M{m} 0V{y}"/>{bars}{labels}</svg>'
     ).format(w=_WIDTH, h=_HEIGHT, y=_HEIGHT - 20, m=_WIDTH // 2, bars=bars, labels=labels)

@@ -1,4 +1,4 @@
-"""What organisers do on the page of a tournament: steer it, make it longer, enter bots and take them out."""
+"""The organisers' controls of a tournament: steer it, extend it, enter and withdraw bots."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from arena.tournaments.settings import SettingsError, read
 
 routes = web.RouteTableDef()
 _WAITING = ("scheduled", "paused")
-"""States in which one that has not begun may be entered and left."""
+"""States in which a tournament that has not started accepts entries and withdrawals."""
 _GOING = ("running", "paused", "draining")
 
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """What organisers may do: the word on the button, what it means, and in which states."""
+    """A control: its label, its meaning, and the states in which it is shown."""
 
     word: str
     meaning: str
@@ -37,22 +37,22 @@ class Button:
 
 
 def _before(state: str) -> tuple[str, ...]:
-    """The states that one may follow."""
+    """Return the states from which a state can be reached."""
     return tuple(name for name, following in NEXT_STATES.items() if state in following)
 
 
 _STEERING = {
-    "start": Button("Start now", "do not wait for its time", ("scheduled",)),
-    "drain": Button("Finish running games, then pause", "start no more", _before("draining")),
-    "pause": Button("Pause at once", "what is being played begins anew later", _before("paused")),
-    "resume": Button("Go on", "where it was paused", ("paused", "draining")),
-    "cancel": Button("Cancel for good", "results so far stay", _before("cancelled")),
+    "start": Button("Start now", "without waiting for the start time", ("scheduled",)),
+    "drain": Button("Drain", "finish running games, start no new ones, then pause", _before("draining")),
+    "pause": Button("Pause", "stop running games; they restart on resume", _before("paused")),
+    "resume": Button("Resume", "continue where it was paused", ("paused", "draining")),
+    "cancel": Button("Cancel", "final; results so far are kept", _before("cancelled")),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Controls:
-    """The forms that a tournament has in its present state. `length`: how long it is now, if it may be longer."""
+    """The controls of a tournament in its present state. `length` is its current length if it can be extended."""
 
     buttons: Mapping[str, Button]
     length: Length | None
@@ -61,7 +61,7 @@ class Controls:
 
     @classmethod
     def of(cls, tournament: Tournament, entries: Sequence[EntryLine]) -> Controls:
-        """Return those of a tournament with these entries."""
+        """Return the controls of a tournament with these entries."""
         has_begun, state = tournament.started_at is not None, tournament.state
         takes_more = is_open(tournament.format) if has_begun else not is_closed(tournament.format)
         is_changing = state in (_GOING if has_begun else _WAITING)
@@ -84,7 +84,7 @@ def _length(tournament: Tournament, entries: Sequence[EntryLine]) -> Length | No
 
 @routes.post("/tournaments/{tournament}/extend")
 async def extend(request: web.Request) -> web.Response:
-    """Make a tournament longer, from the form on its page."""
+    """Extend a tournament."""
     fields = await checked_form(request)
     tournament_id, to = path_number(request, "tournament", "tournament"), fields.get("to", "")
     longer = partial(services.tournament.extend, to=int(to[:9]) if to.isascii() and to.isdecimal() else 0)
@@ -94,13 +94,13 @@ async def extend(request: web.Request) -> web.Response:
 
 @routes.post("/tournaments/{tournament}/enter")
 async def enter(request: web.Request) -> web.Response:
-    """Enter a bot, from the form on the tournament's page."""
+    """Enter a bot in a tournament."""
     return await _enrol(request, services.tournament.enter)
 
 
 @routes.post("/tournaments/{tournament}/withdraw")
 async def withdraw(request: web.Request) -> web.Response:
-    """Take an entry out, from the form beside it."""
+    """Withdraw an entry."""
     return await _enrol(request, services.tournament.withdraw)
 
 
@@ -117,7 +117,7 @@ async def _enrol(
 
 @routes.post("/tournaments/{tournament}/steer")
 async def steer(request: web.Request) -> web.Response:
-    """What an organiser's button says: start, drain, pause, resume or cancel."""
+    """Start, drain, pause, resume or cancel a tournament."""
     fields = await checked_form(request)
     tournament_id = path_number(request, "tournament", "tournament")
     await run_use_case(

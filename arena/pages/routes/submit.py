@@ -1,4 +1,4 @@
-"""Submitting a bot by form, and the checklist of a submission on its way."""
+"""Submit a bot by form, and follow its check."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CHUNK = 256 * 1024
 
 @dataclass(slots=True)
 class Form:
-    """What came with the form; the file is open for reading at its start."""
+    """The fields of the form; `file` is open for reading at its start."""
 
     file: BinaryIO
     name: str = ""
@@ -62,32 +62,32 @@ def _page(request: web.Request, *, problem: str = "", status: int = 200, **given
 @routes.get("/submit")
 @allow_parameters()
 async def show(request: web.Request) -> web.Response:
-    """The form, or how to get an account."""
+    """Show the form, or how to get an account."""
     return _page(request)
 
 
 @routes.post("/submit")
 async def submit(request: web.Request) -> web.Response:
-    """Take an upload, and lead to its checklist."""
+    """Receive an upload, and redirect to its check."""
     context = request.app[CONTEXT]
     identity = await session_of(request)
     if identity is None:
         raise Problem("unauthorised", "log in to submit a bot", hint="or use `arena bot submit` with a token")
     if "submit" not in identity.scopes:
-        raise Problem("forbidden", "your account may not submit bots", hint="ask an admin")
+        raise Problem("forbidden", "your account may not submit bots", hint="ask an admin for the role author")
     if wait := await context.limiters["upload"].admit(f"user:{identity.user_id}"):
-        return _page(request, problem=f"Too many uploads; there is room again in {wait:.0f} s.", status=429)
+        return _page(request, problem=f"Too many uploads; try again in {wait:.0f} s.", status=429)
     if request.content_type != "multipart/form-data":
-        raise Problem("media-type", "this takes a form with a file")
+        raise Problem("media-type", "expected a form with a file")
     with tempfile.TemporaryFile(dir=_incoming(context)) as file:
         form = Form(file)
         async with time_limit(UPLOAD_TIMEOUT_S):
             is_ours = await _read(request, form, lambda token: is_from_own_page(request, identity, token), context)
         if not is_ours:
-            raise Problem("forbidden", "the form is too old or not ours", hint="reload the page and send it again")
+            raise Problem("forbidden", "the form has expired", hint="reload the page and send it again")
         unknown = [name for name in form.families if name not in families()]
         if unknown:
-            raise Problem("bad-request", "an unknown family", hint="choose from the list")
+            raise Problem("bad-request", "unknown family", hint="choose from the list")
         file.seek(0)
         try:
             version = await run_use_case(
@@ -114,7 +114,7 @@ def _incoming(context: WebContext) -> Path:
 
 
 async def _read(request: web.Request, form: Form, is_ours: Callable[[str], bool], context: WebContext) -> bool:
-    """Read the parts; the token of the form must come first, or nothing more is read. Raises Problem."""
+    """Read the parts of the form. The CSRF token must come first, else nothing more is read. Raises Problem."""
     limit = context.settings.max_upload_bytes
     try:
         reader = await request.multipart()
@@ -129,12 +129,12 @@ async def _read(request: web.Request, form: Form, is_ours: Callable[[str], bool]
 
 
 async def _take(part: BodyPartReader, form: Form, limit: int) -> None:
-    """Put one part of the form where it belongs; what nobody asked for is passed over."""
+    """Store one part of the form; unknown parts are ignored."""
     if part.name == "file":
         while chunk := await _chunk(part):
             form.size += len(chunk)
             if form.size > limit:
-                raise Problem("too-large", f"an upload has {limit:,} bytes at most", limit=limit)
+                raise Problem("too-large", f"an upload may have at most {limit:,} bytes", limit=limit)
             await asyncio.to_thread(form.file.write, chunk)
     elif part.name == "name":
         form.name = (await _text(part)).strip()
@@ -145,7 +145,7 @@ async def _take(part: BodyPartReader, form: Form, limit: int) -> None:
 
 
 async def _next(reader: MultipartReader) -> BodyPartReader | None:
-    """The next part; None at the end. Raises Problem for a form in the form."""
+    """Return the next part; None at the end. Raises Problem for a nested form."""
     async with time_limit(IDLE_TIMEOUT_S):
         part = await reader.next()
     if part is not None and not isinstance(part, BodyPartReader):
@@ -172,7 +172,7 @@ async def _text(part: BodyPartReader) -> str:
 @routes.get("/submissions/{submission}")
 @allow_parameters()
 async def submission(request: web.Request) -> web.Response:
-    """The check of a version, step by step; its log for its owner."""
+    """Show the check of a version, step by step; its log only to its owner."""
     number = path_number(request, "submission", "submission")
     found = await run(services.submission.read, arena_of(request), number, await session_of(request))
     return render(
@@ -189,6 +189,6 @@ async def submission(request: web.Request) -> web.Response:
 
 
 def _step(text: str) -> tuple[str, bool | None]:
-    """A step as the check tells it, `loa: handshake: ok`, as its name and whether it passed."""
+    """Split a step of the check, such as `loa: handshake: ok`, into its name and whether it passed."""
     name, _, verdict = text.rpartition(": ")
     return (name, verdict == "ok") if verdict in ("ok", "no") else (text, None)

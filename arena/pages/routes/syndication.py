@@ -1,4 +1,4 @@
-"""What others show of us: feeds, pictures of boards, games in frames of other sites, and what crawlers may read."""
+"""Content for other sites: Atom feeds, pictures for link previews, embedded games, and rules for crawlers."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from arena.http.request_context import CONTEXT
 from arena.pages.drawing import thumbnail
 from arena.pages.drawing.scene import Scenes
 from arena.pages.page import allow_parameters, arena_of, path_family, path_number, run, store_of
-from arena.pages.routes.game import replay_of, viewed
+from arena.pages.routes.game import render_viewer, replay_of
 from arena.store.base.models import now
 
 routes = web.RouteTableDef()
 ITEMS = 30
-"""Games of a feed, the latest ones."""
+"""Maximum of games in a feed."""
 _FRAMED = "default-src 'self'; object-src 'none'; frame-ancestors *; base-uri 'none'; form-action 'none'"
 
 
@@ -35,7 +35,7 @@ def _feed(request: web.Request, title: str, path: str, **filters: Any) -> web.Re
 @routes.get("/bots/{bot}/feed.atom")
 @allow_parameters()
 async def of_bot(request: web.Request) -> web.Response:
-    """The results of a bot, all versions."""
+    """Serve the feed of a bot's results, all versions."""
 
     def read() -> web.Response:
         bot = services.bot.find(arena_of(request), request.match_info["bot"])
@@ -48,7 +48,7 @@ async def of_bot(request: web.Request) -> web.Response:
 @routes.get("/tournaments/{tournament}/feed.atom")
 @allow_parameters()
 async def of_tournament(request: web.Request) -> web.Response:
-    """The results of a tournament."""
+    """Serve the feed of a tournament's results."""
     number = path_number(request, "tournament", "tournament")
 
     def read() -> web.Response:
@@ -61,7 +61,7 @@ async def of_tournament(request: web.Request) -> web.Response:
 @routes.get("/{family}/feed.atom")
 @allow_parameters()
 async def of_family(request: web.Request) -> web.Response:
-    """The results of a family."""
+    """Serve the feed of a family's results."""
     rules = path_family(request)
     return await run(_feed, request, f"Results of {rules.title}", f"/{rules.family}", family=rules.family)
 
@@ -69,7 +69,7 @@ async def of_family(request: web.Request) -> web.Response:
 @routes.get("/games/{game}/board.png")
 @allow_parameters()
 async def of_game(request: web.Request) -> web.Response:
-    """The last position of a game, for those who show a link to it."""
+    """Serve the last position of a game as a picture."""
     replay, is_over = await replay_of(request)
     body = await run(thumbnail.png, replay.rules, replay.scenes[-1])
     return _picture(body, "public, max-age=86400" if is_over else "public, max-age=30")
@@ -78,7 +78,7 @@ async def of_game(request: web.Request) -> web.Response:
 @routes.get("/{family}/board.png")
 @allow_parameters()
 async def start(request: web.Request) -> web.Response:
-    """The start of a family."""
+    """Serve the start of a family as a picture."""
     rules = path_family(request)
     return _picture(await run(lambda: thumbnail.png(rules, Scenes(rules.settle()).items[0])), "public, max-age=86400")
 
@@ -90,8 +90,8 @@ def _picture(body: bytes, keep: str) -> web.Response:
 @routes.get("/embed/games/{game}")
 @allow_parameters("ply", "flip")
 async def embed(request: web.Request) -> web.Response:
-    """The viewer alone, for a frame on another site: nothing on it can be sent."""
-    response = await viewed(request, "embed.html")
+    """Show only the viewer, for a frame on another site. It contains no forms."""
+    response = await render_viewer(request, "embed.html")
     response.headers["Content-Security-Policy"] = _FRAMED
     response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     return response
@@ -100,7 +100,7 @@ async def embed(request: web.Request) -> web.Response:
 @routes.get("/robots.txt")
 @allow_parameters()
 async def robots(request: web.Request) -> web.Response:
-    """Crawlers read pages, not every order of every table."""
+    """Serve the rules for crawlers: pages may be read, but not in every order of their tables."""
     closed = ("/api/", "/account", "/login", "/submit", "/embed/", "/*?")
     lines = ["User-agent: *", *(f"Disallow: {one}" for one in closed), "Allow: /*?pool=", ""]
     return web.Response(text="\n".join(lines), headers={"Cache-Control": "public, max-age=86400"})

@@ -1,4 +1,4 @@
-"""Tournaments: the list, and everything about one: plan, progress, standings, crosstable, schedule, settings."""
+"""Tournaments: the list, and the page of one: progress, standings, crosstable, schedule, settings."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ STATES = tuple(NEXT_STATES)
 GAME_STATES = ("planned", "queued", "running", "finished", "void", "cancelled")
 PAGE = 100
 _SHOWN = ("state", "ended", "bot", "sort", "games", "page", "endings", "entries", "rows", "against")
-"""What the page of a tournament takes: filters of its schedule, orders of its tables, the block of its crosstable."""
+"""Query parameters of a tournament's page: filters of its schedule, orders of its tables, block of its crosstable."""
 BLOCK = 30
-"""Rows and columns of the crosstable that are shown at once; with more bots the others are a link away."""
+"""Rows and columns of the crosstable on one page; links lead to further blocks."""
 
-COMPARED = 4
-"""Bots that make it worth looking at every pair."""
+MIN_COMPARED_BOTS = 4
+"""Minimum of bots for the comparison of every pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Linked:
-    """A bot of the crosstable as its thousand cells need it: its parts of their addresses, and its name to be read."""
+    """A bot of the crosstable, prepared once for its many cells: parts of their addresses, and its name."""
 
     bot: str
     version: str
@@ -68,7 +68,7 @@ _TOURNAMENTS = (
 _RECURRING = (
     text_column("name", "Name"),
     text_column("", "When"),
-    text_column("timezone", "Time zone"),
+    text_column("timezone", "Zone"),
     text_column("catch_up", "Missed runs"),
     text_column("next_fire", "Next"),
 )
@@ -76,7 +76,7 @@ _ENDINGS = (text_column("name", "Ended by"), Column("games", "Games"), text_colu
 _ENTRIES = (
     Column("seat", "Seat", is_descending_first=False),
     text_column("name", "Bot"),
-    text_column("eligibility", "Why"),
+    text_column("eligibility", "Eligibility"),
     text_column("withdrawn", "State"),
 )
 
@@ -94,7 +94,7 @@ _STANDINGS = (
     Column("byes", "Byes"),
     Column("round", "Round", "the last round reached"),
     Column("forfeits", "Forfeits"),
-    Column("elo", "Elo", "Bradley-Terry with draws: does not depend on the order of the games"),
+    Column("elo", "Elo", "Bradley-Terry with draws; independent of the order of the games"),
     Column("change", "Rating before → after", "mu − 3 sigma"),
 )
 
@@ -116,7 +116,7 @@ _SCHEDULE = (
 @routes.get("/tournaments")
 @allow_parameters("family", "state", "after", "sort", "recurring")
 async def index(request: web.Request) -> web.Response:
-    """All tournaments, latest start first; `?family=` and `?state=` filter."""
+    """List all tournaments, latest start first; `?family=` and `?state=` filter."""
     family = choice(request.query, "family", families())
     state = choice(request.query, "state", STATES)
     store = store_of(request)
@@ -139,7 +139,7 @@ async def index(request: web.Request) -> web.Response:
 
 
 def _eta(tournament: Tournament, at: datetime) -> float | None:
-    """Seconds until the last game, by the pace so far; None where there is no saying."""
+    """Estimate the seconds until the last game from the speed so far; None without an estimate."""
     if tournament.state != "running" or not tournament.started_at or not tournament.finished_games:
         return None
     gone = (at - tournament.started_at).total_seconds()
@@ -178,7 +178,7 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
         "forfeits": tables.forfeits,
         "changes": store.ratings.of_tournament(tournament_id),
         "counts": store.games.counts(tournament_id),
-        "begun_anew": store.rating_history.count_redispatched(tournament_id),
+        "restarted": store.rating_history.count_redispatched(tournament_id),
         "schedule": games,
         "openings": specs,
         "games_found": count,
@@ -193,7 +193,7 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
 @routes.get("/tournaments/{tournament}")
 @allow_parameters(*_SHOWN)
 async def show(request: web.Request) -> web.Response:
-    """A tournament; the games of people are begun elsewhere."""
+    """Show a tournament. The one that holds the games of people redirects to `/play`."""
     tournament_id = path_number(request, "tournament", "tournament")
     known = await run(store_of(request).tournaments.get, tournament_id)
     if known.state == "open":
@@ -243,7 +243,7 @@ async def show(request: web.Request) -> web.Response:
         places={line.name: line.rank for line in order},
         block=(row, against),
         findings=tables.findings,
-        comparison=tables.comparison if len(strengths) >= COMPARED else None,
+        comparison=tables.comparison if len(strengths) >= MIN_COMPARED_BOTS else None,
         test=_test(tables, found["entries"]),
         race=_race(tables),
         endings=sorted_table(
@@ -263,7 +263,7 @@ async def show(request: web.Request) -> web.Response:
 
 
 def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:
-    """The columns that mean something in a format."""
+    """Return the columns of the standings that apply to a format."""
     hidden = {"elo"} if not is_over else set()
     hidden |= {"byes", "buchholz"} if form != "swiss" else set()
     hidden |= {"round"} if form != "knockout" else set()
@@ -271,7 +271,7 @@ def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:
 
 
 def _test(tables: TournamentStandings, entries: Sequence[EntryLine]) -> SprtChart | None:
-    """Where a sequential test stands; None for other formats."""
+    """Return the state of a sequential test; None for other formats."""
     lines = {line.name: line for line in tables.standing.lines}
     seats = [entry.name for entry in entries if entry.name in lines]
     if tables.standing.verdict is None or len(seats) < 2:
@@ -281,7 +281,7 @@ def _test(tables: TournamentStandings, entries: Sequence[EntryLine]) -> SprtChar
 
 
 def _race(tables: TournamentStandings) -> RaceSummary | None:
-    """Where a race stands; None for other formats."""
+    """Return the state of a race; None for other formats."""
     found = tables.standing
     if found.race is None:
         return None
@@ -291,7 +291,7 @@ def _race(tables: TournamentStandings) -> RaceSummary | None:
 @routes.get("/tournaments/{tournament}/games/{sequence}")
 @allow_parameters()
 async def game(request: web.Request) -> web.Response:
-    """The game of a number in a tournament's plan."""
+    """Redirect to the game with a number in the tournament's plan."""
     tournament_id, sequence = path_number(request, "tournament", "tournament"), path_number(request, "sequence", "game")
     store = store_of(request)
     after = write_cursor(sequence - 1)
@@ -304,7 +304,7 @@ async def game(request: web.Request) -> web.Response:
 @routes.get("/tournaments/{tournament}/crosstable.csv")
 @allow_parameters()
 async def table(request: web.Request) -> web.Response:
-    """The crosstable as a file: the same numbers as on the page. As JSON it is the interface's."""
+    """Serve the crosstable as CSV, with the same numbers as on the page. The JSON interface serves it as JSON."""
     number = path_number(request, "tournament", "tournament")
     tables = await run(services.standings.read, arena_of(request), number)
     response = web.Response(text=crosstable.as_csv(tables.rows), content_type="text/csv", charset="utf-8")

@@ -1,4 +1,4 @@
-"""A user as others see him: his bots and the tournaments he organised."""
+"""The public page of a user: bots and organised tournaments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BOTS = (
 @routes.get("/users/{user}")
 @allow_parameters("sort")
 async def show(request: web.Request) -> web.Response:
-    """A user's page."""
+    """Show a user."""
     store, name = store_of(request), request.match_info["user"]
 
     def read() -> dict[str, Any]:

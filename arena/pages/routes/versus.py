@@ -21,7 +21,7 @@ _OPENINGS = (text_column("name", "Opening"), Column("wins", "W"), Column("draws"
 @routes.get("/bots/{bot}/vs/{other}")
 @allow_parameters("mine", "theirs", "after", "games", "openings")
 async def versus(request: web.Request) -> web.Response:
-    """Two bots head to head, all versions, or `?mine=` and `?theirs=` of them."""
+    """Show the games between two bots: all versions, or those in `?mine=` and `?theirs=`."""
     arena, store = arena_of(request), store_of(request)
 
     def read() -> dict[str, Any]:
@@ -77,7 +77,7 @@ async def versus(request: web.Request) -> web.Response:
 
 
 def _timeline(games: Sequence[Any], mine: set[int]) -> list[tuple[str, str, str]]:
-    """The results oldest first: (letter, game, words)."""
+    """Return the results, oldest first: (letter, game, description)."""
     found = []
     for game in reversed(games):
         is_first = game.first_id in mine

@@ -1,4 +1,4 @@
-// Draws the moving layers of a board from scenes; what stands still (cells, labels) is the server's drawing.
+// Draws the changing layers of a board from scenes. Cells and labels, which do not change, come from the server.
 const SVG = "http://www.w3.org/2000/svg";
 
 const element = (name, attributes) => {
@@ -12,7 +12,7 @@ export class Board {
     this.svg = svg;
     this.chart = chart;
     this.isFlipped = isFlipped;
-    this.drawnFlipped = isFlipped; // how the server drew what stands still
+    this.drawnFlipped = isFlipped; // orientation of the server's drawing
   }
 
   layer(name) { return this.svg.querySelector(`[data-layer="${name}"]`); }
@@ -32,7 +32,7 @@ export class Board {
     for (const text of this.svg.querySelectorAll('[data-layer="labels"] text')) {
       const axis = text.dataset.axis;
       if (axis.includes("x")) text.setAttribute("x", 2 * a - Number(text.getAttribute("x")));
-      // The baseline lies a little below the middle of the letters.
+      // The baseline is slightly below the middle of the letters.
       const drop = axis === "xy" ? 4 : 5;
       if (axis.includes("y")) text.setAttribute("y", 2 * b - (Number(text.getAttribute("y")) - drop) + drop);
     }
@@ -79,7 +79,7 @@ export class Board {
     return made;
   }
 
-  // What went over the edge, half beyond it.
+  // The piece that was pushed off, drawn half beyond the edge.
   ghost(scene) {
     if (!scene.ejected || scene.line.length < 2) return [];
     const { beyond, ghostSize, cell, pieces } = this.chart;
@@ -113,7 +113,7 @@ export class Board {
     })));
   }
 
-  // A cell in words, as the server says it.
+  // Describe a cell in words, like `described` on the server.
   describe(scene, name) {
     const symbols = [...(scene.pieces[name] || "")].reverse();
     const held = symbols.map((symbol) => this.chart.pieces[symbol][1]).join(" on ") || "empty";
@@ -122,7 +122,7 @@ export class Board {
   }
 }
 
-// What the marks on the board mean.
+// The legend of the marks on the board.
 function legend(place, scene, chart) {
   const words = [...new Set(Object.values(scene.marks).flat())].filter((word) => chart.meanings[word] !== "").sort();
   place.replaceChildren(...words.map((word) => {

@@ -1,13 +1,13 @@
-// Clocks that go on between plies: what is left at a moment of the server's, as it would read now.
-let ahead = 0; // how much the server's clock is ahead of ours, in milliseconds
+// Clocks that run between plies: compute the time left now from the time left at an earlier moment.
+let ahead = 0; // offset of the server's clock from ours, in milliseconds
 
-// Compare the clocks: an answer says when it was given, to the second.
+// Estimate the offset from the Date header of a response, which has a resolution of one second.
 export function set(answer) {
   const there = Date.parse(answer.headers.get("Date"));
   if (there && Math.abs(there + 500 - Date.now()) > 1500) ahead = there + 500 - Date.now();
 }
 
-// `left` milliseconds at `at`, a time of the server's or of ours; empty without a clock.
+// Format the time left now: `left` milliseconds at the time `at` of the server or of this browser. Empty without a clock.
 export function remaining(left, at, isServers = true) {
   if (left == null) return "";
   const seconds = Math.max(0, left - Math.max(0, Date.now() + (isServers ? ahead : 0) - at)) / 1000;

@@ -1,5 +1,5 @@
-// Moves made on a board: by click, drag, touch and keys. Knows no rules: every legal move comes with the cells to pick
-// for it ("ways"); what is picked so far leaves the moves that begin so, and the cells that may be picked next.
+// Enter moves on a board by click, drag, touch and keyboard. It knows no rules: each legal move comes with the sequences of
+// cells to select for it ("ways"). The cells selected so far determine the remaining moves and the possible next cells.
 import { element } from "./board.js";
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -8,7 +8,7 @@ const SWIPE = 8;
 const begins = (way, picked) => picked.every((cell, index) => way[index] === cell);
 
 export class Entry {
-  // `place` shows what is picked and asks which move is meant; `say` speaks; `send` gets the move's text.
+  // `place` shows the selection and the choice of moves; `say` speaks to screen readers; `send` receives the move's text.
   constructor({ board, frame, place, say, send }) {
     Object.assign(this, { board, frame, place, say, send, moves: [], picked: [], cursor: null });
     this.layer = element("g", { "data-layer": "entry" });
@@ -23,8 +23,8 @@ export class Entry {
     frame.addEventListener("blur", () => this.draw());
   }
 
-  // The moves that may be made now; none where it is not for this person to move. With `put`, every cell that is
-  // picked is handed to it instead.
+  // Set the legal moves; none when it is not this player's turn. With `put`, every selected cell is passed to it
+  // instead.
   offer(moves, scene, put = null) {
     Object.assign(this, { moves, scene, put, picked: [] });
     this.drop();
@@ -33,11 +33,11 @@ export class Entry {
 
   get isOpen() { return this.moves.length > 0 || Boolean(this.put); }
 
-  // -- what is picked -------------------------------------------------------------------------------------------
+  // -- selection ------------------------------------------------------------------------------------------------
 
   meant(picked = this.picked) { return this.moves.filter((move) => move.ways.some((way) => begins(way, picked))); }
 
-  // The moves of which nothing is left to pick.
+  // The moves whose cells are all selected.
   whole() { return this.moves.filter((move) => move.ways.some((way) => way.length === this.picked.length && begins(way, this.picked))); }
 
   next(picked = this.picked) {
@@ -45,7 +45,7 @@ export class Entry {
     return new Set(ways.map((way) => way[picked.length]));
   }
 
-  // The only move left, also where not all of its cells are picked yet: enough is known from the second one on.
+  // The only remaining move, from the second selected cell on, even if further cells are missing.
   only() {
     const found = this.picked.length > 1 ? this.meant() : [];
     return found.length === 1 ? found[0] : null;
@@ -59,17 +59,17 @@ export class Entry {
     else if (cell === last && this.whole().length === 1) { this.play(this.whole()[0]); return; }
     else if (cell === last) { this.back(); return; }
     else if (this.next([]).has(cell)) this.picked = [cell];
-    else { this.say(`${this.name(cell)}: no move goes there`); return; }
+    else { this.say(`${this.name(cell)}: no legal move there`); return; }
     const only = this.only();
     if (only && this.picked.length === 2 && only.ways.some((way) => way.length === 2)) { this.play(only); return; }
     this.show();
-    this.say(this.told());
+    this.say(this.describe());
   }
 
   back() {
     this.picked.pop();
     this.show();
-    this.say(this.picked.length ? this.told() : "nothing picked");
+    this.say(this.picked.length ? this.describe() : "nothing selected");
   }
 
   play(move) {
@@ -79,15 +79,15 @@ export class Entry {
     this.send(move.move);
   }
 
-  // -- what is shown and said -----------------------------------------------------------------------------------
+  // -- display and speech ---------------------------------------------------------------------------------------
 
   name(cell) { return this.board.describe(this.scene, cell); }
 
-  told() {
+  describe() {
     const whole = this.whole().length ? this.whole() : [this.only()].filter(Boolean);
     const next = [...this.next()];
-    const parts = [`${this.name(this.picked.at(-1))}, picked`];
-    if (next.length) parts.push(`on to ${next.join(", ")}`);
+    const parts = [`${this.name(this.picked.at(-1))}, selected`];
+    if (next.length) parts.push(`next: ${next.join(", ")}`);
     if (whole.length === 1) parts.push(`Enter plays ${whole[0].shown}`);
     if (whole.length > 1) parts.push(`choose: ${whole.map((move) => move.shown).join(" or ")}`);
     return parts.join("; ");
@@ -111,12 +111,12 @@ export class Entry {
       const words = move.effect ? `${move.shown}: ${move.effect}` : move.shown;
       made.push(this.button(this.picked.length ? words : words || "pass", () => this.play(move), this.picked.length > 0));
     }
-    if (this.picked.length) made.push(this.button("Take back", () => this.back()));
+    if (this.picked.length) made.push(this.button("Undo selection", () => this.back()));
     const note = document.createElement("p");
     note.className = "quiet";
     if (this.picked.length) note.textContent = this.picked.join(" ") + (offered.length ? "" : " …");
-    else if (this.put) note.textContent = "Pick cells: the chosen piece goes there.";
-    else if (this.isOpen) note.textContent = "Pick a cell, or drag a piece.";
+    else if (this.put) note.textContent = "Select cells to place the chosen piece.";
+    else if (this.isOpen) note.textContent = "Select a cell, or drag a piece.";
     this.place.replaceChildren(note, ...made);
     this.draw();
   }
@@ -227,7 +227,7 @@ export class Entry {
       this.cursor = row[row.indexOf(this.cursor) + right * turned] || this.cursor;
       this.column = null;
     } else {
-      // Up and down keep to a column as far as the rows have one.
+      // Up and down stay in the same column where rows have one.
       const x = (name) => this.board.chart.places[name][0];
       this.column ??= x(this.cursor);
       const row = this.rows[at + down * turned];

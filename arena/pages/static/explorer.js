@@ -1,10 +1,10 @@
-// What was played in the position that is shown, beside a viewer or a free board: it watches the text of the position.
-// A click on a move is a link; who can play it on the page itself listens for "explore-move" and prevents the rest.
+// The opening explorer panel next to a viewer or an analysis board; it observes the text of the position.
+// A move is a link. A page that can play the move itself handles "explore-move" and cancels the event.
 const panel = document.querySelector('[data-panel="explorer"]');
 const place = document.getElementById("position");
 const known = new Map();
 const text = (name, words) => { const made = document.createElement(name); made.textContent = words; return made; };
-const columns = [["Move", ""], ["Games", ""], ["Score", "of who moves"], ["Strength", "mean mu"], ["Last", ""]];
+const columns = [["Move", ""], ["Games", ""], ["Score", "of the side to move"], ["Strength", "mean mu"], ["Last", ""]];
 let wait = null;
 
 function address(base, position, more = {}) {
@@ -19,14 +19,14 @@ async function look() {
       const answer = await fetch(address(`/api/v1/explorer/${panel.dataset.family}`, position));
       if (!answer.ok) return;
       known.set(position, await answer.json());
-    } catch { return; } // the next position asks again
+    } catch { return; } // the next position retries
   }
   if (place.textContent === position) draw(position, known.get(position));
 }
 
 function draw(position, found) {
-  const line = text("p", found.games ? `${found.games.toLocaleString("en")} ${found.games === 1 ? "game" : "games"} had this position. ` : "No other game had this position. ");
-  const more = text("a", "Explorer");
+  const line = text("p", `Archived games with this position: ${found.games.toLocaleString("en")}. `);
+  const more = text("a", "Opening explorer");
   more.href = address(`/${panel.dataset.family}/explorer`, position);
   line.append(more);
   const parts = [line];
@@ -79,7 +79,7 @@ function row(position, one) {
 }
 
 if (panel && place) {
-  // Asked when somebody rests at a position, not for every one passed.
+  // Debounced: no request for positions that are only passed through.
   const later = () => { clearTimeout(wait); if (panel.open !== false) wait = setTimeout(look, 250); };
   new MutationObserver(later).observe(place, { childList: true, characterData: true, subtree: true });
   panel.addEventListener("toggle", later);

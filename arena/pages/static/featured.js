@@ -1,4 +1,4 @@
-// The large game of the front page: its plies as they are played, and the clock of whoever thinks.
+// The large game of the front page: shows its plies live, and runs the clock of the side to move.
 import { Board } from "./board.js";
 import { remaining, set } from "./clock.js";
 
@@ -6,11 +6,11 @@ let stream = null;
 let game = "";
 let chart = null;
 let scene = null;
-let asking = null; // what is being asked just now, and whether there was news meanwhile
+let asking = null; // the running request, and whether to repeat it afterwards
 
 const place = (selector) => document.querySelector(`#featured ${selector}`);
 
-// The ply that the server has drawn.
+// The ply drawn by the server.
 const drawn = () => Number(document.getElementById("featured").dataset.ply);
 
 async function bring() {
@@ -22,12 +22,12 @@ async function bring() {
     if (!answer.ok) return;
     set(answer);
     const data = await answer.json();
-    if (mine !== asking) return; // another game is shown by now
+    if (mine !== asking) return; // the page shows another game by now
     chart ||= data.chart;
     if (data.scenes.length) scene = data.scenes.at(-1);
     if (data.is_over) { stream?.close(); place(".said").textContent = `${data.sentence}.`; }
     else if (data.scenes.length) show(data);
-  } catch { /* the next ply asks again */ } finally {
+  } catch { /* the next ply retries */ } finally {
     if (mine === asking) {
       asking = null;
       if (mine.again) bring();
@@ -53,7 +53,7 @@ function draw() {
   if (chart && scene) new Board(place("svg.board"), chart, false).draw(scene);
 }
 
-// The part may have been exchanged as a whole: another game, or the same with what the server knew.
+// live.js may have replaced the whole part, with another game or the same one.
 function begin() {
   const found = document.getElementById("featured")?.dataset.game || "";
   if (found === game) { if (found && scene && scene.ply >= drawn()) draw(); return; }
@@ -61,7 +61,7 @@ function begin() {
   [stream, game, chart, scene, asking] = [null, found, null, null, null];
   if (!found) return;
   stream = new EventSource(`/api/v1/games/${found}/stream`);
-  // Plies may have come between the page and its stream: the state, which is told first, knows them.
+  // Plies may have been played before the stream was open: its first event, the state, contains them.
   stream.addEventListener("state", (event) => { if (JSON.parse(event.data).plies.length > (scene?.ply ?? drawn())) bring(); });
   for (const name of ["ply", "final"]) stream.addEventListener(name, bring);
 }

@@ -1,4 +1,4 @@
-// A board to try moves on. The line is in the address; the server knows the rules, draws the scenes and lists the moves.
+// The analysis board. The address holds the line; the server knows the rules, draws the scenes and lists the legal moves.
 import { Board, legend } from "./board.js";
 import { Entry } from "./entry.js";
 import { Palette } from "./palette.js";
@@ -6,21 +6,21 @@ import { Palette } from "./palette.js";
 const root = document.getElementById("free");
 const $ = (id) => document.getElementById(id);
 const scenes = [];
-const legal = []; // by ply: what may be played there, as far as it has been asked
+const legal = []; // legal moves by ply, as far as they have been loaded
 const standings = [];
 let board = null;
 let entry = null;
 let chart = null;
-let base = 0; // plies of the game that the line leaves
+let base = 0; // plies of the game from which the line branches off
 let now = 0;
 let isAsking = false;
-let turn = 0; // counts what is shown: moves that come late are for another position
+let turn = 0; // number of the shown position: discards late responses
 
 const last = () => scenes.length - 1;
 const text = (name, words) => { const made = document.createElement(name); made.textContent = words; return made; };
 const say = (words) => { $("spoken").textContent = words; };
 
-// The address of the line as far as a ply.
+// Return the address of the line up to a ply.
 function address(end) {
   const query = new URLSearchParams(location.search);
   for (const name of ["flip", "move", "moves"]) query.delete(name);
@@ -52,7 +52,7 @@ function complain(problem) {
 async function play(move) {
   if (isAsking) return false;
   isAsking = true;
-  const from = now; // somebody may step to another ply before the answer is there
+  const from = now; // the visitor may step to another ply before the response arrives
   try {
     const query = address(from);
     query.set("move", move);
@@ -96,9 +96,9 @@ async function show(ply, words = "") {
     return line;
   }));
   if (words) say(words);
-  // Panels beside the board look at what is shown: they hear of it.
-  const told = { ply: now, position: scene.position, moves: scenes.slice(1, now + 1).map((one) => one.canonical), query };
-  root.dispatchEvent(new CustomEvent("arena:position", { bubbles: true, detail: told }));
+  // Notify the panels next to the board.
+  const detail = { ply: now, position: scene.position, moves: scenes.slice(1, now + 1).map((one) => one.canonical), query };
+  root.dispatchEvent(new CustomEvent("arena:position", { bubbles: true, detail }));
   entry.offer([], scene);
   if (!legal[now]) {
     try {
@@ -133,7 +133,7 @@ async function copy() {
   try {
     await navigator.clipboard.writeText($("permalink").href);
     $("copied").textContent = "copied";
-  } catch { $("copied").textContent = "copy it from the address bar"; }
+  } catch { $("copied").textContent = "Copy it from the address bar"; }
 }
 
 function go(what) {
@@ -160,7 +160,7 @@ document.getElementById("main").addEventListener("click", (event) => {
 });
 
 root.addEventListener("explore-move", (event) => {
-  if (!entry) return; // nothing to play on yet: the link leads to the move
+  if (!entry) return; // not loaded yet: follow the link
   event.preventDefault();
   play(event.detail);
 });
@@ -172,7 +172,7 @@ $("write").addEventListener("submit", async (event) => {
   if (await play(field.value.trim())) field.value = "";
 });
 
-// Setting up by hand goes on from what is shown; the line is left alone meanwhile.
+// Setting up by hand starts from the shown position and does not change the line.
 function arrange() {
   const line = [$("status"), $("write"), ...root.querySelectorAll(".controls")];
   const hide = (isHidden) => { for (const one of line) one.hidden = isHidden; };
@@ -180,7 +180,7 @@ function arrange() {
   const palette = new Palette({ place: $("palette"), board, entry, say, start: scenes[0].pieces, leave });
   $("arrange").hidden = false;
   $("arrange").addEventListener("click", () => {
-    turn += 1; // moves that are still asked for come too late
+    turn += 1; // discard pending responses
     hide(true);
     palette.open(scenes[now]);
   });

@@ -1,18 +1,18 @@
-// Keeps the parts of a page marked `data-live-part` fresh: the page is asked for again and those parts are exchanged.
-// Woken by the stream of a tournament, or every few seconds; never while somebody is inside the part with the keyboard.
+// Updates the parts of a page marked `data-live-part`: fetches the page again and replaces those parts.
+// Triggered by a tournament's event stream, or by a timer. A part that contains the keyboard focus is left alone.
 const streamed = document.querySelector("[data-live-stream]");
 const timed = document.querySelector("[data-live-every]");
 let isAsking = false;
 let isWanted = false;
 let pause = 1500;
-const LATER_MS = 5000; // what was not answered is asked for again
+const RETRY_INTERVAL_MS = 5000; // after a failed request
 
 async function refresh() {
   if (isAsking) { isWanted = true; return; }
   isAsking = true;
   let isMissed = true;
   try {
-    // Not a page that rests: it must know what woke us.
+    // Bypass the browser's cache: a cached page predates the event.
     const asked = { headers: { Accept: "text/html" }, cache: "no-cache" };
     const answer = await fetch(location.pathname + location.search, asked);
     if (!answer.ok) { isMissed = answer.status >= 429; return; }
@@ -27,11 +27,11 @@ async function refresh() {
       part.dispatchEvent(new Event("exchanged", { bubbles: true }));
       [...part.querySelectorAll(".wide")].forEach((one, index) => { one.scrollLeft = places[index] || 0; });
     }
-  } catch { /* no answer: asked again below */ } finally {
+  } catch { /* network error: retried below */ } finally {
     setTimeout(() => {
       isAsking = false;
       if (isWanted || isMissed) { isWanted = false; refresh(); }
-    }, isMissed ? LATER_MS : pause);
+    }, isMissed ? RETRY_INTERVAL_MS : pause);
   }
 }
 
@@ -41,10 +41,10 @@ if (streamed) {
     const stream = new EventSource(streamed.dataset.liveStream);
     stream.onopen = () => tell("Live.");
     stream.onerror = () => {
-      tell("Connection lost, trying again…");
+      tell("Connection lost. Reconnecting…");
       if (stream.readyState === EventSource.CLOSED) setTimeout(open, 5000);
     };
-    // The state may be what the page shows already; results may have come between the page and its stream.
+    // Refresh only if the state differs from the page: results may have arrived before the stream was open.
     stream.addEventListener("state", (event) => {
       const { state, finished_games: games } = JSON.parse(event.data).tournament;
       if (`${state} ${games}` !== streamed.dataset.liveState) refresh();

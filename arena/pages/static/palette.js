@@ -1,8 +1,8 @@
-// A position set up by hand: a piece is chosen, cells are picked. The server writes the position and says what is wrong.
+// Set up a position by hand: choose a piece, then select cells. The server validates the position and returns its text.
 const BARE = { marks: {}, trail: [], links: [], line: [], ejected: "", between: [], struck: [] };
 
 export class Palette {
-  // `start` are the pieces of the line's start; `leave` goes back to the line.
+  // `start`: the pieces at the start of the line; `leave`: returns to the line.
   constructor({ place, board, entry, say, start, leave }) {
     Object.assign(this, { place, board, entry, say, start, leave, pieces: {}, asked: 0 });
     place.addEventListener("change", () => this.show());
@@ -30,7 +30,7 @@ export class Palette {
     }
   }
 
-  // The chosen piece goes onto what stands there as far as it may; where it stood alone, or none is chosen, the cell is empty.
+  // Stack the chosen piece on the cell if allowed. Selecting the same single piece, or no piece, empties the cell.
   put(cell) {
     const piece = this.chosen("piece");
     const held = this.pieces[cell] || "";
@@ -48,16 +48,16 @@ export class Palette {
     const { check, variant, options } = this.place.dataset;
     const pieces = Object.entries(this.pieces).map((pair) => pair.join("=")).join(",");
     const mine = ++this.asked;
-    let found = { position: "", told: "The arena could not be reached; try again." };
+    let found = { position: "", message: "Network error; try again." };
     try {
       const answer = await fetch(`${check}?${new URLSearchParams({ variant, options, pieces, side: this.chosen("to-move") })}`);
       const data = await answer.json();
-      found = answer.ok ? data : { position: "", told: data.detail || data.title };
-    } catch { /* told so */ }
+      found = answer.ok ? data : { position: "", message: data.detail || data.title };
+    } catch { /* shown below */ }
     if (mine !== this.asked) return;
     const use = document.getElementById("use");
     use.hidden = !found.position;
     use.href = `${location.pathname}?${new URLSearchParams({ variant, ...(options && { options }), position: found.position })}`;
-    document.getElementById("checked").textContent = found.told;
+    document.getElementById("checked").textContent = found.message;
   }
 }

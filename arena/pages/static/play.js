@@ -1,28 +1,28 @@
-// A person's game: the viewer shows it, moves are made on its board when it is their turn.
+// A game of a human player: the viewer shows it, and its board accepts moves on their turn.
 import { Entry } from "./entry.js";
 
 const $ = (id) => document.getElementById(id);
 const place = $("playing");
 const { game, side, family } = place.dataset;
 let entry = null;
-let turn = 0; // counts what is shown: an answer that comes late is for another position
+let turn = 0; // number of the shown position: discards late responses
 let shown = null;
 
 const say = (words) => { $("spoken").textContent = words; };
 
-function complain(problem) {
+function showProblem(problem) {
   $("problem").textContent = problem;
   $("problem").hidden = !problem;
 }
 
 async function decide(what) {
-  complain("");
+  showProblem("");
   try {
     const answer = await fetch(`/play/${game}/decide.json`, { method: "POST", body: new URLSearchParams(what) });
     if (answer.ok) return true;
     const data = await answer.json();
-    complain([data.detail, data.hint].filter(Boolean).join("; ") || data.title);
-  } catch { complain("The arena could not be reached; try again."); }
+    showProblem([data.detail, data.hint].filter(Boolean).join("; ") || data.title);
+  } catch { showProblem("Network error; try again."); }
   if (shown) offer(shown);
   return false;
 }
@@ -36,8 +36,8 @@ function move(text) {
   return decide(what);
 }
 
-// A draw that the bot offers, or what became of the person's own offer.
-async function tellOffer() {
+// Show the bot's draw offer, or the state of the player's own offer.
+async function showOffer() {
   const { draw } = await (await fetch(`/play/${game}/state.json`)).json();
   $("take").hidden = draw?.state !== "offered";
   $("offer").hidden = !draw;
@@ -46,7 +46,7 @@ async function tellOffer() {
   $("offer").textContent = words[draw.state];
 }
 
-// What may be played now, where it is this person's turn and the last position is shown.
+// Offer the legal moves if it is the player's turn and the last position is shown.
 async function offer(detail) {
   shown = detail;
   const mine = ++turn;
@@ -63,16 +63,16 @@ async function offer(detail) {
     if (mine === turn && data.to_move === side) {
       entry.offer(data.legal, detail.scene);
       say(`${$("said").textContent}. Your turn`);
-      await tellOffer();
+      await showOffer();
     }
-  } catch { if (mine === turn) complain("The moves could not be loaded; write yours below."); }
+  } catch { if (mine === turn) showProblem("The legal moves could not be loaded; type yours below."); }
 }
 
 $("viewer").addEventListener("arena:position", (event) => offer(event.detail));
 
 $("write").addEventListener("submit", async (event) => {
   const what = event.submitter?.value || "move";
-  if (!shown && (what === "move" || what === "draw")) return; // nothing is loaded yet: the form is sent as it is
+  if (!shown && (what === "move" || what === "draw")) return; // no position yet: submit the plain form
   event.preventDefault();
   const field = $("write").elements.move;
   if (what === "move") { if (field.value.trim() && await move(field.value.trim())) field.value = ""; }
@@ -81,11 +81,11 @@ $("write").addEventListener("submit", async (event) => {
   else if (confirm("Resign this game?")) decide({ do: "resign" });
 });
 
-// While it waits for a slot, how many are before it.
+// While the game waits for a slot, show its place in the queue.
 const waiting = place.dataset.state === "planned" && setInterval(async () => {
   try {
     const data = await (await fetch(`/play/${game}/state.json`)).json();
     if (data.state !== "planned") { clearInterval(waiting); $("detail").textContent = ""; }
     else if ($("ahead")) $("ahead").textContent = data.ahead;
-  } catch { /* asked again in a moment */ }
+  } catch { /* retried by the timer */ }
 }, 3000);

@@ -1,8 +1,8 @@
-// What the engine thinks of the position on the board: asked by the form, the answer is read from its page until it is there.
+// Analyse the position on the board: submit the form, then poll the page of the result until it is done.
 const panel = document.querySelector('[data-panel="analysis"]');
 const form = panel?.querySelector("form");
 const place = document.getElementById("answered");
-const EVERY_MS = 1000;
+const POLL_INTERVAL_MS = 1000;
 let asked = 0;
 
 async function ask(event) {
@@ -15,18 +15,18 @@ async function ask(event) {
     while (mine === asked) {
       const answer = await next();
       const found = new DOMParser().parseFromString(await answer.text(), "text/html");
-      if (mine !== asked) return; // it is about another position
+      if (mine !== asked) return; // the board shows another position by now
       const section = found.getElementById("answer");
       if (!section) {
-        place.textContent = found.querySelector("main")?.textContent.trim() || "The engine could not be asked.";
+        place.textContent = found.querySelector("main")?.textContent.trim() || "The analysis could not be requested.";
         return;
       }
       place.replaceChildren(document.adoptNode(section));
       if (section.dataset.state !== "waiting") return;
-      await new Promise((done) => setTimeout(done, EVERY_MS));
+      await new Promise((done) => setTimeout(done, POLL_INTERVAL_MS));
       next = () => fetch(answer.url);
     }
-  } catch { if (mine === asked) place.textContent = "The arena could not be reached; ask again."; }
+  } catch { if (mine === asked) place.textContent = "Network error; try again."; }
 }
 
 form?.addEventListener("submit", ask);

@@ -1,9 +1,9 @@
-// Light, dark or the system's choice, remembered. Loaded before the page is drawn, so that nothing flashes.
+// Theme switch: light, dark or system, stored in the browser. Loaded before rendering, so that the page does not flash.
 (() => {
   const names = ["system", "light", "dark"];
   const root = document.documentElement;
   let now = "system";
-  try { now = localStorage.getItem("theme") || "system"; } catch { /* no storage: the system decides */ }
+  try { now = localStorage.getItem("theme") || "system"; } catch { /* no storage: use the system's theme */ }
   const apply = () => {
     if (now === "system") delete root.dataset.theme; else root.dataset.theme = now;
   };
@@ -12,14 +12,14 @@
   document.addEventListener("DOMContentLoaded", () => {
     const button = document.getElementById("theme");
     if (!button) return;
-    const tell = () => { button.textContent = `Theme: ${now}`; };
-    tell();
+    const showName = () => { button.textContent = `Theme: ${now}`; };
+    showName();
     button.hidden = false;
     button.addEventListener("click", () => {
       now = names[(names.indexOf(now) + 1) % names.length];
       try { localStorage.setItem("theme", now); } catch { /* for this page only */ }
       apply();
-      tell();
+      showName();
     });
   });
 })();

@@ -1,10 +1,10 @@
 // The game viewer: steps through scenes without loading pages, and follows a running game without losing a ply.
-// Works on what the server has drawn; without this script the same links load the page at another ply.
+// It enhances the server's drawing; without this script the same links load the page at another ply.
 import { Board, element, legend } from "./board.js";
 import { remaining, set } from "./clock.js";
 
-const PATIENCE_MS = 30_000; // with one answer
-const LATER_MS = 3000; // what was not answered is asked for again
+const REQUEST_TIMEOUT_MS = 30_000;
+const RETRY_INTERVAL_MS = 3000; // after a failed request
 
 const root = document.getElementById("viewer");
 const $ = (id) => document.getElementById(id);
@@ -24,21 +24,21 @@ let stream = null;
 let retry = null;
 let missing = null;
 let loading = null;
-let running = null; // whose clock runs since when, in a game that is being played
+let running = null; // the running clock of a live game: its side, and since when
 
 const $q = (selector) => root.querySelector(selector);
 const last = () => scenes.length - 1;
 const text = (name, words) => { const made = document.createElement(name); made.textContent = words; return made; };
 
-// -- what there is ----------------------------------------------------------------------------------------------
+// -- data ------------------------------------------------------------------------------------------------------
 
 async function load() {
-  // One request at a time; asked again meanwhile, it looks once more afterwards.
+  // One request at a time; further calls in the meantime cause one more request afterwards.
   if (loading) { loading.again = true; return; }
   loading = { again: false };
   try {
-    // An answer that never comes must not keep all others away.
-    const given = { signal: AbortSignal.timeout(PATIENCE_MS) };
+    // Time out, so that one lost response does not block all others.
+    const given = { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) };
     const answer = await fetch(`${root.dataset.scenes}${scenes.length ? `?after=${last()}` : ""}`, given);
     if (!answer.ok) throw new Error(String(answer.status));
     const asked = scenes.length;
@@ -53,11 +53,11 @@ async function load() {
 
 function take(data) {
   if (attempt !== null && data.attempt !== attempt) {
-    location.reload(); // the game was begun again: what is shown is not the game any more
+    location.reload(); // the game was restarted: the shown moves are obsolete
     return;
   }
   if (data.last < last()) {
-    setTimeout(bring, 1000); // asked between the last of its news and its record
+    setTimeout(bring, 1000); // the game is over, but its record is not stored yet
     return;
   }
   attempt = data.attempt;
@@ -78,7 +78,7 @@ function take(data) {
     left.push(data.left[scene.ply - data.scenes[0].ply]);
   }
   if (scenes.length > from) {
-    // What came over the stream came just now; what was there at first says when it came.
+    // Plies from the stream are new; for the initial state the server sends the time of the last move.
     running = { side: data.to_move, left: data.left_ms, at: from ? Date.now() : data.moved_at && data.moved_at * 1000, server: !from };
   }
   $("last").textContent = last();
@@ -94,11 +94,11 @@ function take(data) {
   else if (!from) show(Math.min(now, last()), {});
 }
 
-// The charts of a game that grows are the server's; they are asked for every few seconds at most.
+// Charts of a running game are drawn by the server; they are reloaded at most every few seconds.
 let charting = null;
 
 function drawCharts(wait = 0) {
-  if (root.dataset.seat) return; // who plays is not told what the bot thinks
+  if (root.dataset.seat) return; // the human player must not see the bot's evaluation
   if (charting) { charting.again = true; return; }
   charting = { again: false };
   setTimeout(async () => {
@@ -115,7 +115,7 @@ function drawCharts(wait = 0) {
         $("charts-part").hidden = !parts.length;
         for (const drawing of document.querySelectorAll("svg.chart[data-x]")) cursor(drawing);
       }
-    } catch { /* the next ply asks again */ }
+    } catch { /* the next ply retries */ }
     const again = charting.again;
     charting = null;
     if (again) drawCharts(2500);
@@ -126,14 +126,14 @@ function finish(data) {
   $("sentence").textContent = `${data.sentence}.`;
   $("detail").textContent = data.detail;
   $("following").hidden = true;
-  stop(); // from now on nobody says anything about the connection
-  $("connection").textContent = "The game is over.";
+  stop(); // no further messages about the connection
+  $("connection").textContent = "Game over.";
   running = null;
   speak(data.sentence);
   refresh();
 }
 
-// What stands below the viewer has changed with the end: ratings, result, links.
+// Replace what follows the viewer: ratings, result and links change at the end.
 async function refresh() {
   try {
     const answer = await fetch(location.pathname, { headers: { Accept: "text/html" } });
@@ -141,7 +141,7 @@ async function refresh() {
     document.title = fresh.title;
     $("about").replaceChildren(...fresh.getElementById("about").childNodes);
     if ($("replay-ply")) $("replay-ply").textContent = now;
-  } catch { /* it is there when the page is loaded again */ }
+  } catch { /* reloading the page shows it */ }
 }
 
 // -- the page ---------------------------------------------------------------------------------------------------
@@ -204,14 +204,14 @@ function show(ply, { speak: aloud = false, keepPlace = false }) {
     link.tabIndex = -1;
   }
   const link = moveLink(now);
-  // The list is one stop of the tabulator: the present move, or the first.
+  // The list is a single tab stop: the current move, or the first.
   const stop = link || moveLink(1);
   if (stop) stop.tabIndex = 0;
   list.tabIndex = stop ? -1 : 0;
   if (hadFocus && stop) stop.focus({ preventScroll: true });
   if (link) {
     link.setAttribute("aria-current", "true");
-    // Scrolls the list only, never the page.
+    // Scroll only the list, never the page.
     const top = link.getBoundingClientRect().top - list.getBoundingClientRect().top + list.scrollTop;
     if (top < list.scrollTop + 40 || top > list.scrollTop + list.clientHeight - 40) list.scrollTop = top - list.clientHeight / 2;
   } else list.scrollTop = 0;
@@ -219,7 +219,7 @@ function show(ply, { speak: aloud = false, keepPlace = false }) {
   for (const drawing of document.querySelectorAll("svg.chart[data-x]")) cursor(drawing);
   describeCells(scene);
   if (aloud) speak(scene.said || "start");
-  // Panels beside the viewer look at what is shown: they hear of it.
+  // Notify the panels next to the viewer.
   root.dispatchEvent(new CustomEvent("arena:position", { bubbles: true, detail: { ply: now, last: last(), position: scene.position, scene, board, chart, isOver } }));
   if (!keepPlace && !root.dataset.seat) history.replaceState(null, "", now === last() && isOver && !location.hash && !location.search ? location.pathname : `#${now}`);
 }
@@ -247,7 +247,7 @@ function panel(scene) {
   }
 }
 
-// The clock of whoever thinks goes on between plies, and stops with the game.
+// The clock of the side to move runs between plies, and stops with the game.
 function tick() {
   if (!running?.at || isOver || now !== last()) return;
   const index = running.side === "first" ? 0 : 1;
@@ -256,23 +256,23 @@ function tick() {
   if (words && place.textContent !== words) place.textContent = words;
 }
 
-// -- what the bots thought --------------------------------------------------------------------------------------
+// -- engine output ----------------------------------------------------------------------------------------------
 
 function thought(side) {
   const card = document.querySelector(`[data-thought="${side}"]`);
-  if (!card) return; // a game of people: nobody said what they thought
+  if (!card) return; // games of people have no engine output
   let ply = now;
   while (ply > 0 && scenes[ply].side !== side) ply--;
-  const told = plies[ply];
+  const report = plies[ply];
   card.querySelector(".at").textContent = ply ? `ply ${ply}` : "no move yet";
-  card.querySelector(".figures").replaceChildren(...(told ? [text("strong", told.score), ` ${told.told}`] : []));
+  card.querySelector(".figures").replaceChildren(...(report ? [text("strong", report.score), ` ${report.search}`] : []));
   if (expected[side]?.ply === ply) return;
   expected[side] = { ply };
-  card.querySelector(".expected").hidden = !told?.pv;
-  card.querySelector(".steps").replaceChildren(ply && !told.pv ? "it did not say what it expected" : "");
+  card.querySelector(".expected").hidden = !report?.pv;
+  card.querySelector(".steps").replaceChildren(ply && !report.pv ? "no predicted line" : "");
   small[side].svg.setAttribute("aria-label", `Board after ply ${ply}`);
   draw(side, scenes[ply]);
-  if (told?.pv) ask();
+  if (report?.pv) ask();
 }
 
 function draw(side, scene) {
@@ -281,7 +281,7 @@ function draw(side, scene) {
   expected[side].scene = scene;
 }
 
-// Lines are asked for when somebody rests at a ply, not for every ply passed.
+// Debounced: lines are not loaded for plies that are only passed through.
 let asking = null;
 
 function ask() {
@@ -292,7 +292,7 @@ function ask() {
       const answer = await fetch(`${root.dataset.lines}?ply=${at}`);
       if (!answer.ok || at !== now) return;
       for (const [side, line] of Object.entries(await answer.json())) if (line.ply === expected[side].ply) unfold(side, line.scenes);
-    } catch { /* the next ply asks again */ }
+    } catch { /* the next ply retries */ }
   }, 150);
 }
 
@@ -303,7 +303,7 @@ function unfold(side, line) {
     for (const one of place.querySelectorAll("button")) one.removeAttribute("aria-current");
     button.setAttribute("aria-current", "true");
     draw(side, line[Number(button.dataset.step)]);
-    small[side].svg.setAttribute("aria-label", `Where it saw the game go, after ${button.textContent}`);
+    small[side].svg.setAttribute("aria-label", `Predicted line after ${button.textContent}`);
   };
   const buttons = line.slice(1).map((scene) => {
     const button = text("button", scene.move);
@@ -334,7 +334,7 @@ function describeCells(scene) {
   }));
 }
 
-// -- going there ------------------------------------------------------------------------------------------------
+// -- navigation -------------------------------------------------------------------------------------------------
 
 const steps = { left: -1, right: 1, up: -10, down: 10 };
 
@@ -369,7 +369,7 @@ function flip() {
   speak(`Board turned`);
 }
 
-// The moves as people write them: "1. a2-a4 b3 2. …".
+// The moves as text: "1. a2-a4 b3 2. …".
 function moveText() {
   return scenes.slice(1).map((scene, index) => {
     const isFirst = scene.side === "first";
@@ -384,7 +384,7 @@ async function copy(words, place) {
     await navigator.clipboard.writeText(words);
     $("copied").textContent = "copied";
   } catch {
-    // No clipboard (no https): the text is selected instead, ready to be copied.
+    // Without a clipboard (no HTTPS), select the text instead, ready to be copied.
     getSelection().selectAllChildren(place);
     $("copied").textContent = "selected: press Ctrl+C";
   }
@@ -415,11 +415,11 @@ const keys = {
   " ": "play", f: "flip", c: "copy", "?": "help",
 };
 
-// Letters and the space bar can be switched off, and work only where the viewer has the focus.
+// Letter keys and the space bar can be disabled, and work only while the viewer has the focus.
 const hasLetters = () => $("letters").checked;
-try { $("letters").checked = localStorage.getItem("arena-letters") !== "off"; } catch { /* nothing is remembered here */ }
+try { $("letters").checked = localStorage.getItem("arena-letters") !== "off"; } catch { /* no storage */ }
 $("letters").addEventListener("change", () => {
-  try { localStorage.setItem("arena-letters", hasLetters() ? "on" : "off"); } catch { /* nor kept */ }
+  try { localStorage.setItem("arena-letters", hasLetters() ? "on" : "off"); } catch { /* no storage */ }
 });
 
 document.addEventListener("keydown", (event) => {
@@ -428,7 +428,7 @@ document.addEventListener("keydown", (event) => {
   const isInside = root.contains(event.target);
   if (!isInside && event.target !== document.body && event.target.id !== "main") return;
   if (event.key.length === 1 && !(isInside && hasLetters())) return;
-  // Space on a button or link is that button's; it scrolls nothing else here.
+  // Space on a button or link activates it and does not scroll.
   if (event.key === " " && event.target.closest("button, summary, a")) return;
   event.preventDefault();
   const rows = { ArrowUp: -1, ArrowDown: 1 };
@@ -436,7 +436,7 @@ document.addEventListener("keydown", (event) => {
   else go(keys[event.key]);
 });
 
-// A row up or down in the list: the move of the same side before or after.
+// One row up or down in the list: the previous or next move of the same side.
 function step(way) {
   const cell = moveLink(now)?.parentElement;
   if (!cell) { show(1, { speak: true }); return; }
@@ -445,7 +445,7 @@ function step(way) {
   if (ply) show(Number(ply.dataset.ply), { speak: true });
 }
 
-// A click in a chart is a ply, and so is every place the pointer is drawn to from there.
+// A click or drag in a chart goes to the ply at the pointer.
 function pick(event) {
   const drawing = event.target.closest?.("svg.chart[data-x]");
   if (!drawing || !board) return;
@@ -458,7 +458,7 @@ function pick(event) {
 $("charts").addEventListener("pointerdown", (event) => { if (!event.button) pick(event); });
 $("charts").addEventListener("pointermove", (event) => { if (event.buttons & 1) pick(event); });
 
-// A swipe over the board is a ply.
+// A swipe over the board moves one ply.
 let touched = null;
 $("frame").addEventListener("touchstart", (event) => {
   touched = event.touches.length === 1 && !event.target.closest(".hit") ? [event.touches[0].clientX, event.touches[0].clientY] : null;
@@ -489,7 +489,7 @@ addEventListener("hashchange", () => {
 
 function tell(words) { if (!isOver) $("connection").textContent = words; }
 
-// Asks until it is answered: there may be no other news, as when it is somebody's turn to move.
+// Retry until a request succeeds: no further event may follow, as when a human player is to move.
 async function bring() {
   clearTimeout(missing);
   try {
@@ -497,8 +497,8 @@ async function bring() {
     if (stream?.readyState === EventSource.OPEN) tell("Live");
   } catch {
     if (isOver) return;
-    tell("Connection lost, trying again…");
-    missing = setTimeout(bring, LATER_MS);
+    tell("Connection lost. Reconnecting…");
+    missing = setTimeout(bring, RETRY_INTERVAL_MS);
   }
 }
 
@@ -515,15 +515,15 @@ function follow() {
   stream = mine;
   mine.onopen = () => { tell("Live"); bring(); };
   mine.onerror = () => {
-    tell("Connection lost, trying again…");
-    // A browser gives up after an answer that is no stream; then we begin anew.
-    if (mine.readyState === EventSource.CLOSED) retry = setTimeout(again, LATER_MS);
+    tell("Connection lost. Reconnecting…");
+    // A browser gives up after a response that is not a stream: open a new one.
+    if (mine.readyState === EventSource.CLOSED) retry = setTimeout(again, RETRY_INTERVAL_MS);
   };
-  // Events only wake: plies are asked for behind the last one we have, so none is lost, whatever was missed.
+  // Events only trigger a request for the plies after the last known one, so that none is lost.
   for (const name of ["state", "ply", "final"]) mine.addEventListener(name, bring);
 }
 
-// A stream may be dead without anybody having told: back on the network, or looked at again, we begin anew.
+// A stream can die silently: reopen it when the network returns or the page becomes visible.
 function again() { if (board && !isOver) follow(); }
 
 addEventListener("online", again);
@@ -543,8 +543,8 @@ function begin() {
     root.dataset.ready = "yes";
     if (!isOver) follow();
   }, () => {
-    $("connection").textContent = "The moves could not be loaded, trying again… The links below the board work.";
-    setTimeout(begin, LATER_MS);
+    $("connection").textContent = "The moves could not be loaded. Retrying… The links below the board still work.";
+    setTimeout(begin, RETRY_INTERVAL_MS);
   });
 }
 

@@ -510,7 +510,7 @@ def test_the_archive_is_offered_whole_and_in_parts(arena: Arena) -> None:
 
     server = arena.server
     assert server.get(f"{PREFIX}/dumps?").json["items"] == []
-    assert b"No file has been written yet" in server.get("/dumps?").body
+    assert b"No dumps yet" in server.get("/dumps?").body
     dumps = Dumps.of(server.context.settings)
     count = dumps.update(arena.store)
     (found,) = server.get("/dumps.json").json["items"]

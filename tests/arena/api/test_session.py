@@ -246,7 +246,7 @@ def test_passwords_are_checked_a_few_at_a_time(
     monkeypatch.setattr(arena.server.context, "password_queue", BoundedQueue(1, each=0, total=0))
     busy = ask_from("192.0.2.81", ada, PASSWORD)
     assert (busy.status, busy.headers["Retry-After"]) == (503, "5")
-    assert busy.json["detail"] == "too many passwords are being checked just now"
+    assert busy.json["detail"] == "too many passwords are being checked"
     assert ask_from("192.0.2.80", ada, PASSWORD).status == 201, "strangers do not fill the place of who is known"
 
 

@@ -190,7 +190,7 @@ def test_damaged_database_is_reported(tmp_path: Path, sqlite_template: Path) -> 
         reply = server.get("/readyz")
         assert (reply.status, reply.json["parts"]["database"]) == (503, "damaged")
         reply = server.ask("PATCH", f"{PREFIX}/bots/zeta", token=token, body={"description": "new words"})
-        assert (reply.status, reply.json["detail"]) == (503, "the database is damaged: a backup is to be restored")
+        assert (reply.status, reply.json["detail"]) == (503, "the database is damaged: restore a backup")
         assert "arena db restore" in reply.json["hint"]
         assert "Retry-After" not in reply.headers, "trying again does not help"
         assert server.get(f"{PREFIX}/bots/zeta").json["description"] == "a bot of the author"

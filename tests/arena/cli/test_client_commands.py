@@ -365,7 +365,7 @@ def test_how_commands_end(arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatc
     try:
         context.limiters["read"] = RateLimiter(Rate(1, 1))
         cli("bot", "list")
-        assert "there is room again in" in cli("bot", "list", code=Exit.REFUSED)
+        assert "try again in" in cli("bot", "list", code=Exit.REFUSED)
     finally:
         context.limiters.update(known)
 

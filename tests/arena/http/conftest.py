@@ -1,4 +1,4 @@
-"""The server of the JSON interface's tests."""
+"""Fixtures of the JSON interface's server."""
 
 from __future__ import annotations
 

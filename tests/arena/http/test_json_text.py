@@ -1,4 +1,4 @@
-"""JSON that leaves the server."""
+"""JSON output escapes bidirectional control characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kept answers: as new as the database, for everybody alike, and never what somebody alone may see."""
+"""The response cache: as fresh as the database, shared by anonymous clients, and never for private responses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COOKIE = "arena"
 
 
 class Marks:
-    """A database that changes when it is told to."""
+    """A fake database revision that the test changes."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -39,7 +39,7 @@ class Marks:
 
 
 class Maker:
-    """Makes answers and counts them."""
+    """Builds responses and counts them."""
 
     def __init__(self, **words: Any) -> None:
         self.made = 0
@@ -67,7 +67,7 @@ def marks() -> Marks:
 
 @pytest.fixture
 def cache(marks: Marks) -> ResponseCache:
-    """On a clock that stands: however long a test takes, no answer grows old."""
+    """A cache with a stopped clock: no response expires during a test."""
     return ResponseCache(marks, clock=lambda: 0.0)  # type: ignore[arg-type]
 
 
@@ -222,7 +222,7 @@ def test_writes_of_other_processes_are_seen(arena: Arena) -> None:
 
 
 def test_a_page_of_somebody_is_nobody_elses(arena: Arena) -> None:
-    """The name in the corner of the page, and what only an owner sees, in whatever order they ask."""
+    """The user name in the page frame and owners' details are never cached, in whatever order clients ask."""
     from datetime import timedelta
 
     from arena.store.base.credentials import digest_of, new_secret

@@ -1,4 +1,4 @@
-"""Connections that say nothing, too little or too slowly, and too many of them."""
+"""Connections that send nothing, too little or too slowly, and too many connections."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FULL = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
 @pytest.fixture
 def server(sqlite_store: Store, tmp_path: Path) -> Iterator[Server]:
-    """A server for three connections of an address."""
+    """A server that allows three connections per address."""
     found = Server(sqlite_store, settings_in(tmp_path, connections_per_address=3))
     yield found
     found.close()
@@ -31,7 +31,7 @@ def opened(server: Server) -> socket.socket:
 
 
 def asked(server: Server, data: bytes) -> socket.socket:
-    """A connection on which that was sent, unless it was closed before."""
+    """Open a connection and send a request, unless the server closes it first."""
     connection = opened(server)
     with suppress(ConnectionError):
         connection.sendall(data)
@@ -39,7 +39,7 @@ def asked(server: Server, data: bytes) -> socket.socket:
 
 
 def rest(connection: socket.socket) -> bytes:
-    """All that comes until the server closes; a time-out if it does not."""
+    """Read until the server closes the connection; time out if it does not."""
     found = b""
     try:
         while chunk := connection.recv(65536):
@@ -79,7 +79,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(server: Server, monkeypatch
     head = f"POST {PREFIX}/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{{"
     connection.sendall(head.encode())
     answer = b""
-    while b"did not come within 0.2 s" not in answer:
+    while b"did not arrive within 0.2 s" not in answer:
         more = connection.recv(65536)
         assert more, answer
         answer += more

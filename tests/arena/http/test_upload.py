@@ -1,4 +1,4 @@
-"""An upload without a length: no more of it is read and written than an upload may have."""
+"""An upload without a length: reading and writing stop at the limit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LIMIT, CHUNK = 1024, 300
 
 
 class Body:
-    """A request in chunks of 300 bytes: `content` and `content_length` of `web.Request`."""
+    """A request body in chunks of 300 bytes, with `content` and `content_length` like `web.Request`."""
 
     content_length = None
 
@@ -33,7 +33,7 @@ class Body:
 
 
 class Sink(io.BytesIO):
-    """The file, which counts what is written to it."""
+    """A file that counts the bytes written to it."""
 
     written = 0
 

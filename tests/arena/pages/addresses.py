@@ -1,6 +1,6 @@
-"""The addresses of all pages, found in the application itself: a new page is visited by every test from its first day.
+"""The addresses of all pages, read from the application, so that every test visits a new page from its first day.
 
-An address with a part nobody has an example for makes the tests fail and say so.
+A path parameter without an example makes the tests fail and name it.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ MORE = (
     "/archive?family=abalone&number=427",
     "/archive?player=nobody&sort=-date",
 )
-"""Pages as filters and links show them."""
+"""Pages with filters, as links and forms show them."""
 
 
 def examples(site: Site) -> dict[str, Sequence[object]]:
-    """What parts of addresses may be, by their names."""
+    """Return example values of path parameters by name."""
     stage = site.stage
     return {
         "family": families(),
@@ -57,7 +57,7 @@ def examples(site: Site) -> dict[str, Sequence[object]]:
 
 
 def patterns(site: Site) -> list[str]:
-    """The addresses that can be asked for, as the application writes them, those of programs left out."""
+    """Return the GET routes of pages as the application declares them, without those of data."""
     found = [
         route.resource.canonical
         for route in site.server.runner.app.router.routes()  # type: ignore[union-attr]
@@ -68,7 +68,7 @@ def patterns(site: Site) -> list[str]:
 
 
 def filled(site: Site, pattern: str) -> list[str]:
-    """The addresses of a pattern, with every example. Fails for a part without one."""
+    """Return the addresses of a pattern with every example. Fails for a parameter without one."""
     given = examples(site)
     names = re.findall(r"\{(\w+)\}", pattern)
     missing = [name for name in names if name not in given]
@@ -80,7 +80,7 @@ def filled(site: Site, pattern: str) -> list[str]:
 
 
 def pages(site: Site) -> list[str]:
-    """Every page somebody unknown may read; what answers with something else than a page is left out."""
+    """Return every public page, without addresses that serve something other than a page."""
     if not site.pages:
         found, private = [], []
         for address in [*itertools.chain.from_iterable(filled(site, one) for one in patterns(site)), *MORE]:
@@ -98,7 +98,7 @@ def pages(site: Site) -> list[str]:
 
 
 def kinds(site: Site) -> list[str]:
-    """A page of every kind, those with boards of every family: all that differ in more than their words."""
+    """Return one page of each kind, and those with boards for every family."""
     known = pages(site)
     every = [filled(site, pattern) for pattern in patterns(site)]
     found = [next((one for one in some if one in known), "") for some in every]
@@ -109,13 +109,13 @@ def kinds(site: Site) -> list[str]:
 
 
 def private(site: Site) -> list[str]:
-    """Pages for those who are logged in."""
+    """Return the pages for logged-in users."""
     pages(site)
     return site.private
 
 
 def parameters(text: str, address: str) -> set[str]:
-    """The names of the parameters that links and forms of a page give to the page itself."""
+    """Return the query parameters that a page's own links and forms use."""
     path = urlsplit(address).path
     found = set(re.findall(r'<(?:select|input)[^>]* name="([a-z_-]+)"', "".join(_forms(text))))
     for link in re.findall(r'href="([^"]+)"', text):

@@ -1,6 +1,6 @@
-"""A server with a stage to look at, and Chromium to look with.
+"""Fixtures: a server with content on every page, and Chromium to visit it.
 
-Tests with a browser are skipped where there is none, and fail there under ARENA_FORBID_SKIPS=1.
+Browser tests are skipped without Chromium, and fail instead under ARENA_FORBID_SKIPS=1.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from tests.arena.pages.stage import Stage, fill
 from tests.bare import is_bare
 
 CHROMIUM = "/usr/bin/chromium"
-PATIENCE_MS = 60_000
-"""For everything a test waits for: several Chromiums share a processor."""
+BROWSER_TIMEOUT_MS = 60_000
+"""Timeout of everything a test waits for: several Chromiums share a processor."""
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -37,14 +37,14 @@ FLAGS = (
 
 @dataclass
 class Site:
-    """A running server and what is on it."""
+    """A running server and its content."""
 
     server: Server
     stage: Stage
     pages: list[str] = field(default_factory=list)
     private: list[str] = field(default_factory=list)
     fetched: dict[str, tuple[int, str, int]] = field(default_factory=dict)
-    """Pages as they were read first: status, text, bytes on the way."""
+    """Pages at their first read: status, text, bytes transferred."""
 
     @property
     def url(self) -> str:
@@ -53,7 +53,7 @@ class Site:
 
 @dataclass
 class Witness:
-    """What a page did that it must not: console errors, requests to others."""
+    """Violations of a page: console errors, requests to other hosts."""
 
     url: str
     faults: list[str] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Witness:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """One server for all tests that only look."""
+    """One server for all read-only tests."""
     folder = tmp_path_factory.mktemp("site")
     store = Store.in_folder(folder)
     stage = fill(store)
@@ -87,7 +87,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[Server]:
-    """A server of an empty arena, for tests that fill it with their own."""
+    """A server of an empty arena, for tests that fill it themselves."""
     folder = tmp_path_factory.mktemp("server")
     shutil.copy(sqlite_template, folder / "arena.sqlite3")
     store = Store.in_folder(folder)
@@ -99,10 +99,10 @@ def server(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> I
 
 
 class Chromium:
-    """Chromium, driven by Playwright; started anew when it has crashed.
+    """Chromium, driven by Playwright; restarted after a crash.
 
-    Playwright's event loop counts as running as long as Playwright is there, and `asyncio.run` would refuse to work: so
-    it counts only while a test looks.
+    Playwright keeps an event loop running, with which `asyncio.run` would refuse to work. So the loop is registered
+    only while a test uses the browser.
     """
 
     def __init__(self, playwright: Any) -> None:
@@ -113,31 +113,31 @@ class Chromium:
         self.rest()
 
     def _launch(self) -> Any:
-        return self._playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS), timeout=PATIENCE_MS)
+        return self._playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS), timeout=BROWSER_TIMEOUT_MS)
 
     def wake(self) -> Chromium:
-        """Let it be used, until `rest`."""
+        """Enable the browser until `rest`."""
         asyncio._set_running_loop(self._loop)
         if not self._browser.is_connected():
             self._browser, self._shared = self._launch(), None
         return self
 
     def rest(self) -> None:
-        """Let others have event loops."""
+        """Unregister the event loop, so that other code can use its own."""
         asyncio._set_running_loop(None)
 
     def close(self) -> None:
-        """End it."""
+        """Stop the browser."""
         self.wake()._browser.close()
 
     def profile(self, **words: Any) -> Any:
-        """A fresh profile, with a process of its own that takes a second to get going."""
+        """Return a new profile; its process needs about a second to start."""
         found = self._browser.new_context(reduced_motion="reduce", **words)
-        found.set_default_timeout(PATIENCE_MS)
+        found.set_default_timeout(BROWSER_TIMEOUT_MS)
         return found
 
     def shared(self) -> Any:
-        """The profile of whoever needs no other. A page that rests in it keeps its process."""
+        """Return the profile shared by tests without special needs. A page kept open in it keeps its process alive."""
         if self._shared is None:
             self._shared = self.profile()
             resting = self._shared.new_page()
@@ -146,7 +146,7 @@ class Chromium:
         return self._shared
 
     def tidy(self, page: Any) -> None:
-        """Close a page of the shared profile and forget what it left there; the profile too where that fails."""
+        """Close a page of the shared profile and clear its storage; close the profile if that fails."""
         from playwright.sync_api import Error
 
         context = page.context
@@ -164,12 +164,12 @@ class Chromium:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Chromium]:
-    """One for all tests of this session (and worker)."""
+    """One browser for all tests of this session (and worker)."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if is_bare() or not Path(CHROMIUM).exists():
         pytest.skip(f"no Chromium at {CHROMIUM}; install the package chromium")
     with sync_api.sync_playwright() as playwright:
-        sync_api.expect.set_options(timeout=PATIENCE_MS)
+        sync_api.expect.set_options(timeout=BROWSER_TIMEOUT_MS)
         found = Chromium(playwright)
         yield found
         found.close()
@@ -177,7 +177,7 @@ def chromium() -> Iterator[Chromium]:
 
 @pytest.fixture
 def browser(chromium: Chromium) -> Iterator[Chromium]:
-    """The browser, while a test looks."""
+    """The browser, enabled during the test."""
     try:
         yield chromium.wake()
     finally:
@@ -188,7 +188,7 @@ def browser(chromium: Chromium) -> Iterator[Chromium]:
 def window(
     browser: Chromium, width: int = 1280, height: int = 900, *, is_apart: bool = False, **words: Any
 ) -> Iterator[Any]:
-    """A page: in a fresh profile with these words, or to be apart; otherwise in the shared one, which is empty."""
+    """Return a page in a new profile if options or isolation are requested, else in the shared, empty one."""
     is_fresh = is_apart or bool(words)
     context = browser.profile(**words) if is_fresh else browser.shared()
     page = context.new_page()
@@ -204,7 +204,7 @@ def window(
 
 @pytest.fixture
 def witness(site: Site) -> Iterator[Witness]:
-    """Sees to it that no page complains and none asks another host."""
+    """Check that no page logs an error or contacts another host."""
     found = Witness(site.url)
     yield found
     assert not found.faults
@@ -212,7 +212,7 @@ def witness(site: Site) -> Iterator[Witness]:
 
 @pytest.fixture
 def page(browser: Chromium, witness: Witness) -> Iterator[Any]:
-    """A large window that the witness watches."""
+    """A large window, checked by the witness."""
     with window(browser) as found:
         witness.watch(found)
         yield found

@@ -1,4 +1,4 @@
-"""Tournaments of every format, planned as the coordinator plans them and played by dice."""
+"""Tournaments of every format, planned like the coordinator does and played by random moves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.arena.field import Field, record_of
 
 
 def hold(field: Field, format: Format, *, most: int = 1000, **settings: Any) -> int:
-    """A tournament of all bots, of which at most so many games have been played; its number."""
+    """Create a tournament of all bots, play at most a number of its games, and return its id."""
     store = field.store
     bots = [version.name for version in field.versions]
     document = {

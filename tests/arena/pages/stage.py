@@ -1,4 +1,4 @@
-"""An arena with something on every page: bots, finished games of all families, one running, forfeits, hostile words."""
+"""An arena with content on every page: bots, games of all families, a running game, forfeits, hostile names."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from referee.rules.rules import GameText, Ruleset
 HOSTILE = "<script>alert(1)</script>\u202eevil\x07 \"quoted' & <b>bold</b> " + "x" * 200
 LOG = "<img src=x onerror=alert(1)>\n\u202eright to left\n" + "y" * 10_000
 ODD_NAME = "<i>odd</i>\u202edrow\x07 " + "z" * 10_000
-"""No bot can get such a name by the interface; pages do not rely on that."""
+"""A name that the interface would refuse; pages must not rely on that."""
 NAMES = ("ada", "bob", "cleo", "dan")
 PASSWORD = "correct horse battery staple"
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -42,7 +42,7 @@ START = datetime(2026, 11, 1, tzinfo=UTC)
 
 @dataclass
 class Stage:
-    """What stands on the stage: by family, the game ids and tournaments pages are visited for."""
+    """The games and tournaments of the stage by family, for visits of their pages."""
 
     store: Store
     finished: dict[str, str] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class Stage:
 
 
 def random_moves(ruleset: Ruleset, plies: int, seed: int) -> list[str]:
-    """Moves by dice, of which captures come a little more often."""
+    """Return random moves, with a slight preference for captures."""
     dice = random.Random(seed)
     position = Position.start(ruleset)
     moves: list[str] = []
@@ -74,7 +74,7 @@ def random_moves(ruleset: Ruleset, plies: int, seed: int) -> list[str]:
 
 
 def record_of(game: PlannedGame, moves: list[str], **given: Any) -> GameRecord:
-    """A record of these moves: as the rules say, or as given; drawn by length where neither says anything."""
+    """Return a record of these moves with the result by the rules, the given one, or a draw by length."""
     spec = game.spec
     ruleset = load(spec.family).settle(spec.variant, spec.options)
     final = Position.start(ruleset, spec.position).play_all(moves)
@@ -207,7 +207,7 @@ def fill(store: Store, *, plies: int = 60) -> Stage:
 
 
 def _archive(store: Store) -> None:
-    """An imported game, number 1, of people with names of all kinds, and those that were played here."""
+    """Import a game, number 1, with unusual player names, and archive the games played here."""
     rules = load("abalone").settle()
     moves = random_moves(rules, 14, seed=3)
     text = rules.rules.formats[0].write(GameText(tuple(moves)), rules)
@@ -233,7 +233,7 @@ def _archive(store: Store) -> None:
 
 
 def _examine(store: Store, version_id: int) -> None:
-    """A version that was found to need its time."""
+    """Store a version whose check found a minimum time per move."""
     with store.writing() as session:
         version = session.get(Version, version_id)
         assert version is not None
@@ -241,7 +241,7 @@ def _examine(store: Store, version_id: int) -> None:
 
 
 def _call_names(stage: Stage) -> None:
-    """Names that were never checked, as another program may have written them, wherever names are shown."""
+    """Store unvalidated names, as another program may have written them, wherever names are shown."""
     with stage.store.writing() as session:
         bot = session.scalars(select(BotIdentity).where(col(BotIdentity.name) == "broken")).one()
         bot.name = stage.odd_bot = ODD_NAME[:300].strip()
@@ -348,7 +348,7 @@ def _tournament(
 
 
 def begin(stage: Stage, family: str, event: str = "live") -> PlannedGame:
-    """A game in a tournament of its own that is being played now: whoever follows it to its end disturbs nobody."""
+    """Start a game in a tournament of its own, so that following it to the end disturbs no other test."""
     store, spec = stage.store, replace(stage.running[family].spec, event=event, sequence=1)
     like = store.tournaments.get(stage.tournaments[family])
     versions = {bot.name: store.versions.find(bot.name.split()[0], 1).id or 0 for bot in (spec.first, spec.second)}
@@ -368,7 +368,7 @@ def begin(stage: Stage, family: str, event: str = "live") -> PlannedGame:
 
 
 def _asked(stage: Stage) -> int:
-    """A position somebody asked the engine about, and its answer."""
+    """Store an analysis request for a position, and its result."""
     arena = Arena(stage.store, Settings())
     user = stage.store.users.add("quinn")
     line = analysis.read_question(analysis.Question("loa", moves="b1b3"))
@@ -381,7 +381,7 @@ def _asked(stage: Stage) -> int:
 
 
 def _analysed(stage: Stage) -> None:
-    """A finished game with its analysis: the engine changes its mind at every ply."""
+    """Store a finished game whose analysis alternates between the sides at every ply."""
     record = stage.store.games.record(stage.finished["loa"])
 
     def ask(places: Sequence[PositionRef], nodes: int) -> Evaluations:

@@ -1,4 +1,6 @@
-"""Analyses on pages: marks and figures of a game, lists by them, the game of a month, and questions on a free board."""
+"""Analysis on pages: marks and figures of a game, sorted lists, the game of the month, and requests on the analysis
+board.
+"""
 
 from __future__ import annotations
 
@@ -47,12 +49,12 @@ def words(page: str) -> str:
 
 def test_a_game_shows_marks_chances_and_figures(server: Server, games: list[GameRecord]) -> None:
     page = server.get(f"/games/{games[1].id}").body.decode()
-    assert re.search(r'<span class="mark"\s+title="lost 1.75 of the chance; the engine chose e5e6">\?\?</span>', page)
+    assert re.search(r'<span class="mark"\s+title="Winning chances −1.75; the engine prefers e5e6">\?\?</span>', page)
     shown = words(page)
-    assert "Chance by the engine" in shown
-    assert "accuracy 3.0, 1 blunder" in shown
-    assert "fake, unit 20,000 nodes, win model test" in shown
-    assert "Nobody has asked the engine" in words(server.get(f"/games/{games[0].id}").body.decode())
+    assert "Winning chances (up: " in shown
+    assert "Accuracy: 3.0. Blunders: 1." in shown
+    assert "fake; nodes per position: 20,000; win model: test" in shown
+    assert "Not analysed yet." in words(server.get(f"/games/{games[0].id}").body.decode())
 
 
 def test_lists_are_narrowed_and_sorted(server: Server, games: list[GameRecord]) -> None:
@@ -71,14 +73,14 @@ def test_lists_are_narrowed_and_sorted(server: Server, games: list[GameRecord]) 
         assert "??</small>" in page
     assert server.get("/games?blunders=many").status == 400
     page = server.get("/archive?blunders=1").body.decode()
-    assert "<strong>1</strong> game match" in page
+    assert "Games found: <strong>1</strong>" in page
     assert server.get("/archive?blown_win=perhaps").status == 400
 
 
 def test_a_month_has_its_game(server: Server, games: list[GameRecord]) -> None:
     day = games[1].finished[:7]
     page = words(server.get(f"/archive/month?month={day}&by=blunders").body.decode())
-    assert "1 blunder, 1 turning point" in page
+    assert "Blunders: 1. Turning points: 1." in page
     assert "No analysed game" in words(server.get("/archive/month?month=1999-12").body.decode())
     assert "1999-11 · 2000-01" in words(server.get("/archive/month?month=1999-12").body.decode())
     assert server.get("/archive/month?month=1999-13").status == 400
@@ -109,7 +111,7 @@ def test_who_is_logged_in_asks(server: Server, games: list[GameRecord]) -> None:
     name = games[0].id
     reply = post(server, cookie, f"/games/{name}", f"/games/{name}/analysis")
     assert reply.status == 303  # type: ignore[attr-defined]
-    assert "as soon as no game is played" in words(server.get(f"/games/{name}").body.decode())
+    assert "Queued: analysis starts when no game is running." in words(server.get(f"/games/{name}").body.decode())
     assert server.store.analyses.next().game_id == name  # type: ignore[union-attr]
     board = "/loa/board?moves=b1b3"
     reply = post(server, cookie, board, "/loa/board/question?moves=b1b3")
@@ -125,6 +127,6 @@ def test_who_is_logged_in_asks(server: Server, games: list[GameRecord]) -> None:
     server.store.analyses.answer(number, {**answer, **more})
     page = server.get(place, headers={"Cookie": cookie}).body.decode()
     assert 'data-state="done"' in page
-    assert "chance +0.15" in words(page)
+    assert "winning chances +0.15" in words(page)
     assert page.count("<figure") == 2
     assert "<polyline" in page, "arrows"

@@ -1,4 +1,4 @@
-"""The archive on the web: found, shown, imported."""
+"""The archive's pages: search, show, import."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def numbers(page: str) -> list[int]:
 
 
 def cells(page: str) -> list[str]:
-    """What the cells of the bodies of tables say."""
+    """Return the text of all table cells."""
     bodies = "".join(re.findall(r"<tbody>(.*?)</tbody>", page, re.DOTALL))
     return [re.sub("<[^>]+>", "", one) for one in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", bodies, re.DOTALL)]
 
 
 def test_games_of_all_times_are_found_together(site: Site) -> None:
     total = site.stage.store.archive.count(ArchiveSearch())
-    assert f"<strong>{total:,}</strong> games" in shown(site, "/archive")
+    assert f"Games found: <strong>{total:,}</strong>" in shown(site, "/archive")
     assert numbers(shown(site, "/archive?number=427")) == [1]
     assert numbers(shown(site, "/archive?player=tour&since=2003&until=2003-07")) == [1]
     assert numbers(shown(site, "/archive?since=2003-08&until=2003&player=tour")) == []
@@ -94,7 +94,7 @@ def test_the_page_of_a_game_and_of_a_player(site: Site) -> None:
 
 
 def send(site: Site, cookie: str, **fields: str) -> Reply:
-    """What the form for imports sends."""
+    """Submit the import form."""
     page = site.server.get("/archive/import", headers={"Cookie": cookie}).body.decode()
     token = re.search(r'name="csrf" value="([^"]+)"', page)
     assert token, page[:500]
@@ -116,11 +116,11 @@ def test_organisers_import_and_bad_games_are_placed(site: Site) -> None:
     reply = send(site, cookie, file=f"{GAME}\n\n1.a1b2 a1b2\n")
     page = reply.body.decode()
     assert reply.status == 200, page
-    assert "<strong>1 game imported</strong> as aba-pro" in page.replace("\n", " ")
+    assert "<strong>Imported: 1</strong> (notation: aba-pro)" in page.replace("\n", " ")
     assert cells(page)[:3] == ["3", "2", "illegal move a1b2"]
     assert site.stage.store.archive.count(ArchiveSearch()) == before + 1
     assert site.stage.store.archive.count(ArchiveSearch(source="old games.txt")) == 1
-    assert "were there already" in send(site, cookie, text=GAME, source="again").body.decode()
+    assert "Already stored: 1" in send(site, cookie, text=GAME, source="again").body.decode()
     assert send(site, cookie, text=GAME).status == 422, "a text without a file needs a name"
     nothing = send(site, cookie, text=" ", source="x")
     assert nothing.status == 422
@@ -128,7 +128,7 @@ def test_organisers_import_and_bad_games_are_placed(site: Site) -> None:
 
 
 def test_nobody_else_imports(site: Site) -> None:
-    assert "Organisers import games" in shown(site, "/archive/import")
+    assert "Only organisers can import games" in shown(site, "/archive/import")
     body = b'--x\r\nContent-Disposition: form-data; name="text"\r\n\r\n1.a1b2\r\n--x--\r\n'
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
     assert site.server.post("/archive/import", data=body, headers=headers).status == 401
@@ -160,9 +160,9 @@ def test_what_was_played_before_stands_beside_boards(site: Site, page: Any) -> N
     moves = page.locator('[data-panel="explorer"] tbody a')
     moves.first.click()
     reads(page, "#ply", "1")
-    reads(page, '[data-panel="explorer"] p', re.compile(r"^\d+ games? had this position"))
+    reads(page, '[data-panel="explorer"] p', re.compile(r"^Archived games with this position: \d+\."))
     visit(page, site, f"/games/{site.stage.finished['abalone']}?ply=0")
     page.click('[data-panel="explorer"] summary')
-    reads(page, '[data-panel="explorer"] p', re.compile(r"^1\d games had this position"))
+    reads(page, '[data-panel="explorer"] p', re.compile(r"^Archived games with this position: 1\d\."))
     moves.first.click()
     page.wait_for_url("**/abalone/explorer?*")

@@ -1,4 +1,4 @@
-"""Boards, scenes, charts, tables and words without a server: all families, and one nobody knows."""
+"""Boards, scenes, charts, tables and filters without a server: all families, and one only the tests know."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FAMILIES = [(name, variant) for name in families() for variant in (None, load(na
 
 
 def toy() -> Rules:
-    """The family of the tests: its folder is enough for it to be drawn."""
+    """A test family, drawn from its folder alone."""
     import referee.rules
 
     before = list(referee.rules.__path__)
@@ -108,7 +108,7 @@ def test_what_moves_say_and_strike() -> None:
 
 
 def said_of(family: str, position: str, move: str) -> Any:
-    """The scene of one move from a position."""
+    """Return the scene of one move from a position."""
     scenes = Scenes(load(family).settle(), position)
     scenes.extend([move])
     return scenes.items[-1]

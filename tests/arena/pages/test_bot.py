@@ -1,4 +1,4 @@
-"""The page of a bot by family, and the curves of several bots in one plot."""
+"""The page of a bot by family, and rating plots of several bots."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def body(server: Server, path: str) -> str:
-    """A page as it came."""
+    """Return the HTML of a page."""
     reply = server.get(path)
     assert reply.status == 200, (path, reply.body)
     return html.unescape(reply.body.decode())
@@ -59,8 +59,8 @@ def test_curves_of_bots_are_compared_at_an_address(server: Server) -> None:
     ("query", "words"),
     [
         ("bot=adda", "did you mean ada"),
-        ("pool=chess", "pool is one of"),
-        ("by=weight", "by is one of"),
+        ("pool=chess", "choose from "),
+        ("by=weight", "choose from date, game"),
         ("bots=ada", "did you mean bot?"),
     ],
 )
@@ -78,7 +78,7 @@ def test_a_remote_bot_says_whether_it_is_there_and_its_author_challenges(server:
     version = store.versions.add(bot.id or 0, command=["remote"], families=["loa"], state="active", place="remote")
     assert "remote" not in body(server, "/bots/ada")
     store.presences.say({version.id or 0: ConnectedBot(version.id or 0, 1, 4, 83.4, is_open=True)})
-    assert "plays 1 of 4 games at once, a message takes 83 ms there and back, open to challenges" in plain(server)
+    assert "games: 1/4; round-trip time: 83 ms; open to challenges" in plain(server)
     assert "Challenge" not in plain(server)
     assert server.get("/bots/homer.json").json["presence"]["latency_ms"] == 83.4
     cookie = logged_in(server, "far-author")
@@ -90,12 +90,12 @@ def test_a_remote_bot_says_whether_it_is_there_and_its_author_challenges(server:
 
 
 def plain(server: Server, path: str = "/bots/homer") -> str:
-    """A page as it is read."""
+    """Return the visible text of a page."""
     return " ".join(re.sub("<[^>]+>", " ", body(server, path)).split()).replace(" ,", ",")
 
 
 def send(server: Server, cookie: str, shown: str, path: str, **fields: str) -> Reply:
-    """What a form of a page sends."""
+    """Submit a form of a page."""
     token = re.search(r'name="csrf" value="([^"]+)"', server.get(shown, headers={"Cookie": cookie}).body.decode())
     assert token
     headers = {"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"}

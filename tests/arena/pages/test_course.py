@@ -1,4 +1,4 @@
-"""What the page of a tournament shows of its format, as HTML: bracket, rounds, what is asked next, test, crosstable."""
+"""The format-specific part of a tournament's page: bracket, rounds, next pairings, sequential test, crosstable."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def field(server: Server) -> Field:
 
 
 def text(server: Server, path: str, part: str = "course") -> str:
-    """A section of a page as it is read."""
+    """Return the visible text of a section of a page."""
     body = server.get(path).body.decode()
     section = re.search(rf'<section id="{part}".*?</section>', body, re.DOTALL)
     assert section, body[:2000]
@@ -39,28 +39,30 @@ def test_a_knockout_shows_its_bracket(server: Server, field: Field) -> None:
         assert words in shown, words
     half = text(server, f"/tournaments/{hold(field, 'knockout', most=1)}")
     assert "Champion" not in half
-    assert "not known yet" in half
-    assert "still open" in half
+    assert "to be decided" in half
+    assert "undecided" in half
 
 
 def test_a_swiss_shows_rounds_with_byes(server: Server, field: Field) -> None:
     shown = text(server, f"/tournaments/{hold(field, 'swiss', rounds=2)}")
     assert "Round 1 Round 2 Byes" in shown
-    assert len(re.findall(r"\bbye\b", shown)) == 2 + 1  # one a round, and the caption
+    assert len(re.findall(r"\bbye\b", shown)) == 2 + 1  # one per round, and the caption
     assert re.search(r"\b[0-2½]+–[0-2½]+ #\d", shown)
 
 
 def test_a_ladder_shows_what_it_asks_next(server: Server, field: Field) -> None:
     shown = text(server, f"/tournaments/{hold(field, 'ladder', most=4, ladder={'games': 60})}")
-    assert "On their way: " in shown
-    assert re.search(r"(most informative|has waited for)", shown)
+    assert "In progress: " in shown
+    assert re.search(r"(tells most|has waited for)", shown)
 
 
 def test_a_race_shows_who_is_settled_and_what_it_asks_next(server: Server, field: Field) -> None:
-    shown = text(server, f"/tournaments/{hold(field, 'race', most=24, race={'top': 2})}")
-    assert "Not settled yet at 95 % who the first 2 are; 5 bots are undecided." in shown
+    shown = text(server, f"/tournaments/{hold(field, 'race', most=24, race={'first': 2})}")
+    assert "Not decided yet at 95 %. Certain in the top 2: none. Undecided bots: 5." in shown
     assert re.search(r"ada v1 [\d.]+ % 1 undecided", shown)
-    assert re.search(r"Most in doubt is whether \w+ v1 is ahead of \w+ v1: a stake on it has made [\d.]+ of 1", shown)
+    assert re.search(
+        r"Least certain: whether \w+ v1 is ahead of \w+ v1 \(evidence [\d.]+ of the [\d.]+ needed\)", shown
+    )
     assert "in doubt: is " in shown
 
 
@@ -75,16 +77,16 @@ def test_the_verdict_of_a_race_in_words() -> None:
             settings.race.model_copy(update={"first": first}), evaluate_race(question, range(4), scores), names
         )
 
-    assert picture(1).words == "Settled at 95 %: the first is ada v1."
+    assert picture(1).words == "Decided at 95 %. The top 1: ada v1."
     assert picture(1).doubt == ""
-    assert picture(3).words == "Settled at 95 %: the first 3 are ada v1, bob v1, cleo v1."
-    half = "Not settled yet at 95 % who the first 2 are; ada v1 is among them; 2 bots are undecided."
+    assert picture(3).words == "Decided at 95 %. The top 3: ada v1, bob v1, cleo v1."
+    half = "Not decided yet at 95 %. Certain in the top 2: ada v1. Undecided bots: 2."
     assert picture(2).words == half
     assert [row[3] for row in picture(2).rows] == [
-        "settled: among the first",
+        "decided: in the top",
         "undecided",
         "undecided",
-        "settled: not among them",
+        "decided: not in the top",
     ]
 
 
@@ -92,10 +94,10 @@ def test_a_test_shows_its_verdict_bounds_and_elo(server: Server, field: Field) -
     settings = {"elo0": -300, "elo1": 300, "alpha": 0.01}
     number = hold(field, "sprt", entries={"bots": ["bob", "ada"]}, sprt=settings)
     shown = text(server, f"/tournaments/{number}")
-    assert re.search(r"bob v1 is (not )?stronger than ada v1: after \d+ pairs? of games the test", shown)
-    assert "H0: stronger by no more than −300 Elo; H1: stronger by +300 Elo" in shown
+    assert re.search(r"bob v1 is (not )?stronger than ada v1: H[01] accepted .* Pairs of games: \d+", shown)
+    assert "H0: at most −300 Elo stronger; H1: +300 Elo stronger" in shown
     assert re.search(r"Elo difference \S+ ± \d+ \(95 %\)", shown)
-    assert "wrongly accepted 1.0 %, wrongly refused 5.0 %" in shown
+    assert "type I error (H1 accepted wrongly): 1.0 %; type II error (H0 accepted wrongly): 5.0 %" in shown
     svg = server.get(f"/tournaments/{number}").body.decode()
     assert re.search(r'aria-label="Log-likelihood ratio -?\d+\.\d+ between -2\.99 \(not stronger\) and 4\.55', svg)
 

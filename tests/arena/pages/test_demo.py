@@ -1,4 +1,4 @@
-"""The pages of `arena demo` are there while the games are played; a port that is taken is said so before any game."""
+"""`arena demo` serves pages while it plays, and reports an occupied port before the first game."""
 
 from __future__ import annotations
 

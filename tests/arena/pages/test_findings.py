@@ -1,4 +1,4 @@
-"""A finished tournament says what strengths hide: on its page, in the interface, in the terminal, and from then on."""
+"""Pairwise statistics of a finished tournament: on its page, in the interface, in the terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BEATS = {("ada", "bob"), ("bob", "cleo"), ("cleo", "ada")}
 
 
 def in_turn(game: PlannedGame) -> GameRecord:
-    """Ada beats Bob beats Cleo beats Ada, and everybody as often loses to Dan as wins, by who moves first."""
+    """Return results where Ada beats Bob beats Cleo beats Ada, and all draw level with Dan."""
     one, two = (spec.name.split()[0] for spec in (game.spec.first, game.spec.second))
     winner = "first" if (one, two) in BEATS or "dan" in (one, two) else "second"
     return record_of(game, winner=winner)
@@ -27,7 +27,7 @@ def in_turn(game: PlannedGame) -> GameRecord:
 
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """With two tournaments of all: 1 is over, 2 is not."""
+    """A stage with two tournaments of all bots: 1 is over, 2 is not."""
     folder = tmp_path_factory.mktemp("circles")
     store = Store.in_folder(folder)
     found = Stage(store, folder)
@@ -50,7 +50,7 @@ def server(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 def test_the_page_names_the_circle_and_shows_every_pair(server: Server) -> None:
     page = server.get("/tournaments/1").body.decode()
-    assert "Results go round in circles" in page
+    assert "Non-transitive results" in page
     assert 'id="beyond"' in page
     assert "scored <strong>10 of 10</strong>" in page
     assert 'class="heat3"' in page

@@ -1,4 +1,4 @@
-"""The board one can move on: its addresses without scripts, and in Chromium by mouse, keyboard, touch and text."""
+"""The analysis board: its addresses without scripts, and in Chromium by mouse, keyboard, touch and text."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_line_leaves_a_game_at_a_ply_and_leads_back(site: Site) -> None:
     assert [one["move"] for one in data["legal"]] == at.play(move).texts
     other = site.server.get(f"/loa/board?game={game}")
     assert other.status == 400
-    assert "that game is one of tablut" in other.body.decode()
+    assert "that game belongs to the family tablut" in other.body.decode()
 
 
 def test_the_start_of_an_archived_game_is_its_own(site: Site) -> None:
@@ -83,7 +83,7 @@ def test_moves_of_the_interface(site: Site) -> None:
 
 
 def place_of(page: Any, chart: dict[str, Any], cell: str) -> tuple[float, float]:
-    """Where a cell is on the screen."""
+    """Return the position of a cell on the screen."""
     x, y = page.evaluate(
         "place => { const svg = document.querySelector('#frame svg.board');"
         " const at = new DOMPoint(...place).matrixTransform(svg.getScreenCTM()); return [at.x, at.y]; }",
@@ -107,7 +107,7 @@ def test_moves_by_mouse_are_made_taken_back_and_shared(site: Site, page: Any, wi
 
     click("b4")
     click("c4")
-    assert "on to" in page.inner_text("#spoken")
+    assert "next:" in page.inner_text("#spoken")
     assert page.locator("#entry button.main").count() == 2  # the whole stack, or the cube on top of it
     page.click("#entry button.main >> text=b4=c4")
     reads(page, "#standing", "Black to move")
@@ -147,14 +147,14 @@ def test_a_broadside_by_keyboard_says_where_it_may_go(site: Site, page: Any) -> 
     for key, words in (
         ("ArrowUp", "a1 black marble, can be picked"),
         ("ArrowUp", "b1 black marble, can be picked"),
-        ("Enter", "b1 black marble, picked; on to b2, c1, c2"),
+        ("Enter", "b1 black marble, selected; next: b2, c1, c2"),
         ("ArrowRight", "b2 black marble, can go here"),
-        ("Enter", "b2 black marble, picked; on to c1; Enter plays b1b2c1"),
-        ("Escape", "b1 black marble, picked; on to b2, c1, c2"),
-        ("Enter", "b2 black marble, picked; on to c1; Enter plays b1b2c1"),
+        ("Enter", "b2 black marble, selected; next: c1; Enter plays b1b2c1"),
+        ("Escape", "b1 black marble, selected; next: b2, c1, c2"),
+        ("Enter", "b2 black marble, selected; next: c1; Enter plays b1b2c1"),
         ("ArrowUp", "c2 empty"),
         ("ArrowLeft", "c1 empty, can go here"),
-        ("Enter", "c1 empty, picked; Enter plays b1b2c1"),
+        ("Enter", "c1 empty, selected; Enter plays b1b2c1"),
     ):
         page.keyboard.press(key)
         reads(page, "#spoken", words)
@@ -208,7 +208,7 @@ def test_a_position_is_set_up_by_finger_mouse_and_keys(site: Site, browser: Any,
         reads(page, "#spoken", "a1 black stone")
         page.click("#palette label:has-text('white stone')")
         page.mouse.click(*place_of(page, chart, "c3"))
-        reads(page, "#checked", "The game is over, drawn: a move connected both sides at once")
+        reads(page, "#checked", "Game over, drawn: a move connected both sides at once")
         page.focus("#frame")
         for key in ("ArrowUp", "ArrowRight", "Enter"):
             page.keyboard.press(key)
@@ -216,7 +216,7 @@ def test_a_position_is_set_up_by_finger_mouse_and_keys(site: Site, browser: Any,
         reads(page, "#spoken", "c3 empty")
         page.mouse.click(*place_of(page, chart, "h8"))
         page.check("#palette [name=to-move][value=first]")
-        reads(page, "#checked", "The game is over, Black won: all pieces of one side are connected")
+        reads(page, "#checked", "Game over, Black won: all pieces of one side are connected")
         page.click("#palette label:has-text('black stone')")
         page.mouse.click(*place_of(page, chart, "a8"))
         reads(page, "#checked", "Black to move")
@@ -234,5 +234,5 @@ def test_a_position_by_hand_of_every_family_is_read_back(site: Site) -> None:
         data = _scenes(site, f"/{family}/board/position.json?{query}")
         assert dict(Position.start(rules.settle(), data["position"]).board.pieces) == dict(board.pieces)
         assert 'id="palette"' in site.server.get(f"/{family}/board").body.decode()
-    for pieces, problem in (("z9=b", "unknown cell"), ("a1=b", "White has no piece"), ("a1=bb", "2 pieces on a1")):
-        assert problem in _scenes(site, f"/loa/board/position.json?pieces={pieces}")["told"]
+    for pieces, problem in (("z9=b", "no cell"), ("a1=b", "White has no piece"), ("a1=bb", "2 pieces on a1")):
+        assert problem in _scenes(site, f"/loa/board/position.json?pieces={pieces}")["message"]

@@ -1,4 +1,4 @@
-"""Tournaments and schedules by form: filled, looked at, created, changed, as TOML and from TOML."""
+"""Tournaments and schedules by form: fill in, preview, create, change, export and import TOML."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def logged_in(server: Server, name: str) -> str:
-    """The cookie of somebody's session."""
+    """Return the session cookie of a user."""
     secret = new_secret()
     user = server.store.users.find(name)
     server.store.users.add_login(user.id or 0, digest_of(secret), new_secret(), now() + timedelta(hours=1))
@@ -57,7 +57,7 @@ def olga(server: Server) -> str:
 
 
 def send(server: Server, cookie: str, path: str, do: str, **fields: str) -> Reply:
-    """What a button of the form sends."""
+    """Submit the form with one of its buttons."""
     shown = server.get(path, headers={"Cookie": cookie}).body.decode()
     token = re.search(r'name="csrf" value="([^"]+)"', shown)
     assert token, shown[:500]
@@ -67,7 +67,7 @@ def send(server: Server, cookie: str, path: str, do: str, **fields: str) -> Repl
 
 
 def words(reply: Reply) -> str:
-    """A page as it is read."""
+    """Return the visible text of a page."""
     return " ".join(html.unescape(re.sub("<[^>]+>", " ", reply.body.decode())).split())
 
 
@@ -99,7 +99,7 @@ def test_a_plan_is_looked_at_before_it_is_created(server: Server, olga: str) -> 
     before = len(server.store.tournaments.page().items)
     shown = words(send(server, olga, "/tournaments/new", "preview", **CUP))
     assert "Games 4" in shown
-    assert "at most about 4 min on 1 slot" in shown
+    assert "at most about 4 min (slots: 1;" in shown
     assert "Bots 3: ada v1 , bob v1 , cleo v1" in shown
     assert len(server.store.tournaments.page().items) == before
 
@@ -166,7 +166,7 @@ def test_a_document_goes_out_and_comes_back_as_toml(server: Server, olga: str) -
     assert "Games 4" in words(shown)
     wrong = send(server, olga, "/tournaments/new", "fill", document="name = ")
     assert wrong.status == 422
-    assert "not TOML" in words(wrong)
+    assert "invalid TOML" in words(wrong)
 
 
 def test_a_file_may_be_sent(server: Server, olga: str) -> None:

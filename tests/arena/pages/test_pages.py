@@ -1,4 +1,4 @@
-"""Every page, in Chromium: nothing on the console, nobody else is asked, axe finds nothing serious, it fits 320 px."""
+"""Every page in Chromium: no console output, no other hosts, no serious axe violation, no overflow at 320 px."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tests.arena.pages.stage import HOSTILE, NAMES, PASSWORD
 
 AXE = Path(__file__).parents[2] / "data" / "axe" / "axe.min.js"
 PARTS = 8
-"""Pages are looked at in so many portions, side by side."""
+"""Number of parallel portions of the pages."""
 MORE_OF_THE_SAME = ("tr:nth-child(n+13)", "article:nth-of-type(n+4)", "[aria-labelledby=documents] > :nth-child(n+25)")
-"""What loops of templates write after the first dozen: axe takes longest, and sees nothing new there."""
+"""Elements after the first dozen of a loop, which axe skips: they take long and show nothing new."""
 
 
 def visit(page: Any, site: Site, path: str) -> Any:
-    """Load a page and wait until its script has done its first work."""
+    """Load a page and wait until its scripts have initialised."""
     response = page.goto(site.url + path, wait_until="load")
     for board in ("#viewer", "#free"):
         if page.locator(board).count():
@@ -36,9 +36,9 @@ def visit(page: Any, site: Site, path: str) -> Any:
 
 
 def violations(page: Any, *rules: str) -> list[str]:
-    """What axe calls serious or critical, by all rules or these.
+    """Return axe's serious and critical violations, by all rules or the given ones.
 
-    It is put in by the tests' driver, which the page's policy does not bind.
+    The test driver injects axe, which bypasses the page's content security policy.
     """
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text())
@@ -57,16 +57,16 @@ PHONE = {"width": 320, "height": 640}
 
 
 def too_wide(page: Any, path: str) -> list[str]:
-    """Whether a page has to be moved sideways on a phone, as a problem."""
+    """Return a problem if the page overflows horizontally on a phone."""
     width = page.evaluate("document.documentElement.scrollWidth")
     return [f"{path} is {width} px wide on a screen of {PHONE['width']}"] if width > PHONE["width"] else []
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_page_in_a_browser(site: Site, page: Any, witness: Any, part: int) -> None:
-    """It fits 320 px, and the witness sees to the console and to other hosts.
+    """Every page fits 320 px; the witness checks console and hosts.
 
-    One page of every kind has axe look at it by light, and at its contrasts in the dark.
+    axe checks one page of each kind in the light theme, and its contrasts in the dark one.
     """
     problems = []
     looked_at = [*kinds(site), "/lao"]
@@ -101,7 +101,7 @@ def test_on_phones_what_is_found_comes_before_the_form(site: Site, page: Any) ->
 
 
 def test_every_page_is_visited_for_every_family(site: Site) -> None:
-    """The addresses were found: all that is written in the specification is among them, for all families."""
+    """The discovered addresses include all pages of the specification, for all families."""
     found = set(pages(site))
     fixed = {"/", "/tournaments", "/games", "/bots", "/errors", "/workers", "/submit", "/login", "/help", "/dumps"}
     of_family = {f"/{name}{rest}" for name in families() for rest in ("", "/leaderboard")}
@@ -131,7 +131,7 @@ def test_pages_of_somebody_logged_in(site: Site, page: Any) -> None:
     page.wait_for_url("**/account#news")
     assert page.locator("#menu .count").count() == 0
     page.fill("#token-name", "<b>laptop</b>")
-    page.click("text=Make token")
+    page.click("text=Create token")
     secret = page.inner_text(".note.good pre")
     assert re.fullmatch(r"arena_[A-Za-z0-9_-]{43}", secret)
     assert "<b>laptop</b>" in page.inner_text("#tokens ~ .wide")
@@ -154,7 +154,7 @@ def test_pages_of_somebody_logged_in(site: Site, page: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def _refused_upload_is_no_fault(request: pytest.FixtureRequest, witness: Any) -> Any:
-    """The browser notes the refused form on its console; that refusal is what the test is about."""
+    """Ignore the browser's console message about the refused form, which the test provokes."""
     yield
     if request.node.name == "test_pages_of_somebody_logged_in":
         witness.faults = [one for one in witness.faults if "422" not in one]
@@ -174,7 +174,7 @@ def test_theme_is_remembered(site: Site, page: Any) -> None:
 
 
 def fetch(site: Site, path: str) -> tuple[int, str, int]:
-    """Status, text, and bytes on the way."""
+    """Return status, text and bytes transferred."""
     request = urllib.request.Request(site.url + path, headers={"Accept-Encoding": "gzip"})
     try:
         with urllib.request.urlopen(request) as response:
@@ -185,14 +185,14 @@ def fetch(site: Site, path: str) -> tuple[int, str, int]:
 
 
 def known(site: Site, path: str) -> tuple[int, str, int]:
-    """The same for a page that several tests read and none changes: asked for once."""
+    """Return the same for a page that several tests read and none changes; fetched once."""
     if path not in site.fetched:
         site.fetched[path] = fetch(site, path)
     return site.fetched[path]
 
 
 class Strict(html.parser.HTMLParser):
-    """Collects what the policy forbids and what a page loads."""
+    """Collects violations of the content security policy and the resources of a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -282,12 +282,12 @@ def test_what_others_wrote_shows_as_text_on_every_page(site: Site) -> None:
 
 def test_the_pace_a_version_is_fit_from_stands_beside_the_family(site: Site) -> None:
     for path in ("/bots/ada", "/bots/ada/v/1"):
-        assert "fit from 5 s a move" in fetch(site, path)[1]
+        assert "minimum time per move: 5 s" in fetch(site, path)[1]
     assert "fit from" not in fetch(site, "/bots/bob")[1]
 
 
 def test_no_page_shows_marks_of_its_source(site: Site) -> None:
-    """Backticks of documents and comments to programs are no words; what stands in code may be anything."""
+    """Pages show neither backticks nor comments of Markdown sources, except inside code."""
     found = []
     for path in pages(site):
         text = re.sub(r"<(pre|code|script|textarea)\b.*?</\1>|<[^>]*>", " ", known(site, path)[1], flags=re.DOTALL)
@@ -296,19 +296,19 @@ def test_no_page_shows_marks_of_its_source(site: Site) -> None:
 
 
 BAD = (
-    ("/loa/leaderboard?sort=nonsense", 400, "sort by"),
-    ("/tournaments/1?sort=%3Cscript%3E", 400, "sort by"),
+    ("/loa/leaderboard?sort=nonsense", 400, "invalid sort key"),
+    ("/tournaments/1?sort=%3Cscript%3E", 400, "invalid sort key"),
     ("/tournaments/1?page=99999999999999999999", 400, "not a number"),
     ("/tournaments/1?page=-1", 400, "not a number"),
-    ("/tournaments/1?games=x", 400, "sort by"),
-    ("/tournaments/1?state=asleep", 400, "state is one of"),
+    ("/tournaments/1?games=x", 400, "invalid sort key"),
+    ("/tournaments/1?state=asleep", 400, "invalid state"),
     ("/games?after=%00%00", 400, "first page"),
-    ("/games?family=chess", 400, "family is one of"),
-    ("/games?since=2026-13-01", 400, "no day"),
-    ("/games?until=9999-12-31", 400, "no day"),
-    ("/games?variant=chess", 400, "variant is one of"),
+    ("/games?family=chess", 400, "invalid family"),
+    ("/games?since=2026-13-01", 400, "expected YYYY-MM-DD"),
+    ("/games?until=9999-12-31", 400, "expected YYYY-MM-DD"),
+    ("/games?variant=chess", 400, "invalid variant"),
     ("/games?bot=adaa", 400, "ada"),
-    ("/bots/ada?by=weight", 400, "by is one of"),
+    ("/bots/ada?by=weight", 400, "invalid by"),
     ("/bots/adaa", 404, "ada"),
     ("/bots/ada/v/7", 404, "no version"),
     ("/bots/ada/v/x%3Cb%3E", 404, "no version"),
@@ -367,7 +367,9 @@ def test_every_table_sorts_by_its_links(site: Site) -> None:
 
 
 def test_no_parameter_of_any_page_takes_nonsense(site: Site) -> None:
-    """Every name that a page's own links and forms use: never a fault of ours, and a hint with every refusal."""
+    """Invalid values of every parameter that a page's links and forms use are refused with a hint, never with status
+    500.
+    """
     nonsense = ("%3Cscript%3Ealert(1)%3C/script%3E%E2%80%AE", "-99999999999999999999", "a" * 3000)
     refused = set()
     for path in [*(filled(site, one)[0] for one in patterns(site)), *MORE]:
@@ -396,15 +398,15 @@ def test_a_parameter_that_a_page_does_not_have_is_named(site: Site) -> None:
             status, answer, _ = fetch(site, f"{path}?stat=running")
             assert (status, "this page has no parameter &#34;stat&#34;" in answer) == (400, True), path
     assert re.search(r"did you mean [a-z ]*state\b", fetch(site, "/tournaments?stat=running")[1])
-    assert "it takes " in fetch(site, "/loa/leaderboard?xyzzy=1")[1]
+    assert "allowed: " in fetch(site, "/loa/leaderboard?xyzzy=1")[1]
 
 
 NO_PAGES = ("/account", "/dumps/nothing.sha256")
-"""What asks for a log-in first, and files."""
+"""Addresses that require a log-in, and files."""
 PRIVATE = ("/tournaments/{tournament}/edit", "/schedules/{schedule}/edit")
-"""What asks for a log-in before it says whether there is such a thing."""
+"""Addresses that require a log-in before they reveal whether the subject exists."""
 FREE = {"next", "retired", "number", "player", "variant", "ending", "source"}
-"""Parameters that may be anything: where to go after log-in; an address of old; words that are searched for."""
+"""Parameters with arbitrary values: the address after log-in, and search terms."""
 
 
 def test_no_part_of_any_address_takes_nonsense(site: Site) -> None:
@@ -494,13 +496,13 @@ def test_the_list_of_games_is_narrowed(site: Site) -> None:
     running = set.intersection(*parts)  # what is running now stands above every list
     assert set.union(*parts) == everything
     assert sum(len(part - running) for part in parts) == len(everything - running) > 0
-    assert "No game is like that" in fetch(site, "/games?bot=ada&since=2001-01-01&until=2001-01-02")[1]
+    assert "No games match these filters" in fetch(site, "/games?bot=ada&since=2001-01-01&until=2001-01-02")[1]
 
 
 def test_a_game_says_that_its_clocks_were_scaled(site: Site) -> None:
     text = " ".join(fetch(site, f"/games/{site.stage.forfeit}")[1].split())
-    assert "60+0.5, played as 75+0.625: the machine was slower, so its clocks were 1.25 times as long" in text
-    assert "played as" not in fetch(site, f"/games/{site.stage.finished['loa']}")[1]
+    assert "60+0.5, scaled to 75+0.625 by the speed of the machine (factor 1.25)" in text
+    assert "scaled to" not in fetch(site, f"/games/{site.stage.finished['loa']}")[1]
 
 
 def test_workers_and_their_load(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -532,7 +534,7 @@ def test_a_check_is_followed_step_by_step(site: Site, page: Any) -> None:
     bot = store.bots.add("slow", store.users.find("zoe").id or 0)
     version = store.versions.add(bot.id or 0, command=["./bot"], families=["loa"], bundle="ef" * 32, size_bytes=9)
     page.goto(f"{site.url}/submissions/{version.id}")
-    assert "waits" in page.inner_text("#check")
+    assert "queued" in page.inner_text("#check")
     assert store.checks.claim() is not None
     bus = site.server.context.arena.bus
     bus.publish(VersionChanged(version=version.id or 0, state="checking"))
@@ -579,7 +581,7 @@ def test_ply_and_flip_by_address(site: Site) -> None:
 
 def test_a_game_says_what_its_bots_used_out_of_turn(site: Site) -> None:
     _, text, _ = fetch(site, f"/games/{next(iter(site.stage.finished.values()))}")
-    assert "0.0 s and 12 s of processor time while the opponent thought" in " ".join(text.split())
+    assert "0.0 s and 12 s of processor time on the opponent’s turns" in " ".join(text.split())
 
 
 def test_crosstable_standings_and_files_agree(site: Site) -> None:

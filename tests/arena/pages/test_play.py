@@ -1,4 +1,4 @@
-"""People play a bot in Chromium: whole games by mouse, by keyboard and with a finger, and through a restart."""
+"""People play a bot in Chromium: whole games by mouse, keyboard and touch, and through a restart."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.arena.pages.test_free_board import place_of
 from tests.arena.pages.test_viewer import reads
 
 WON = (("a1", "a2"), ("a2", "b3", "d2"), ("d2", "f1", "g1"))
-"""How White wins Pijersi against a bot that plays its first legal move."""
+"""A game that White wins in Pijersi against a bot that plays its first legal move."""
 
 
 GAMES = {
@@ -37,7 +37,7 @@ GAMES = {
     "loa": ("standard", "d1f3 f1f4 b1d3 b8e5 e1e4 g8e6 f8e7 g1g2"),
     "tablut": ("bell", "a6d6 f9f6 f1f4 f6f5 i6e6 d1d4 f4e4 b5d5"),
 }
-"""How the first side wins the other families against a bot that plays its first legal move."""
+"""Games that the first side wins in the other families against a bot that plays its first legal move."""
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def store(sqlite_store: Store) -> Store:
 
 @contextmanager
 def _open(store: Store, folder: Path, bot: type[InstantBot] = InstantBot) -> Iterator[Server]:
-    """A server with the referee of people's games against `bot`."""
+    """Return a server that plays people's games against `bot`."""
     settings = settings_in(folder, sandbox="none")
     server = Server(store, settings)
     server.unlimited()
@@ -91,7 +91,7 @@ def _begin(page: Any, server: Server) -> dict[str, Any]:
 
 
 def _choose(page: Any) -> None:
-    """Say which move is meant, where that is asked."""
+    """Choose the intended move if the page offers several."""
     if page.locator("#entry button.main").count():
         page.click("#entry button.main >> nth=0")
 
@@ -120,10 +120,10 @@ def test_a_game_by_mouse_goes_on_after_a_restart(browser: Any, store: Store, tmp
                     page.mouse.click(*place_of(page, chart, cell))
                 _choose(page)
                 reads(page, "#last", str(min(2 * number, 5)))
-            reads(page, "#connection", "The game is over.")  # the last ply is known before its result is
+            reads(page, "#connection", "Game over.")  # the last ply is known before its result is
             game = path.rsplit("/", 1)[1]
             page.goto(f"{server.url}/games/{game}")
-            assert page.inner_text("#sentence").startswith("guest (White) beat first v1 (Black) after 5 plies")
+            assert page.inner_text("#sentence").startswith("guest (White) beat first v1 (Black) at ply 5")
         assert store.games.record(game).moves[0] == "a1a2"
 
 
@@ -152,7 +152,7 @@ def test_a_game_of_every_other_family_by_mouse(family: str, browser: Any, store:
                 if at.outcome is None:
                     at, plies = at.play(at.texts[0]), plies + 1
                 reads(page, "#last", str(plies))
-            reads(page, "#connection", "The game is over.")
+            reads(page, "#connection", "Game over.")
             game = page.url.rsplit("/", 1)[1]
         assert at.outcome is not None
         record = store.games.record(game)
@@ -187,7 +187,7 @@ def test_a_game_by_keyboard_is_taken_back_and_resigned(browser: Any, store: Stor
             page.press("#write input[name=move]", "Enter")
             reads(page, "#last", "2")
             page.click("button[value=resign]")
-            reads(page, "#connection", "The game is over.")
+            reads(page, "#connection", "Game over.")
         assert store.people.open() == []
 
 
@@ -201,7 +201,7 @@ def test_a_draw_that_the_bot_offers_is_taken(browser: Any, store: Store, tmp_pat
         page.reload()
         reads(page, "#offer", "The bot offers a draw.")
         page.click("#take")
-        reads(page, "#connection", "The game is over.")
+        reads(page, "#connection", "Game over.")
         game = page.url.rsplit("/", 1)[1]
     assert (store.games.record(game).winner, len(store.games.record(game).moves)) == ("draw", 2)
 
@@ -217,7 +217,7 @@ def test_a_game_with_a_finger_at_320_pixels(browser: Any, store: Store, tmp_path
             if page.locator("#entry button.main").count():
                 page.tap("#entry button.main >> nth=0")
             reads(page, "#last", str(min(2 * number, 5)))
-        reads(page, "#connection", "The game is over.")
+        reads(page, "#connection", "Game over.")
 
 
 def test_whoever_hears_the_viewer_is_there_before_it_speaks(store: Store, tmp_path: Path) -> None:

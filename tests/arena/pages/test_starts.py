@@ -1,4 +1,4 @@
-"""The page of fair starts says what an atlas has measured."""
+"""The pages of fair starts show the atlas's measurements."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_starts_are_shown_with_boards_sorted_and_as_data(
         assert len(data["starts"]) == len(TRUTH)
         assert data["starts"][0]["variant"] == "standard"
         assert "CC0" in data["remarks"]
-        assert "Nothing has been measured" in site.server.get("/loa/starts").body.decode()
+        assert "No measurements for" in site.server.get("/loa/starts").body.decode()
     finally:
         published.published.cache_clear()
 
@@ -45,7 +45,7 @@ def test_a_start_has_its_page(site: Site) -> None:
     reply = site.server.get("/tablut/starts/fairest")
     assert reply.status == 303
     page = site.server.get(reply.headers["Location"]).body.decode()
-    assert "number 1 of" in page
+    assert "Rank by fairness: 1 of" in page
     name = re.findall(r"<h1><code>([^<]+)</code>", page)[0]
     known = [one for one in published.published("tablut") if one.variant == name]
     assert [int(one) for one in re.findall(r'<th [^>]*scope="row" class="n">(\d+)', page)] == [
@@ -64,10 +64,10 @@ def test_a_start_has_its_page(site: Site) -> None:
 def test_a_start_with_other_rules_leads_to_a_board_with_them(site: Site) -> None:
     page = site.server.get("/tablut/starts/bell+king_max_step=3").body.decode()
     assert "variant=bell&amp;options=king_max_step%3D3" in page
-    assert "not told from others" in page
+    assert "not tracked separately" in page
     assert site.server.get("/tablut/board?variant=bell&options=king_max_step%3D3").status == 200
 
 
 def test_games_played_here_from_a_start_are_counted(site: Site) -> None:
     page = site.server.get("/abalone/starts/standard").body.decode()
-    assert re.search(r"<strong>[1-9]\d*</strong> games?: Black won", page)
+    assert re.search(r"Games: <strong>[1-9]\d*</strong>\. Won by Black", page)

@@ -1,4 +1,4 @@
-"""What organisers do on the page of a tournament, and that nobody else can."""
+"""Organisers' controls on the page of a tournament, which other users cannot use."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def olga(server: Server) -> str:
 
 @pytest.fixture
 def cup(server: Server) -> int:
-    """A tournament of two bots that has not begun."""
+    """A tournament of two bots that has not started."""
     later = {**CUP, "start_time": (now() + timedelta(days=1)).isoformat()}
     return tournaments.create(server.store, later, server.store.users.find("zoe").id or 0, now()).id or 0
 
@@ -41,7 +41,7 @@ def shown(server: Server, cookie: str, number: int) -> str:
 
 
 def send(server: Server, cookie: str, number: int, verb: str, **fields: str) -> Reply:
-    """Send the form of the page, with its token."""
+    """Submit a form of the page, with its CSRF token."""
     token = re.search(r'name="csrf" value="([^"]+)"', shown(server, cookie, number))
     data = urlencode({"csrf": token[1] if token else "", **fields})
     headers = {"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"}
@@ -59,7 +59,7 @@ def playing(server: Server, number: int) -> list[str]:
 def test_extend_form_makes_it_longer_and_says_how_long_it_is(server: Server, olga: str, cup: int) -> None:
     page = shown(server, olga, cup)
     assert re.search(r'name="to" required min="4"[^>]* step="2"\s+value="4"> games of each pairing', page)
-    assert "<small>now 2</small>" in page
+    assert "<small>currently 2</small>" in page
     reply = send(server, olga, cup, "extend", to="8")
     assert (reply.status, reply.headers["Location"]) == (303, f"/tournaments/{cup}")
     assert server.store.tournaments.get(cup).settings["games"] == 8
@@ -76,7 +76,7 @@ def test_enter_and_withdraw_forms_change_the_entries(server: Server, olga: str, 
     assert playing(server, cup) == ["ada v1", "bob v1", "cleo v1", "dan v1"]
     unknown = send(server, olga, cup, "enter", bot="cloe")
     assert unknown.status == 404
-    assert "Did you mean cleo" in words(unknown)
+    assert "Did you mean …? cleo" in words(unknown)
     assert 'href="/bots/cleo"' in unknown.body.decode()
     button = re.search(r'<button name="bot"\s+value="([^"]+)">Withdraw <bdi>bob v1', shown(server, olga, cup))
     assert button

@@ -1,4 +1,4 @@
-"""Templates read like code, with lines that fit a screen, and are all compiled when a server begins."""
+"""Templates have short lines, and are all compiled when a server starts."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def test_no_template_is_compiled_for_the_first_who_asks(monkeypatch: pytest.Monk
     app = web.Application()
     site.setup(app)
     environment = aiohttp_jinja2.get_env(app)
-    site.read_ahead(app)
+    site.warm_up(app)
     monkeypatch.setattr(environment, "compile", None)
     assert [environment.get_template(path.name).name for path in TEMPLATES] == [path.name for path in TEMPLATES]

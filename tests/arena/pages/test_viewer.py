@@ -1,4 +1,4 @@
-"""The game viewer in Chromium: a replay by keyboard in every family, and a live game followed across a cut."""
+"""The game viewer in Chromium: replays by keyboard in every family, and a live game across a lost connection."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def shown(page: Any) -> int:
 
 
 def reads(page: Any, selector: str, text: Any) -> None:
-    """Wait until an element reads so. (`wait_for_function` would need `eval`, which the page's policy forbids.)"""
+    """Wait until an element has this text. (`wait_for_function` needs `eval`, which the page's policy forbids.)"""
     from playwright.sync_api import expect
 
     expect(page.locator(selector)).to_have_text(text)
@@ -112,12 +112,12 @@ _READ = """(svg) => {
 
 
 def _layers(page: Any) -> Any:
-    """What is on the board: per layer its elements, per attribute its words and its numbers."""
+    """Return the board's layers with their elements, and their attributes split into words and numbers."""
     return page.eval_on_selector("svg.board", _READ)
 
 
 def _layers_written(site: Site, page: Any, address: str) -> Any:
-    """The same of a page as the server wrote it."""
+    """Return the same for a page as the server rendered it."""
     text = site.server.get(address).body.decode()
     return page.evaluate(
         f"(text) => ({_READ})(new DOMParser().parseFromString(text, 'text/html').querySelector('svg.board'))", text
@@ -125,7 +125,7 @@ def _layers_written(site: Site, page: Any, address: str) -> Any:
 
 
 def same(one: Any, two: Any) -> bool:
-    """Whether two drawings are the same to half a unit, which is an eightieth of a cell."""
+    """Return whether two drawings agree to half a unit, an eightieth of a cell."""
     if isinstance(one, int | float) and isinstance(two, int | float):
         return abs(one - two) < 0.5
     if isinstance(one, list) and isinstance(two, list):
@@ -254,7 +254,7 @@ def test_buttons_do_what_keys_do(site: Site, page: Any) -> None:
 
 
 def charts_grow(page: Any, count: int) -> None:
-    """Wait until the chart of times has so many bars of each side."""
+    """Wait until the time chart has this many bars per side."""
     from playwright.sync_api import expect
 
     for side in ("bar1", "bar2"):
@@ -301,7 +301,7 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
     # The network goes; plies are played meanwhile; it comes back.
     page.context.set_offline(True)
     site.server.call(_cut(site))
-    reads(page, "#connection", "Connection lost, trying again…")
+    reads(page, "#connection", "Connection lost. Reconnecting…")
     publish(8, 11)
     page.context.set_offline(False)
     reads(page, "#ply", "11")
@@ -311,7 +311,7 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
     publish(12, 14)
     bus.publish(GameAborted(game=game.id))
     reads(page, "#ply", "14")
-    reads(page, "#connection", "The game is over.")
+    reads(page, "#connection", "Game over.")
     reads(page, "[data-clock=second]", re.compile(r"^(1:0\d|5\d\.\d s)$"))
     reads(page, "#about .tag", "finished")
     charts_grow(page, 7)
@@ -319,15 +319,15 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
     assert plies == list(range(1, 15))
     positions = [str(one) for one in _positions(record)]
     assert page.inner_text("#position") == positions[-1]
-    assert "after 14 plies" in page.inner_text("#sentence")
+    assert "at ply 14" in page.inner_text("#sentence")
     forget_cuts(witness)
 
 
 def forget_cuts(witness: Witness) -> None:
-    """Drop what the browser logs about the network itself, whose loss is what the test is about.
+    """Drop the browser's messages about network errors, which the test provokes.
 
-    Which of its errors it logs (`net::ERR_FAILED`, `ERR_EMPTY_RESPONSE`, `ERR_CONNECTION_RESET` …) depends on where
-    in a request the connection was cut.
+    Which message it logs (`net::ERR_FAILED`, `ERR_EMPTY_RESPONSE`, `ERR_CONNECTION_RESET` …) depends on where in a
+    request the connection was cut.
     """
     witness.faults = [one for one in witness.faults if "net::ERR_" not in one]
 
@@ -348,7 +348,7 @@ window.EventSource = class extends EventTarget {
 };
 Object.assign(window.EventSource, { CONNECTING: 0, OPEN: 1, CLOSED: 2 });
 """
-"""A stream that says what the test says, as long as it is not closed."""
+"""A stream whose events the test sends, until it is closed."""
 
 
 def test_the_end_is_the_last_word_whatever_is_answered_late(site: Site, page: Any) -> None:
@@ -358,7 +358,7 @@ def test_the_end_is_the_last_word_whatever_is_answered_late(site: Site, page: An
     record = record_of(game, random_moves(load("loa").settle(), 3, seed=1))
 
     def end(route: Any) -> None:
-        """The game ends while the moves behind the start are asked for; what is asked then is never answered."""
+        """End the game while the viewer requests the moves after the start; later requests get no response."""
         if route.request.url.endswith("=0"):
             assert site.stage.store.results.commit(record) is not None
             route.continue_()
@@ -366,10 +366,10 @@ def test_the_end_is_the_last_word_whatever_is_answered_late(site: Site, page: An
     page.route("**/scenes.json?after=*", end)
     with page.expect_request("**/scenes.json?after=3"):
         page.evaluate("stream.tell('open'), stream.tell('final')")
-    reads(page, "#connection", "The game is over.")
+    reads(page, "#connection", "Game over.")
     for name in ("error", "open"):  # the server ends the stream, and the browser opens another
         page.evaluate("(name) => stream.tell(name)", name)
-        assert page.inner_text("#connection") == "The game is over."
+        assert page.inner_text("#connection") == "Game over."
 
 
 def test_what_was_not_answered_is_asked_again_without_news(site: Site, browser: Any, witness: Witness) -> None:
@@ -380,7 +380,7 @@ def test_what_was_not_answered_is_asked_again_without_news(site: Site, browser: 
         page.route("**/scenes.json*", lambda route: route.abort(), times=1)
         with page.expect_event("requestfailed"):
             page.goto(f"{site.url}/games/{game.id}")
-        reads(page, "#connection", "The moves could not be loaded, trying again… The links below the board work.")
+        reads(page, "#connection", "The moves could not be loaded. Retrying… The links below the board still work.")
         page.clock.fast_forward(3000)
         reads(page, "#connection", "Live")
         page.route("**/scenes.json*", lambda route: route.abort(), times=1)
@@ -390,7 +390,7 @@ def test_what_was_not_answered_is_asked_again_without_news(site: Site, browser: 
             site.server.context.arena.bus.publish(GameAborted(game=game.id))
         page.clock.fast_forward(3000)
         reads(page, "#last", "3")
-        reads(page, "#connection", "The game is over.")
+        reads(page, "#connection", "Game over.")
         forget_cuts(witness)
 
 
@@ -423,7 +423,7 @@ def test_a_result_between_a_tournaments_page_and_its_stream_is_seen(site: Site, 
 
 
 async def _think(site: Site, game: str, plies: int, seconds: float) -> None:
-    """Once so many plies are known, be some seconds later."""
+    """Advance the clock by some seconds once this many plies are known."""
     games = site.server.context.live.games
     while game not in games or len(games[game].plies) < plies:
         await asyncio.sleep(0)
@@ -431,7 +431,7 @@ async def _think(site: Site, game: str, plies: int, seconds: float) -> None:
 
 
 async def _cut(site: Site) -> None:
-    """Close every open connection of the server, as a broken network would."""
+    """Close every open connection of the server, like a network failure."""
     for connection in list(site.server.runner.server.connections):  # type: ignore[union-attr]
         if connection.transport is not None:
             connection.transport.abort()

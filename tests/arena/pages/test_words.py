@@ -1,4 +1,4 @@
-"""How games ended, in words that fit whoever lost."""
+"""Descriptions of how games ended, for either loser."""
 
 from __future__ import annotations
 

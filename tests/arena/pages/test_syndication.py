@@ -1,4 +1,4 @@
-"""What others show of us: feeds, pictures, games in frames, canonical addresses, robots."""
+"""Content for other sites: feeds, pictures, embedded games, canonical addresses, robots.txt."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_feeds_name_games_and_how_they_ended(server: Server, path: str, count: i
         assert link is not None
         game = server.store.games.get(link.get("href", "").removeprefix("http://arena.example/games/"))
         assert game.first in (entry.findtext(f"{ATOM}title") or "")
-        assert re.search(r"^.+, after 2 plies$", entry.findtext(f"{ATOM}summary") or "")
+        assert re.search(r"^.+ \(plies: 2\)$", entry.findtext(f"{ATOM}summary") or "")
         assert re.fullmatch(r"2026-01-01T00:01:00\+00:00", entry.findtext(f"{ATOM}updated") or "")
     assert f'type="application/atom+xml" title="Results" href="{path}/feed.atom"' in server.get(path).body.decode()
 

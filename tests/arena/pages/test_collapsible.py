@@ -1,4 +1,4 @@
-"""Cells are told their headings, so that tables fold on phones."""
+"""Cells carry their headings, so that tables collapse on phones."""
 
 from __future__ import annotations
 
