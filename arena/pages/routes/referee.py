@@ -113,10 +113,10 @@ def _sandbox(name: str) -> str:
         return str(error)
 
 
-@routes.get(r"/referees{suffix:(\.json)?}")
+@routes.get("/referees")
 async def redirect_old_page(request: web.Request) -> web.Response:
     """Redirect the former address of this page."""
-    return moved(str(request.rel_url.with_path(f"/workers{request.match_info['suffix']}", keep_query=True)))
+    return moved(str(request.rel_url.with_path("/workers", keep_query=True)))
 
 
 @routes.get("/workers")
