@@ -98,7 +98,7 @@ def test_worker_token_without_scope_voids_the_game(
     (line,) = play_bundled([PlannedGame.of(GameSpec("loa", "standard", *bots))], place)
     record = read_record(line)
     assert (record.kind, record.termination) == (Kind.VOID, Termination.SANDBOX_FAILED)
-    assert f"set {TOKEN} there to a token with the scope worker" in record.detail
+    assert f"set {TOKEN} to a token with the scope worker" in record.detail
     assert server.url in record.detail
 
 

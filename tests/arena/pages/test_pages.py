@@ -435,7 +435,6 @@ MOVED = (
     ("/Loa/leaderboard?sort=mu", "/loa/leaderboard?sort=mu"),
     ("/bots/ADA", "/bots/ada"),
     ("/referees?games=-plies", "/workers?games=-plies"),
-    ("/referees.json", "/workers.json"),
     ("/bots/ada@1", "/bots/ada/v/1"),
     ("/bots/ada%20v1?by=game", "/bots/ada/v/1?by=game"),
     ("//example.org/", "/example.org"),
