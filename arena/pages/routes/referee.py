@@ -17,7 +17,7 @@ from arena.http.request_context import CONTEXT
 from arena.pages import columns
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, sorted_table
-from arena.pages.page import allow_parameters, render, run, store_of
+from arena.pages.page import allow_parameters, redirect_permanently, render, run, store_of
 from arena.services.access import may_read_hosts, shown_owner
 from arena.store.base.models import Audit, now
 from arena.store.people.audit import QUARANTINED, THROTTLED, VERIFIED
@@ -111,6 +111,12 @@ def _sandbox(name: str) -> str:
         return open_sandbox(name).name
     except ValueError as error:
         return str(error)
+
+
+@routes.get("/referees")
+async def redirect_old_page(request: web.Request) -> web.Response:
+    """Redirect the former address of this page."""
+    return redirect_permanently(str(request.rel_url.with_path("/workers", keep_query=True)))
 
 
 @routes.get("/workers")
