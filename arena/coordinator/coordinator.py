@@ -22,7 +22,7 @@ from arena.cluster.spool import Spool
 from arena.coordinator import background, cron
 from arena.coordinator.analyst import Analyst
 from arena.coordinator.archive_indexer import POLL_INTERVAL_S, ArchiveIndexer
-from arena.coordinator.auditor import VerifierProcess, ResultAuditor
+from arena.coordinator.auditor import ResultAuditor, VerifierProcess
 from arena.coordinator.background import Background, Conditions
 from arena.coordinator.checks import SubmissionChecks, check_in_sandbox
 from arena.coordinator.control import TournamentControl

@@ -194,7 +194,7 @@ class Crowd(Cluster):
 
 def test_a_slow_worker_is_quarantined_and_its_results_stay(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slow_workers, "EVIDENCE_THRESHOLD", 10)
-    number = stage.create(games=30, time="10+0.1", entries={"bots": ["ada", "bob"]})
+    number = stage.create(games=30, time_control="10+0.1", entries={"bots": ["ada", "bob"]})
     crowd = Crowd()
     play(stage, coordinator(stage, crowd, 0.0), number)
     problem = "bots search at 60 % of their speed elsewhere"
@@ -216,7 +216,7 @@ def test_slow_workers_continue_without_tolerance_or_identity(
 ) -> None:
     monkeypatch.setattr(slow_workers, "EVIDENCE_THRESHOLD", 10)
     stage.settings = stage.settings.model_copy(update={"slow_worker_tolerance": tolerance})
-    number = stage.create(games=30, time="10+0.1", entries={"bots": ["ada", "bob"]})
+    number = stage.create(games=30, time_control="10+0.1", entries={"bots": ["ada", "bob"]})
     crowd = Crowd(*present)
     play(stage, coordinator(stage, crowd, 0.0), number)
     assert crowd.refused == {}
