@@ -14,8 +14,8 @@ from arena.config import Settings, read_settings
 from arena.events.bus import Bus, EventBus
 from arena.events.live import Live
 from arena.http import health
-from arena.http.call import CONTEXT, WebContext
 from arena.http.middleware import add_headers, middleware
+from arena.http.request_context import CONTEXT, WebContext
 from arena.metrics import Metrics
 from arena.pages import session, site
 from arena.pages.routes import problem

@@ -25,10 +25,10 @@ from arena.api.introduction import introduced
 from arena.api.schemas import BotName, FamilyName, In
 from arena.coordinator.lobby import Lobby
 from arena.errors import ArenaError, StoreUnavailableError
-from arena.http.address import PREFIX
-from arena.http.call import CONTEXT, IDENTITY, Call, require
+from arena.http.api_paths import PREFIX
 from arena.http.identity import identify
 from arena.http.problem import Problem, too_many
+from arena.http.request_context import CONTEXT, IDENTITY, RequestContext, require
 from arena.log import logger
 from arena.store.base.models import Version
 
@@ -77,7 +77,7 @@ async def connect(request: web.Request) -> web.StreamResponse:
     """Serve a connection or relay it. Raises Problem."""
     context = request.app[CONTEXT]
     identity = await identify(request)
-    call = Call(request, context, identity)
+    call = RequestContext(request, context, identity)
     if wait := await context.limiters["write"].admit(call.key):
         raise too_many(wait)
     require(identity, "submit")
@@ -97,7 +97,7 @@ async def connect(request: web.Request) -> web.StreamResponse:
         context.streams.leave(call.key)
 
 
-async def _attend(call: Call, lobby: Lobby, query: ConnectQuery) -> web.StreamResponse:
+async def _attend(call: RequestContext, lobby: Lobby, query: ConnectQuery) -> web.StreamResponse:
     if not lobby.is_open():
         raise Problem(
             "unavailable",
@@ -148,7 +148,9 @@ async def _attend(call: Call, lobby: Lobby, query: ConnectQuery) -> web.StreamRe
     return socket
 
 
-async def _admitted(call: Call, lobby: Lobby, query: ConnectQuery, socket: web.WebSocketResponse) -> Version | None:
+async def _admitted(
+    call: RequestContext, lobby: Lobby, query: ConnectQuery, socket: web.WebSocketResponse
+) -> Version | None:
     """Return the version that plays on this connection; None if it was refused.
 
     A refusal is sent over the socket, because the HTTP response has been sent already.

@@ -8,8 +8,8 @@ from aiohttp import web
 
 from arena.api.openapi import document
 from arena.api.routes import TABLE
-from arena.http import cache
-from arena.http.address import OPENAPI, PREFIX, VERSION
+from arena.http import cache_control
+from arena.http.api_paths import OPENAPI, PREFIX, VERSION
 
 _FORM = "application/json; charset=utf-8"
 
@@ -20,6 +20,6 @@ def add_documents(app: web.Application) -> None:
     body = json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
 
     async def show(request: web.Request) -> web.Response:
-        return cache.answer(request, body, status=200, keep="revalidate", is_private=False, content_type=_FORM)
+        return cache_control.respond(request, body, status=200, keep="revalidate", is_private=False, content_type=_FORM)
 
     app.router.add_get(f"{PREFIX}/openapi.json", show)

@@ -16,13 +16,13 @@ from arena.api.page import PageResponse
 from arena.api.registry import Route
 from arena.api.schemas.word import FORMS
 from arena.errors import did_you_mean, near
-from arena.http import cache
-from arena.http.address import PREFIX
-from arena.http.call import CONTEXT, Answer, Call, require
+from arena.http import cache_control
+from arena.http.api_paths import PREFIX
 from arena.http.identity import cookie_name, identify
-from arena.http.json_text import escaped
-from arena.http.problem import Problem, shown, too_many
-from arena.http.upload import BODY_S, Upload, within
+from arena.http.json_text import escape_bidi_controls
+from arena.http.problem import Problem, quoted, too_many
+from arena.http.request_context import CONTEXT, RequestContext, RouteResult, require
+from arena.http.upload import BODY_TIMEOUT_S, Upload, time_limit
 from arena.validation import misfits
 
 MAX_BODY_BYTES = 2**20
@@ -43,7 +43,7 @@ def bind(route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]
             call.accepts(JSON)
         return await answered(request, call)
 
-    async def answered(request: web.Request, call: Call) -> web.StreamResponse:
+    async def answered(request: web.Request, call: RequestContext) -> web.StreamResponse:
         context = call.context
         arguments = _path(route, request)
         if route.query:
@@ -64,11 +64,11 @@ def bind(route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]
     return handler
 
 
-async def _admit(route: Route, request: web.Request) -> Call:
+async def _admit(route: Route, request: web.Request) -> RequestContext:
     """Identify the caller and check rate limit and scope. Raises Problem."""
     context = request.app[CONTEXT]
     identity = await identify(request)
-    call = Call(request, context, identity)
+    call = RequestContext(request, context, identity)
     if wait := await context.limiters[route.cost].admit(call.key):
         raise too_many(wait)
     if route.scope:
@@ -76,16 +76,16 @@ async def _admit(route: Route, request: web.Request) -> Call:
     return call
 
 
-async def run(route: Route, call: Call, arguments: Mapping[str, Any]) -> web.StreamResponse:
+async def run(route: Route, call: RequestContext, arguments: Mapping[str, Any]) -> web.StreamResponse:
     """Call the route's function and render its result."""
     result = await route.handler(call, **arguments)
     if isinstance(result, web.StreamResponse):
         return result
-    given = result if isinstance(result, Answer) else Answer(result, status=route.status)
+    given = result if isinstance(result, RouteResult) else RouteResult(result, status=route.status)
     return render(call.request, given, is_private=given.is_private or route.scope is not None)
 
 
-def render(request: web.Request, given: Answer[Any], *, is_private: bool) -> web.Response:
+def render(request: web.Request, given: RouteResult[Any], *, is_private: bool) -> web.Response:
     """Return an answer as JSON. A page has a `Link` header to the next one."""
     headers = dict(given.headers)
     if isinstance(given.body, PageResponse) and given.body.next:
@@ -93,9 +93,11 @@ def render(request: web.Request, given: Answer[Any], *, is_private: bool) -> web
         headers["Link"] = f'<{target}>; rel="next"'
     if given.body is None:
         return web.Response(status=given.status, headers={"Cache-Control": "no-store", **headers})
-    body = escaped(given.body.model_dump_json()).encode() if isinstance(given.body, BaseModel) else given.body
+    body = (
+        escape_bidi_controls(given.body.model_dump_json()).encode() if isinstance(given.body, BaseModel) else given.body
+    )
     keep = given.keep or ("revalidate" if request.method in ("GET", "HEAD") else "never")
-    response = cache.answer(
+    response = cache_control.respond(
         request, body, status=given.status, keep=keep, is_private=is_private, content_type=f"{JSON}; charset=utf-8"
     )
     response.headers.update(headers)
@@ -117,7 +119,7 @@ def _no_such_name(what: str, name: str, error: ValidationError) -> Problem:
     """Return a 404 problem whose hint describes valid names."""
     pattern = str(error.errors(include_url=False)[0].get("ctx", {}).get("pattern"))
     hint = f"invalid name: {FORMS[pattern]}" if pattern in FORMS else "write a whole number from 1"
-    return Problem("not-found", f"no {what} {shown(name)}", hint=hint)
+    return Problem("not-found", f"no {what} {quoted(name)}", hint=hint)
 
 
 async def read_body(request: web.Request) -> bytes:
@@ -125,11 +127,11 @@ async def read_body(request: web.Request) -> bytes:
     kind = request.content_type
     if kind != JSON and not (kind.startswith("application/") and kind.endswith("+json")):
         raise Problem(
-            "media-type", f"invalid content type {shown(kind)}: expected JSON", hint=f"send Content-Type: {JSON}"
+            "media-type", f"invalid content type {quoted(kind)}: expected JSON", hint=f"send Content-Type: {JSON}"
         )
     content = bytearray()
     try:
-        async with within(BODY_S):
+        async with time_limit(BODY_TIMEOUT_S):
             async for chunk in request.content.iter_any():
                 content += chunk
                 if len(content) > MAX_BODY_BYTES:
@@ -187,11 +189,11 @@ def _plain(kinds: set[type], name: str, value: str) -> Any:
     """Convert a value as JSON writes it (`5`, `true`). Raises Problem for other spellings that Python would accept."""
     if bool in kinds:
         if value not in ("true", "false"):
-            raise Problem("invalid", f"invalid {name} {shown(value)}", field=name, hint="write true or false")
+            raise Problem("invalid", f"invalid {name} {quoted(value)}", field=name, hint="write true or false")
         return value == "true"
     if int in kinds:
         if not _WHOLE.fullmatch(value):
-            raise Problem("invalid", f"invalid {name} {shown(value)}", field=name, hint="write a whole number")
+            raise Problem("invalid", f"invalid {name} {quoted(value)}", field=name, hint="write a whole number")
         return int(value)
     return value
 
@@ -199,7 +201,7 @@ def _plain(kinds: set[type], name: str, value: str) -> Any:
 def _unknown_query(name: str, known: tuple[str, ...]) -> Problem:
     similar = near(name, known)
     hint = did_you_mean(similar) or ("choose from " + ", ".join(known) if known else "remove it")
-    return Problem("invalid", f"unknown parameter {shown(name)}", field=name[:60], hint=hint, near=similar)
+    return Problem("invalid", f"unknown parameter {quoted(name)}", field=name[:60], hint=hint, near=similar)
 
 
 def invalid(error: ValidationError, model: type[BaseModel]) -> Problem:

@@ -16,9 +16,9 @@ from typing import Any
 
 from aiohttp import web
 
-from arena.http.call import Call
 from arena.http.json_text import as_json
 from arena.http.problem import Problem
+from arena.http.request_context import RequestContext
 from arena.store.base.models import now
 
 HEADER = "Idempotency-Key"
@@ -29,7 +29,7 @@ _KEPT = ("Location",)
 
 
 async def once(
-    call: Call, content: bytes, run: Callable[[], Awaitable[web.StreamResponse]], *, confides: str = ""
+    call: RequestContext, content: bytes, run: Callable[[], Awaitable[web.StreamResponse]], *, confides: str = ""
 ) -> web.StreamResponse:
     """Return the stored response of a known key; otherwise run the request and store its response. Errors are not
     stored.
@@ -69,7 +69,7 @@ async def once(
     return response
 
 
-def _digest(call: Call, content: bytes, *, has_secret: bool) -> str:
+def _digest(call: RequestContext, content: bytes, *, has_secret: bool) -> str:
     """Return the digest that identifies a request.
 
     For a request with a password the digest is keyed with the caller's credentials, so that it reveals nothing to

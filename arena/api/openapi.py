@@ -10,7 +10,7 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 from arena.api.idempotency import HEADER as IDEMPOTENCY
 from arena.api.registry import Route
 from arena.errors import KINDS
-from arena.http.address import PREFIX
+from arena.http.api_paths import PREFIX
 from arena.http.problem import CONTENT_TYPE
 
 _REF = "#/components/schemas/{model}"

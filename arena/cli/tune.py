@@ -236,8 +236,8 @@ def _show(found: dict[str, Any], folder: Path | None) -> None:
 
 def _draw(folder: Any, bot: str, parameters: list[Parameter], spsa: Spsa) -> None:
     """Write a page with a curve for each parameter, which reloads itself during the run."""
+    from arena.pages.drawing.chart_page import page
     from arena.pages.drawing.plot import Axis, Point, Series, lines, thin
-    from arena.pages.drawing.standalone import page
 
     charts = []
     for column, one in enumerate(parameters):

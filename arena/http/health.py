@@ -9,9 +9,9 @@ from pathlib import Path
 from aiohttp import web
 
 from arena.data_folder import disk_state
-from arena.http.call import CONTEXT, WebContext, client, is_in
 from arena.http.identity import identify
 from arena.http.problem import Problem
+from arena.http.request_context import CONTEXT, WebContext, client_address, is_in_networks
 from arena.metrics import CONTENT_TYPE
 from arena.store import StoreError
 from referee.sandbox import open_sandbox
@@ -82,7 +82,7 @@ async def metrics(request: web.Request) -> web.Response:
     An address alone, this machine's too, is not believed: it may be that of a proxy.
     """
     context = request.app[CONTEXT]
-    if not is_in(client(request), context.scrapers):
+    if not is_in_networks(client_address(request), context.scrapers):
         identity = await identify(request)
         if identity is None or "admin" not in identity.scopes:
             hint = "send an admin's token; or whoever runs this server sets metrics_from"

@@ -10,8 +10,8 @@ from typing import ParamSpec, TypeVar
 
 from aiohttp import web
 
-from arena.http.call import CONTEXT, IDENTITY, Call, WebContext, address
 from arena.http.problem import Problem, too_many
+from arena.http.request_context import CONTEXT, IDENTITY, RequestContext, WebContext, address_key
 from arena.services.account import LoginOrigin, TooManyTriesError, is_trusted_origin
 from arena.services.arena import Arena
 from arena.store.base.credentials import digest_of
@@ -70,7 +70,7 @@ async def _bearer(request: web.Request, context: WebContext) -> Identity:
 
 async def _refused(request: web.Request, context: WebContext, detail: str) -> Problem:
     """Wrong tokens are answered so often and no more; nobody guesses 256 bits, and good tokens do not come here."""
-    if wait := await context.limiters["wrong-token"].admit(address(request)):
+    if wait := await context.limiters["wrong-token"].admit(address_key(request)):
         return too_many(wait)
     return Problem(
         "unauthorised",
@@ -81,26 +81,26 @@ async def _refused(request: web.Request, context: WebContext, detail: str) -> Pr
 
 
 async def with_name_and_password(
-    call: Call, use: Callable[[Arena, str, str, LoginOrigin], T], name: str, password: str
+    call: RequestContext, use: Callable[[Arena, str, str, LoginOrigin], T], name: str, password: str
 ) -> T:
     """A use case that takes the name and the password of somebody who is not logged in. Raises as `with_password`."""
     place = place_of(call.request)
     context = call.context
     is_known = await call.run(is_trusted_origin, call.arena, name, place)
-    async with (context.known_hashing if is_known else context.hashing).turn(call.key):
+    async with (context.trusted_password_queue if is_known else context.password_queue).turn(call.key):
         return await _tried(call, use, call.arena, name, password, place)
 
 
-async def with_password(call: Call, use: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def with_password(call: RequestContext, use: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """A use case of somebody who is logged in that hashes or checks a password: few at a time.
 
     Raises Problem (429 for too many wrong ones, 503 when too many wait) and what the use case raises.
     """
-    async with call.context.known_hashing.turn(call.key):
+    async with call.context.trusted_password_queue.turn(call.key):
         return await _tried(call, use, *args, **kwargs)
 
 
-async def _tried(call: Call, use: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def _tried(call: RequestContext, use: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     try:
         return await call.run(use, *args, **kwargs)
     except TooManyTriesError as error:
@@ -110,7 +110,7 @@ async def _tried(call: Call, use: Callable[P, T], *args: P.args, **kwargs: P.kwa
 def place_of(request: web.Request) -> LoginOrigin:
     """From where somebody logs in."""
     device = request.cookies.get(DEVICE_COOKIE, "")
-    return LoginOrigin(address(request), device if _COOKIE.fullmatch(device) else "")
+    return LoginOrigin(address_key(request), device if _COOKIE.fullmatch(device) else "")
 
 
 async def session_of(request: web.Request) -> Identity | None:

@@ -6,16 +6,16 @@ import json
 import re
 from typing import Any
 
-TURNING = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+BIDI_CONTROLS = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 """Characters that turn the direction of text, as in a character class of a pattern."""
-_TURNING = re.compile(f"[{TURNING}]")
+_TURNING = re.compile(f"[{BIDI_CONTROLS}]")
 
 
 def as_json(data: Any) -> str:
     """Plain data in one line."""
-    return escaped(json.dumps(data, separators=(",", ":"), ensure_ascii=False))
+    return escape_bidi_controls(json.dumps(data, separators=(",", ":"), ensure_ascii=False))
 
 
-def escaped(text: str) -> str:
+def escape_bidi_controls(text: str) -> str:
     r"""JSON that means the same, with `\u202e` instead of a character that turns the direction of text."""
     return _TURNING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -17,8 +17,8 @@ from aiohttp.typedefs import Middleware
 
 from arena import log
 from arena.errors import ArenaError, StorageError, did_you_mean, near, storage_problem
-from arena.http.call import CONTEXT, WebContext, address
 from arena.http.problem import Problem, from_http, too_many
+from arena.http.request_context import CONTEXT, WebContext, address_key
 from arena.store.base.errors import DamagedDatabaseError
 from referee.rules.core import ParseError, UnknownNameError
 
@@ -73,7 +73,7 @@ async def _answer(request: web.Request, handler: Next, page: ErrorPage, number: 
         if request.method == "OPTIONS" and is_data(request) and "Access-Control-Request-Method" in request.headers:
             return _preflight()
         if not is_data(request) and request.path not in _UNCOUNTED:
-            if wait := await request.app[CONTEXT].limiters["page"].admit(address(request)):
+            if wait := await request.app[CONTEXT].limiters["page"].admit(address_key(request)):
                 raise too_many(wait)
         return await handler(request)
     except asyncio.CancelledError:

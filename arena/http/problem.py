@@ -13,7 +13,7 @@ from typing import Any
 from aiohttp import web
 
 from arena.errors import KINDS, ArenaError, did_you_mean, kind_of_status, near
-from arena.http.address import DOCS
+from arena.http.api_paths import DOCS
 from arena.http.json_text import as_json
 
 CONTENT_TYPE = "application/problem+json"
@@ -65,7 +65,7 @@ class Problem(ArenaError):  # noqa: N818 - the word of RFC 9457
         )
 
 
-def shown(text: str, limit: int = 60) -> str:
+def quoted(text: str, limit: int = 60) -> str:
     """A text of the client, in quotes, fit to be said in an error."""
     clean = "".join(letter if letter.isprintable() else "�" for letter in text[: limit + 1])
     return f'"{clean[:limit]}…"' if len(clean) > limit else f'"{clean}"'
@@ -74,7 +74,7 @@ def shown(text: str, limit: int = 60) -> str:
 def not_found(what: str, name: str, known: Iterable[str] = ()) -> Problem:
     """The problem of a name that nothing has, with the nearest ones."""
     found = near(name, known)
-    return Problem("not-found", f"no {what} {shown(name)}", hint=did_you_mean(found), near=found)
+    return Problem("not-found", f"no {what} {quoted(name)}", hint=did_you_mean(found), near=found)
 
 
 def too_many(wait: float) -> Problem:

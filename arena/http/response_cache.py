@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 from aiohttp import web
 from cachetools import TTLCache
 
-from arena.http.accept import takes
-from arena.http.cache import etag_of, is_known, made_whole
+from arena.http.cache_control import etag_matches, etag_of, full_response
+from arena.http.content_negotiation import accepts_coding
 from arena.store.base.changes import Changes
 from arena.store.base.errors import StoreError
 
-FRESH_S = 5.0
+TTL_S = 5.0
 """How long an answer is given again at most: times are told relative to now."""
 MAX_BYTES = 64 * 2**20
 MAX_BODY_BYTES = 2 * 2**20
@@ -34,7 +34,7 @@ _Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedResponse:
     """One answer; `packed` is its body in gzip where that is worth while. `etag` is empty where none may be given."""
 
     mark: Hashable
@@ -50,9 +50,9 @@ class Kept:
 
     def response(self, request: web.BaseRequest) -> web.Response:
         """The answer to one request: 304 if the client has it already."""
-        if self.etag and is_known(request, self.etag):
+        if self.etag and etag_matches(request, self.etag):
             return web.Response(status=304, headers=self.headers)
-        if self.packed is not None and takes(request.headers.get("Accept-Encoding", ""), "gzip"):
+        if self.packed is not None and accepts_coding(request.headers.get("Accept-Encoding", ""), "gzip"):
             return web.Response(body=self.packed, headers={**self.headers, "Content-Encoding": "gzip"})
         return web.Response(body=self.body, headers=self.headers)
 
@@ -64,8 +64,8 @@ class ResponseCache:
         self, changes: Changes, *, max_bytes: int = MAX_BYTES, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._changes = changes
-        self._kept: TTLCache[_Key, Kept] = TTLCache(max_bytes, FRESH_S, clock, lambda kept: kept.size_bytes)
-        self._making: dict[tuple[_Key, Hashable], asyncio.Future[Kept | None]] = {}
+        self._kept: TTLCache[_Key, CachedResponse] = TTLCache(max_bytes, TTL_S, clock, lambda kept: kept.size_bytes)
+        self._making: dict[tuple[_Key, Hashable], asyncio.Future[CachedResponse | None]] = {}
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -106,11 +106,11 @@ class ResponseCache:
         return mark, extra
 
     async def _make(self, request: web.Request, key: _Key, mark: Hashable, make: Make) -> web.StreamResponse:
-        future: asyncio.Future[Kept | None] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[CachedResponse | None] = asyncio.get_running_loop().create_future()
         self._making[key, mark] = future
-        kept: Kept | None = None
+        kept: CachedResponse | None = None
         try:
-            with made_whole(request):
+            with full_response(request):
                 response = await make()
             found = _keepable(response)
             if found is None:
@@ -125,7 +125,7 @@ class ResponseCache:
             future.set_result(kept)
 
 
-def _keepable(response: web.StreamResponse) -> Kept | None:
+def _keepable(response: web.StreamResponse) -> CachedResponse | None:
     """The answer as it can be kept; None for one that is not for everybody, not whole, or sets a cookie."""
     if not isinstance(response, web.Response) or response.prepared or response.status != 200 or response.cookies:
         return None
@@ -142,4 +142,4 @@ def _keepable(response: web.StreamResponse) -> Kept | None:
     vary = headers.get("Vary", "")
     if "Accept-Encoding" not in vary:
         headers["Vary"] = f"{vary}, Accept-Encoding".removeprefix(", ")
-    return Kept(None, headers, etag, body, None)
+    return CachedResponse(None, headers, etag, body, None)

@@ -14,10 +14,10 @@ from typing import Any
 from aiohttp import web
 
 from arena import log
-from arena.http.call import CONTEXT, WebContext, address_of, is_in
-from arena.http.limit import Gate
 from arena.http.middleware import PLAIN_HEADERS
 from arena.http.problem import Problem
+from arena.http.rate_limit import ConcurrencyLimiter
+from arena.http.request_context import CONTEXT, WebContext, address_key_of, is_in_networks
 
 MAX_HEADER_BYTES = 16 * 1024
 IDLE_TIMEOUT_S = 75.0
@@ -42,10 +42,10 @@ class Runner(web.AppRunner):
         server = self.server
         assert server is not None, "call setup() first"
         loop, context = asyncio.get_running_loop(), self.app[CONTEXT]
-        gate = Gate(context.settings.connections_per_address, MAX_CONNECTIONS)
+        gate = ConcurrencyLimiter(context.settings.connections_per_address, MAX_CONNECTIONS)
 
-        def connect() -> Connection:
-            return Connection(
+        def connect() -> HttpConnection:
+            return HttpConnection(
                 server,
                 loop=loop,
                 context=context,
@@ -70,10 +70,10 @@ class Runner(web.AppRunner):
         await super().cleanup()
 
 
-class Connection(web.RequestHandler):
+class HttpConnection(web.RequestHandler):
     """One connection; `gate` counts those of its address."""
 
-    def __init__(self, server: web.Server, *, context: WebContext, gate: Gate, **options: Any) -> None:
+    def __init__(self, server: web.Server, *, context: WebContext, gate: ConcurrencyLimiter, **options: Any) -> None:
         super().__init__(server, **options)
         self._context, self._gate = context, gate
         self._counted_as = ""
@@ -84,9 +84,9 @@ class Connection(web.RequestHandler):
         _bound_silence(transport)
         peer = transport.get_extra_info("peername")
         key = peer[0] if isinstance(peer, tuple) else ""
-        if not key or is_in(key, self._context.trusted):
+        if not key or is_in_networks(key, self._context.trusted):
             return
-        key = address_of(key)
+        key = address_key_of(key)
         if self._gate.enter(key):
             self._counted_as = key
         else:

@@ -15,17 +15,17 @@ from functools import partial
 from aiohttp import web
 
 from arena.events.messages import Subject
-from arena.http.call import Call
-from arena.http.feed import MAX_WAITING_BYTES, Feed, Source
-from arena.http.line import NDJSON, SSE, written
+from arena.http.broadcast import MAX_WAITING_BYTES, Broadcast, Source
 from arena.http.problem import Problem
+from arena.http.request_context import RequestContext
+from arena.http.stream_line import NDJSON, SSE, encode_line
 
-SLOW_S = 30.0
+CATCH_UP_TIMEOUT_S = 30.0
 """How long a listener may take to read what came before it."""
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no", "Vary": "Accept"}
 
 
-def place(call: Call, after: int | None) -> int | None:
+def place(call: RequestContext, after: int | None) -> int | None:
     """Where a client wants to go on: `?after=`, else `Last-Event-ID`. Raises Problem."""
     text = call.request.headers.get("Last-Event-ID", "")
     if after is not None or not text:
@@ -35,7 +35,7 @@ def place(call: Call, after: int | None) -> int | None:
     return int(text)
 
 
-async def follow(call: Call, subject: Subject, after: int | None, source: Source) -> web.StreamResponse:
+async def follow(call: RequestContext, subject: Subject, after: int | None, source: Source) -> web.StreamResponse:
     """Answer with the stream of a source, looked at whenever there is news of its subject.
 
     What came before is told to each listener by itself and at its own pace; then it joins the feed of the subject.
@@ -44,8 +44,8 @@ async def follow(call: Call, subject: Subject, after: int | None, source: Source
     context = call.context
     with _opened(call), ExitStack() as own:
 
-        def find() -> Feed:
-            return context.feeds.get(subject) or own.enter_context(Feed(context.feeds, subject, source))
+        def find() -> Broadcast:
+            return context.broadcasts.get(subject) or own.enter_context(Broadcast(context.broadcasts, subject, source))
 
         feed = find()
         mark = feed.mark
@@ -55,8 +55,8 @@ async def follow(call: Call, subject: Subject, after: int | None, source: Source
         _bound_unread(call.request)
         try:
             while call.request.method != "HEAD":
-                if data := b"".join(written(line, form) for line in batch.lines):
-                    await asyncio.wait_for(response.write(data), SLOW_S)
+                if data := b"".join(encode_line(line, form) for line in batch.lines):
+                    await asyncio.wait_for(response.write(data), CATCH_UP_TIMEOUT_S)
                     after = batch.lines[-1].seq
                 if batch.is_final or context.closing.is_set():
                     break
@@ -91,7 +91,7 @@ def _cut(request: web.BaseRequest) -> None:
 
 
 @contextmanager
-def _opened(call: Call) -> Iterator[None]:
+def _opened(call: RequestContext) -> Iterator[None]:
     """A place among the open streams. Raises Problem (429) when there is none."""
     gate, metrics = call.context.streams, call.context.metrics
     if not gate.enter(call.key):
@@ -110,7 +110,7 @@ def _opened(call: Call) -> Iterator[None]:
         metrics.streams.dec()
 
 
-async def export(call: Call, form: str, name: str, chunks: AsyncIterator[bytes]) -> web.StreamResponse:
+async def export(call: RequestContext, form: str, name: str, chunks: AsyncIterator[bytes]) -> web.StreamResponse:
     """Answer with a long file as it is made; the client's own pace is the throttle."""
     gate = call.context.exports
     if not gate.enter(call.key):

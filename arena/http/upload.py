@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from arena.config import Settings
 
 _CHUNK = 256 * 1024
-IDLE_S = 60
+IDLE_TIMEOUT_S = 60
 """An upload that stands still that long is given up."""
-WHOLE_S = 1800
+UPLOAD_TIMEOUT_S = 1800
 """No upload takes longer than that, however it trickles in."""
-BODY_S = 30
+BODY_TIMEOUT_S = 30
 """How long a document or a plain form may take."""
 
 
 @asynccontextmanager
-async def within(seconds: float) -> AsyncIterator[None]:
+async def time_limit(seconds: float) -> AsyncIterator[None]:
     """Reading what a client sends, for so long at most. Raises Problem (400)."""
     try:
         async with asyncio.timeout(seconds):
@@ -40,7 +40,7 @@ async def within(seconds: float) -> AsyncIterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Received:
+class ReceivedFile:
     """A file that has come in whole: open for reading, gone when closed."""
 
     file: BinaryIO
@@ -57,19 +57,19 @@ class Upload:
         self._folder = Path(settings.data) / "incoming"
 
     @asynccontextmanager
-    async def received(self, sha256: str | None = None) -> AsyncIterator[Received]:
+    async def received(self, sha256: str | None = None) -> AsyncIterator[ReceivedFile]:
         """The whole file, checked against the sum the client gave. Raises Problem (400, 413, 422)."""
         if (self._request.content_length or 0) > self._limit:
             raise self._too_large()
         make_folder(self._folder)
         with tempfile.TemporaryFile(dir=self._folder) as file:
-            async with within(WHOLE_S):
+            async with time_limit(UPLOAD_TIMEOUT_S):
                 found = await self._copy(file)
             if sha256 and found.sha256 != sha256:
                 raise Problem("invalid", f"what came in has the SHA-256 {found.sha256}", field="sha256", hint="again")
             yield found
 
-    async def _copy(self, file: BinaryIO) -> Received:
+    async def _copy(self, file: BinaryIO) -> ReceivedFile:
         size, total = 0, hashlib.sha256()
         try:
             while chunk := await self._chunk():
@@ -83,10 +83,10 @@ class Upload:
         if not size:
             raise Problem("invalid", "an empty file", hint="send the bundle as the body: curl --data-binary @FILE")
         await asyncio.to_thread(file.seek, 0)
-        return Received(file, size, total.hexdigest())
+        return ReceivedFile(file, size, total.hexdigest())
 
     async def _chunk(self) -> bytes:
-        async with within(IDLE_S):
+        async with time_limit(IDLE_TIMEOUT_S):
             return await self._request.content.read(_CHUNK)
 
     def _too_large(self) -> Problem:

@@ -11,7 +11,6 @@ from aiohttp import web
 
 from arena import services
 from arena.errors import UnauthorisedError
-from arena.http.call import CONTEXT, IDENTITY, Call, WebContext
 from arena.http.identity import (
     DEVICE_COOKIE,
     cookie_name,
@@ -21,8 +20,9 @@ from arena.http.identity import (
     with_name_and_password,
 )
 from arena.http.problem import Problem
-from arena.http.upload import BODY_S, within
-from arena.pages.view import takes
+from arena.http.request_context import CONTEXT, IDENTITY, RequestContext, WebContext
+from arena.http.upload import BODY_TIMEOUT_S, time_limit
+from arena.pages.page import allow_parameters
 from arena.store import StoreError
 from arena.store.base.credentials import new_secret
 
@@ -43,7 +43,7 @@ async def read_form(request: web.Request, file: str = "") -> dict[str, str]:
     if (request.content_length or 0) > FORM_BYTES:
         raise Problem("too-large", f"a form has {FORM_BYTES:,} bytes at most", limit=FORM_BYTES)
     try:
-        async with within(BODY_S):
+        async with time_limit(BODY_TIMEOUT_S):
             fields = await request.post()
     except (ValueError, LookupError) as error:
         raise Problem("bad-request", "the form cannot be read") from error
@@ -114,7 +114,7 @@ def _form(request: web.Request, target: str, problem: str = "", status: int = 20
 
 
 @routes.get("/login")
-@takes("next")
+@allow_parameters("next")
 async def show(request: web.Request) -> web.Response:
     """The log-in form; `?next=` is where it leads."""
     return _form(request, _where(request.query.get("next", "/")))
@@ -130,7 +130,7 @@ async def log_in(request: web.Request) -> web.Response:
     is_ours = bool(expected) and secrets.compare_digest(given.encode("utf-8", "replace"), expected.encode())
     if not is_ours or not is_same_origin(request):
         return _form(request, target, "The form was too old; please try again.", 403)
-    call = Call(request, context, None)
+    call = RequestContext(request, context, None)
     try:
         session = await with_name_and_password(
             call, services.account.log_in, fields.get("user", "")[:40], fields.get("password", "")[:1001]

@@ -17,13 +17,24 @@ import aiohttp_jinja2
 import jinja2
 from aiohttp import web
 
-from arena.http.call import CONTEXT
 from arena.http.identity import session_of
-from arena.pages import filters, prose, schema, session
-from arena.pages.drawing.free_line import FreeLines
+from arena.http.request_context import CONTEXT
+from arena.pages import filters, markdown, schema, session
+from arena.pages.drawing.analysis_line import AnalysisLines
 from arena.pages.drawing.replay import Replays
+from arena.pages.page import (
+    ANALYSIS_LINES,
+    CONTEXT_PROVIDERS,
+    REPLAYS,
+    cached_page,
+    redirect_permanently,
+    run,
+    store_of,
+    template_context_middleware,
+)
 from arena.pages.routes import (
     account,
+    api_docs,
     archive,
     bot,
     compare,
@@ -36,21 +47,19 @@ from arena.pages.routes import (
     games,
     help_,
     home,
-    interface,
     leaderboard,
     organise,
-    people,
     play,
-    reach,
     referee,
     schedule,
     starts,
     steering,
     submit,
+    syndication,
     tournament,
+    user,
     versus,
 )
-from arena.pages.view import FREE_LINES, REPLAYS, SURROUNDINGS, kept, moved, run, store_of, surrounded
 from arena.store import Store, StoreError
 from referee.rules import families, load
 
@@ -130,7 +139,7 @@ async def static(request: web.Request) -> web.StreamResponse:
 async def _without_slash(request: web.Request) -> web.Response:
     """Addresses end without a slash."""
     path = "/" + request.path.strip("/")
-    return moved(str(request.rel_url.with_path(path, keep_query=True)))
+    return redirect_permanently(str(request.rel_url.with_path(path, keep_query=True)))
 
 
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png"}
@@ -146,14 +155,14 @@ def setup(app: web.Application) -> None:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    app[SURROUNDINGS] = (session.context, _surroundings)
-    app.middlewares.append(surrounded)
+    app[CONTEXT_PROVIDERS] = (session.context, _surroundings)
+    app.middlewares.append(template_context_middleware)
     environment.filters |= {one.__name__: one for one in _FILTERS}
     environment.filters["type_name"] = schema.type_name
     environment.filters["type_link"] = schema.type_link
     environment.globals["asset"] = asset
     app[REPLAYS] = Replays()
-    app[FREE_LINES] = FreeLines()
+    app[ANALYSIS_LINES] = AnalysisLines()
     app.router.add_get("/static/{name}", static, name="static")
     app.router.add_get("/dumps/{name}", dumps.download)
     app.router.add_get("/{path:.+}/", _without_slash)
@@ -174,8 +183,8 @@ def read_ahead(app: web.Application) -> None:
         environment.get_template(name)
 
 
-_KEPT = (home, tournament, game, games, archive, bot, versus, compare, people, errors, dumps, help_, reach)
-_MADE = (free_board, play, submit, account, organise, schedule, steering, referee, interface)
+_KEPT = (home, tournament, game, games, archive, bot, versus, compare, user, errors, dumps, help_, syndication)
+_MADE = (free_board, play, submit, account, organise, schedule, steering, referee, api_docs)
 """Pages that depend on who asks, or change by the second, or are made at once."""
 
 
@@ -184,9 +193,9 @@ def _kept(route: web.AbstractRouteDef) -> web.AbstractRouteDef:
     if not isinstance(route, web.RouteDef) or route.method != "GET":
         return route
     if "{game}" in route.path:
-        handler = kept(route.handler, _ply)
+        handler = cached_page(route.handler, _ply)
     else:
-        handler = kept(route.handler, _news if route.path == "/" else None)
+        handler = cached_page(route.handler, _news if route.path == "/" else None)
     return web.RouteDef(route.method, route.path, handler, route.kwargs)
 
 
@@ -224,5 +233,5 @@ _FILTERS = (
     filters.twice,
     filters.tally,
     filters.letters,
-    prose.inline,
+    markdown.inline,
 )

@@ -31,7 +31,7 @@ from arena.app import build, context_of
 from arena.config import read_settings
 from arena.events.bus import Bus
 from arena.events.messages import GamePly, GameStarted, PlyPayload
-from arena.http.limit import Gate, Limiter, Rate
+from arena.http.rate_limit import ConcurrencyLimiter, Rate, RateLimiter
 from arena.http.response_cache import ResponseCache
 from arena.http.server import Runner
 from arena.pages import site
@@ -102,9 +102,9 @@ async def _serve(url: str) -> None:
         store = Store(url)
         context = context_of(store, settings, bus)
         context.arena.first_move_advantages.read_ahead(store)  # as `arena serve` does
-        context.streams = Gate(100_000, 100_000)
+        context.streams = ConcurrencyLimiter(100_000, 100_000)
         for kind in context.limiters:
-            context.limiters[kind] = Limiter(Rate(1e9, 10**9))
+            context.limiters[kind] = RateLimiter(Rate(1e9, 10**9))
         app = build(context)
         site.read_ahead(app)
         gc.collect()

@@ -16,9 +16,9 @@ from arena.api.schemas import (
     TokenItem,
     TokenRequest,
 )
-from arena.http.address import PREFIX
-from arena.http.call import Answer, Call
+from arena.http.api_paths import PREFIX
 from arena.http.identity import place_of, with_name_and_password, with_password
+from arena.http.request_context import RequestContext, RouteResult
 from arena.store import Identity
 from arena.store.base.models import Token
 
@@ -26,7 +26,7 @@ routes = Routes()
 
 
 @routes.get("/account", tag="account", summary="Show your account", scope="read", example="/api/v1/account")
-async def show(call: Call) -> Answer[Account]:
+async def show(call: RequestContext) -> RouteResult[Account]:
     """Return your name, role and profile, the token's scopes, and your storage use."""
     return await _account(call)
 
@@ -38,13 +38,13 @@ async def show(call: Call) -> Answer[Account]:
     scope="submit",
     example="""/api/v1/account -d '{"about": "I write bots.", "link": "https://example.org/me"}'""",
 )
-async def describe(call: Call, body: AccountChange) -> Answer[Account]:
+async def describe(call: RequestContext, body: AccountChange) -> RouteResult[Account]:
     """Change your public profile."""
     await call.run(services.account.update_profile, call.arena, call.user, body.about, body.link)
     return await _account(call)
 
 
-async def _account(call: Call) -> Answer[Account]:
+async def _account(call: RequestContext) -> RouteResult[Account]:
     user = await call.run(call.store.users.get, call.user.user_id)
     usage = await call.run(call.store.bots.usage, call.user.user_id)
     role: RoleName = call.user.role  # type: ignore[assignment]
@@ -59,16 +59,16 @@ async def _account(call: Call) -> Answer[Account]:
         about=user.about,
         link=user.link,
     )
-    return Answer(body, keep="never", is_private=True)
+    return RouteResult(body, keep="never", is_private=True)
 
 
 @routes.get(
     "/account/tokens", tag="account", summary="List your tokens", scope="read", example="/api/v1/account/tokens"
 )
-async def list_tokens(call: Call) -> Answer[PageResponse[TokenItem]]:
+async def list_tokens(call: RequestContext) -> RouteResult[PageResponse[TokenItem]]:
     """List all your tokens, oldest first, including revoked ones. Secrets are not shown."""
     rows = await call.run(call.store.users.tokens, call.user.user_id)
-    return Answer(PageResponse(items=[token_item(row) for row in rows]), keep="never", is_private=True)
+    return RouteResult(PageResponse(items=[token_item(row) for row in rows]), keep="never", is_private=True)
 
 
 @routes.post(
@@ -82,7 +82,7 @@ async def list_tokens(call: Call) -> Answer[PageResponse[TokenItem]]:
     problems=("conflict",),
     example="""/api/v1/account/tokens -d '{"name": "laptop", "scopes": ["read", "submit"], "days": 90}'""",
 )
-async def make(call: Call, body: TokenRequest) -> Answer[NewToken]:
+async def make(call: RequestContext, body: TokenRequest) -> RouteResult[NewToken]:
     """Create a token with at most the scopes and lifetime of this one; it is revoked together with this one.
 
     The secret is shown only in this response. Repeating the request with the same `Idempotency-Key` creates no second
@@ -91,16 +91,16 @@ async def make(call: Call, body: TokenRequest) -> Answer[NewToken]:
     return await _make(call, body, call.user)
 
 
-async def _make(call: Call, wish: TokenRequest | LoginRequest, by: Identity) -> Answer[NewToken]:
+async def _make(call: RequestContext, wish: TokenRequest | LoginRequest, by: Identity) -> RouteResult[NewToken]:
     scopes = sorted(by.scopes) if wish.scopes is None else wish.scopes
     row, secret = await call.run(services.token.create, call.arena, wish.name, scopes, wish.days, by)
     body = NewToken(**token_item(row).model_dump(), token=secret)
     headers = {"Location": f"{PREFIX}/account/tokens"}
-    return Answer(body, status=201, keep="never", headers=headers, is_private=True)
+    return RouteResult(body, status=201, keep="never", headers=headers, is_private=True)
 
 
 @routes.delete("/account/tokens/{token}", tag="account", summary="Revoke a token", scope="read")
-async def revoke(call: Call, token: Number) -> None:
+async def revoke(call: RequestContext, token: Number) -> None:
     """Revoke one of your tokens and the tokens created with it. Revoking it again has no effect.
 
     A token can revoke itself and tokens with no more scopes than its own.
@@ -115,7 +115,7 @@ async def revoke(call: Call, token: Number) -> None:
     status=201,
     example="""/api/v1/login -d '{"user": "ada", "password": "…", "name": "laptop", "scopes": ["read"]}'""",
 )
-async def login(call: Call, body: LoginRequest) -> Answer[NewToken]:
+async def login(call: RequestContext, body: LoginRequest) -> RouteResult[NewToken]:
     """Create a token with your name and password, as `arena login` does. Attempts are rate-limited."""
     by = await with_name_and_password(call, services.account.authenticate, body.user, body.password)
     return await _make(call, body, by)
@@ -129,7 +129,7 @@ async def login(call: Call, body: LoginRequest) -> Answer[NewToken]:
     status=204,
     example="""/api/v1/account/password -d '{"password": "…", "new_password": "another horse, no battery"}'""",
 )
-async def change_password(call: Call, body: PasswordRequest) -> None:
+async def change_password(call: RequestContext, body: PasswordRequest) -> None:
     """Change your password. This ends all browser sessions; `revoke_tokens` also revokes all tokens, including this
     one.
     """

@@ -12,8 +12,8 @@ from arena.api.schemas.analysis import (
     PositionRequest,
     PositionResponse,
 )
-from arena.http.address import PREFIX
-from arena.http.call import Answer, Call
+from arena.http.api_paths import PREFIX
+from arena.http.request_context import RequestContext, RouteResult
 from arena.services.analysis import AnalysisStatus, PositionQuery
 from arena.store.base.models import QueuedAnalysis
 
@@ -21,11 +21,11 @@ routes = Routes()
 
 
 @routes.get("/games/{game}/analysis", tag="analysis", summary="Get the analysis of a game", problems=("not-found",))
-async def show(call: Call, game: GameId) -> Answer[AnalysisResponse]:
+async def show(call: RequestContext, game: GameId) -> RouteResult[AnalysisResponse]:
     """Return the analysis of a game played here, or of an imported one by its ID; `state` is the progress."""
     if await call.run(call.store.archive.serial_of, game) is None:
         await call.run(call.store.games.get, game)
-    return Answer(_document(await call.run(services.analysis.read, call.arena, game)), keep="never")
+    return RouteResult(_document(await call.run(services.analysis.read, call.arena, game)), keep="never")
 
 
 @routes.post(
@@ -35,10 +35,10 @@ async def show(call: Call, game: GameId) -> Answer[AnalysisResponse]:
     scope="read",
     problems=("not-found", "conflict", "invalid", "forbidden"),
 )
-async def ask(call: Call, game: GameId, body: AnalysisRequest) -> Answer[AnalysisResponse]:
+async def ask(call: RequestContext, game: GameId, body: AnalysisRequest) -> RouteResult[AnalysisResponse]:
     """Queue the game ahead of automatic analyses. The engine runs while no game is played."""
     found = await call.run(services.analysis.ask, call.arena, game, call.user, body.nodes)
-    return Answer(_document(found), keep="never", is_private=True)
+    return RouteResult(_document(found), keep="never", is_private=True)
 
 
 def _document(found: AnalysisStatus) -> AnalysisResponse:
@@ -57,20 +57,20 @@ def _document(found: AnalysisStatus) -> AnalysisResponse:
     problems=("invalid", "forbidden"),
     example="""/api/v1/analysis/positions -d '{"family": "loa", "moves": "b1b3 h4f2"}'""",
 )
-async def ask_position(call: Call, body: PositionRequest) -> Answer[PositionResponse]:
+async def ask_position(call: RequestContext, body: PositionRequest) -> RouteResult[PositionResponse]:
     """Queue a position. The engine runs while no game is played; read the result again until `is_done`."""
     question = PositionQuery(**body.model_dump(exclude={"nodes"}))
     line = await call.run(services.analysis.read_question, question)
     found = await call.run(services.analysis.ask_position, call.arena, line, call.user, body.nodes)
     headers = {"Location": f"{PREFIX}/analysis/positions/{found.id}"}
-    return Answer(_answer(found), status=201, keep="never", headers=headers, is_private=True)
+    return RouteResult(_answer(found), status=201, keep="never", headers=headers, is_private=True)
 
 
 @routes.get("/analysis/positions/{number}", tag="analysis", summary="Get the evaluation of a position", scope="read")
-async def read_answer(call: Call, number: Number) -> Answer[PositionResponse]:
+async def read_answer(call: RequestContext, number: Number) -> RouteResult[PositionResponse]:
     """Return your request for a position and its answer. Both are kept for a day."""
     found = await call.run(services.analysis.read_answer, call.arena, number, call.user)
-    return Answer(_answer(found), keep="never", is_private=True)
+    return RouteResult(_answer(found), keep="never", is_private=True)
 
 
 def _answer(found: QueuedAnalysis) -> PositionResponse:

@@ -19,9 +19,9 @@ from arena.api.schemas.archive import (
     ArchiveSources,
     ImportResponse,
 )
-from arena.http import cache
-from arena.http.call import Answer, Call
+from arena.http import cache_control
 from arena.http.problem import Problem
+from arena.http.request_context import RequestContext, RouteResult
 from arena.http.upload import Upload
 from arena.services.archive import MAX_TEXT_BYTES, ArchiveSearchForm
 from arena.store.archive.archived_game import ArchivedGame
@@ -86,7 +86,7 @@ class ArchiveQuery(PageQuery):
     example="/api/v1/archive?family=loa&result=draw&sort=length",
     problems=("invalid",),
 )
-async def search(call: Call, query: ArchiveQuery) -> ArchivePage:
+async def search(call: RequestContext, query: ArchiveQuery) -> ArchivePage:
     """List the matching games, latest first by default, with their total number."""
     given = query.model_dump(exclude={"limit", "after", "sort", "order"})
     after = read_cursor(query.after, int)
@@ -105,7 +105,7 @@ async def search(call: Call, query: ArchiveQuery) -> ArchivePage:
 
 
 @routes.get("/archive/sources", tag="archive", summary="List the collections of the archive")
-async def sources(call: Call) -> ArchiveSources:
+async def sources(call: RequestContext) -> ArchiveSources:
     """List the collections, with the number of games of each variant."""
     found = await call.run(call.arena.store.archive.sources)
     return ArchiveSources(
@@ -122,10 +122,10 @@ async def sources(call: Call) -> ArchiveSources:
     summary="Get a game of the archive",
     problems=("not-found",),
 )
-async def show(call: Call, serial: Number) -> Answer[ArchiveResponse]:
+async def show(call: RequestContext, serial: Number) -> RouteResult[ArchiveResponse]:
     """Return a game with its moves, by its number in the archive."""
     line, game = await call.run(services.archive.read, call.arena, serial)
-    return Answer(await call.run(_document, line, game))
+    return RouteResult(await call.run(_document, line, game))
 
 
 def _document(line: ArchiveLine, game: ArchivedGame) -> ArchiveResponse:
@@ -153,11 +153,11 @@ class NotationQuery(In):
     forms={TEXT: "the game in `notation`"},
     problems=("not-found", "invalid"),
 )
-async def write(call: Call, serial: Number, query: NotationQuery) -> web.StreamResponse:
+async def write(call: RequestContext, serial: Number, query: NotationQuery) -> web.StreamResponse:
     """Return the game as it was imported, or in a notation of its family."""
     call.accepts(TEXT)
     text = await call.run(services.archive.write, call.arena, serial, query.notation)
-    response = cache.answer(
+    response = cache_control.respond(
         call.request,
         text.encode(),
         status=200,
@@ -187,7 +187,7 @@ class ImportQuery(In):
     problems=("invalid", "too-large"),
     example="/api/v1/archive?family=abalone&source=migs --data-binary @migs.txt",
 )
-async def take_in(call: Call, query: ImportQuery, upload: Upload) -> ImportResponse:
+async def take_in(call: RequestContext, query: ImportQuery, upload: Upload) -> ImportResponse:
     """Import the games of a text, in `notation` or in the one that fits best.
 
     The body is the text. Valid games are stored, invalid ones are reported. A game is stored once, whatever its

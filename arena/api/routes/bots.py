@@ -29,9 +29,9 @@ from arena.api.schemas import (
     UserName,
     VersionItem,
 )
-from arena.http.address import PREFIX
-from arena.http.cache import Keep
-from arena.http.call import Answer, Call
+from arena.http.api_paths import PREFIX
+from arena.http.cache_control import CachePolicy
+from arena.http.request_context import RequestContext, RouteResult
 from arena.http.upload import Upload
 from arena.store.bots.versions import VersionLine
 
@@ -85,7 +85,7 @@ def version_item(line: VersionLine, fit_from_ms: dict[str, int]) -> VersionItem:
 
 
 @routes.get("/bots", tag="bots", summary="List bots", problems=("not-found",), example="/api/v1/bots?family=loa")
-async def list_bots(call: Call, query: BotQuery) -> PageResponse[BotItem]:
+async def list_bots(call: RequestContext, query: BotQuery) -> PageResponse[BotItem]:
     """List bots by name: all, those of one owner, or those with an active version in a family."""
     owner = (await call.run(call.store.users.find, query.owner)).id if query.owner else None
     rows = await call.run(
@@ -101,12 +101,12 @@ async def list_bots(call: Call, query: BotQuery) -> PageResponse[BotItem]:
 
 
 @routes.get("/bots/{bot}", tag="bots", summary="Get a bot with its versions", example="/api/v1/bots/greedy")
-async def show(call: Call, bot: BotName) -> BotResponse:
+async def show(call: RequestContext, bot: BotName) -> BotResponse:
     """Return a bot with all its versions, newest first, and their ratings in every pool."""
     return await _document(call, bot)
 
 
-async def _document(call: Call, name: str) -> BotResponse:
+async def _document(call: RequestContext, name: str) -> BotResponse:
     row = await call.run(services.bot.find, call.arena, name)
     assert row.id is not None
     owner = await call.run(call.store.users.get, row.owner_id)
@@ -135,7 +135,7 @@ async def _document(call: Call, name: str) -> BotResponse:
     scope="submit",
     example="""/api/v1/bots/zeta -d '{"description": "plays well"}'""",
 )
-async def change(call: Call, bot: BotName, body: BotChange) -> BotResponse:
+async def change(call: RequestContext, bot: BotName, body: BotChange) -> BotResponse:
     """Change the description of a bot, or whether people may play against it."""
     if body.description is not None:
         await call.run(services.bot.describe, call.arena, bot, body.description, call.user)
@@ -145,7 +145,7 @@ async def change(call: Call, bot: BotName, body: BotChange) -> BotResponse:
 
 
 @routes.post("/bots/{bot}/retire", tag="bots", summary="Retire a bot", scope="submit", problems=("conflict",))
-async def retire(call: Call, bot: BotName) -> BotResponse:
+async def retire(call: RequestContext, bot: BotName) -> BotResponse:
     """Retire all versions of the bot: they enter no new tournaments, but keep their games and ratings. Retiring it
     again has no effect.
     """
@@ -165,8 +165,8 @@ async def retire(call: Call, bot: BotName) -> BotResponse:
     is_idempotent=True,
 )
 async def submit(
-    call: Call, bot: BotName, query: SubmitQuery, upload: Upload
-) -> Answer[SubmissionResponse] | web.StreamResponse:
+    call: RequestContext, bot: BotName, query: SubmitQuery, upload: Upload
+) -> RouteResult[SubmissionResponse] | web.StreamResponse:
     """Upload the next version of a bot; an unused name creates a bot. The version is checked, then becomes active or
     failed.
 
@@ -187,7 +187,7 @@ async def submit(
                 by=call.user,
             )
             body = submission_document(await call.run(services.submission.read, call.arena, version.id or 0, call.user))
-            given = Answer(body, status=202, headers={"Location": body.url}, is_private=True)
+            given = RouteResult(body, status=202, headers={"Location": body.url}, is_private=True)
             return handle.render(call.request, given, is_private=True)
 
         return await idempotency.once(call, file.sha256.encode(), take)
@@ -196,7 +196,7 @@ async def submit(
 @routes.get(
     "/bots/{bot}/versions/{number}", tag="bots", summary="Get a version", example="/api/v1/bots/greedy/versions/1"
 )
-async def show_version(call: Call, bot: BotName, number: Number) -> Answer[SubmissionResponse]:
+async def show_version(call: RequestContext, bot: BotName, number: Number) -> RouteResult[SubmissionResponse]:
     """Return a version with its check report. Its owner also gets the bot's standard error."""
     await call.run(services.bot.find, call.arena, bot)
     version = await call.run(call.store.versions.find, bot, number)
@@ -210,7 +210,7 @@ async def show_version(call: Call, bot: BotName, number: Number) -> Answer[Submi
     scope="submit",
     problems=("conflict",),
 )
-async def retire_version(call: Call, bot: BotName, number: Number) -> SubmissionResponse:
+async def retire_version(call: RequestContext, bot: BotName, number: Number) -> SubmissionResponse:
     """Retire the version: it enters no new tournaments, but keeps its games and ratings. Retiring it again has no
     effect.
     """
@@ -224,7 +224,7 @@ async def retire_version(call: Call, bot: BotName, number: Number) -> Submission
     summary="List a version's rating changes",
     example="/api/v1/bots/greedy/versions/1/changes?pool=loa",
 )
-async def changes(call: Call, bot: BotName, number: Number, query: ChangeQuery) -> PageResponse[ChangeItem]:
+async def changes(call: RequestContext, bot: BotName, number: Number, query: ChangeQuery) -> PageResponse[ChangeItem]:
     """List what every game did to the version's rating in a pool, in order, for a plot."""
     await call.run(services.bot.find, call.arena, bot)
     version = await call.run(call.store.versions.find, bot, number)
@@ -234,7 +234,7 @@ async def changes(call: Call, bot: BotName, number: Number, query: ChangeQuery) 
 
 
 @routes.get("/bots/{bot}/games", tag="bots", summary="List a bot's games", example="/api/v1/bots/greedy/games?limit=5")
-async def games(call: Call, bot: BotName, query: PageQuery) -> PageResponse[GameItem]:
+async def games(call: RequestContext, bot: BotName, query: PageQuery) -> PageResponse[GameItem]:
     """List the results of all versions of a bot, latest first."""
     return await _games(call, query, bot)
 
@@ -245,12 +245,12 @@ async def games(call: Call, bot: BotName, query: PageQuery) -> PageResponse[Game
     summary="List games between two bots",
     example="/api/v1/bots/greedy/vs/random",
 )
-async def meetings(call: Call, bot: BotName, other: BotName, query: PageQuery) -> PageResponse[GameItem]:
+async def meetings(call: RequestContext, bot: BotName, other: BotName, query: PageQuery) -> PageResponse[GameItem]:
     """List all results between two bots, of all their versions, latest first."""
     return await _games(call, query, bot, other)
 
 
-async def _games(call: Call, query: PageQuery, *names: str) -> PageResponse[GameItem]:
+async def _games(call: RequestContext, query: PageQuery, *names: str) -> PageResponse[GameItem]:
     ids = []
     for name in names:
         row = await call.run(services.bot.find, call.arena, name)
@@ -266,17 +266,17 @@ async def _games(call: Call, query: PageQuery, *names: str) -> PageResponse[Game
 
 
 @routes.get("/submissions/{submission_id}", tag="bots", summary="Get a submission and its check")
-async def show_submission(call: Call, submission_id: Number) -> Answer[SubmissionResponse]:
+async def show_submission(call: RequestContext, submission_id: Number) -> RouteResult[SubmissionResponse]:
     """Return the progress of an upload: the steps of its check and the verdict. Its owner also gets the bot's standard
     error.
     """
     return await _shown(call, submission_id)
 
 
-async def _shown(call: Call, version_id: int) -> Answer[SubmissionResponse]:
+async def _shown(call: RequestContext, version_id: int) -> RouteResult[SubmissionResponse]:
     found = await call.run(services.submission.read, call.arena, version_id, call.identity)
-    keep: Keep = "never" if found.is_moving else "revalidate"
-    return Answer(submission_document(found), keep=keep, is_private=found.log is not None)
+    keep: CachePolicy = "never" if found.is_moving else "revalidate"
+    return RouteResult(submission_document(found), keep=keep, is_private=found.log is not None)
 
 
 def submission_document(found: services.submission.SubmissionStatus) -> SubmissionResponse:

@@ -10,9 +10,9 @@ from aiohttp import web
 
 from arena.api.registry import Routes
 from arena.api.schemas import Sha256
-from arena.http import cache
-from arena.http.call import Call
+from arena.http import cache_control
 from arena.http.problem import Problem
+from arena.http.request_context import RequestContext
 from arena.submission.bundle_store import BundleError
 
 routes = Routes()
@@ -28,14 +28,18 @@ _CHUNK = 256 * 1024
     forms={BYTES: "the uploaded file; its SHA-256 is its name"},
     example=f"/api/v1/bundles/{'0' * 64} -o bundle",
 )
-async def show(call: Call, sha256: Sha256) -> web.StreamResponse:
+async def show(call: RequestContext, sha256: Sha256) -> web.StreamResponse:
     """Return a bundle by its SHA-256. The checksum is verified before the first byte is sent."""
     call.accepts(BYTES)
     etag = f'"{sha256}"'
-    headers = {"Cache-Control": cache.control("immutable", is_private=True), "ETag": etag, "Vary": "Authorization"}
+    headers = {
+        "Cache-Control": cache_control.header_value("immutable", is_private=True),
+        "ETag": etag,
+        "Vary": "Authorization",
+    }
     if not await call.run(call.arena.bundles.has, sha256):
         raise Problem("not-found", f"no bundle {sha256}", hint="the spec of a game names the bundles of its bots")
-    if cache.is_known(call.request, etag):
+    if cache_control.etag_matches(call.request, etag):
         return web.Response(status=304, headers=headers)
     with tempfile.TemporaryFile() as file:
         try:
@@ -46,7 +50,7 @@ async def show(call: Call, sha256: Sha256) -> web.StreamResponse:
         return await _send(call, file, size, headers)
 
 
-async def _send(call: Call, file: BinaryIO, size: int, headers: dict[str, str]) -> web.StreamResponse:
+async def _send(call: RequestContext, file: BinaryIO, size: int, headers: dict[str, str]) -> web.StreamResponse:
     response = web.StreamResponse(headers={**headers, "Content-Type": BYTES})
     response.content_length = size
     await response.prepare(call.request)

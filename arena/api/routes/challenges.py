@@ -10,8 +10,8 @@ from arena import services
 from arena.api.registry import Routes
 from arena.api.routes.tournaments import document_of, found
 from arena.api.schemas import BotName, FamilyName, In, TournamentResponse, VariantName
-from arena.http.address import PREFIX
-from arena.http.call import Answer, Call
+from arena.http.api_paths import PREFIX
+from arena.http.request_context import RequestContext, RouteResult
 from arena.services.remote import MAX_GAMES
 
 routes = Routes()
@@ -37,7 +37,7 @@ class Challenge(In):
     problems=("conflict", "not-found"),
     example="""/api/v1/bots/zeta/challenges -d '{"opponent": "greedy", "family": "loa"}'""",
 )
-async def challenge(call: Call, bot: BotName, body: Challenge) -> Answer[TournamentResponse]:
+async def challenge(call: RequestContext, bot: BotName, body: Challenge) -> RouteResult[TournamentResponse]:
     """Start a match of your remote bot in the pool of remote bots. A match between two bots of yours is unrated."""
     row = await call.run(
         lambda: services.remote.challenge(
@@ -53,4 +53,4 @@ async def challenge(call: Call, bot: BotName, body: Challenge) -> Answer[Tournam
     )
     assert row.id is not None
     document = await call.run(document_of, call, await found(call, row.id))
-    return Answer(document, status=201, headers={"Location": f"{PREFIX}/tournaments/{row.id}"}, is_private=True)
+    return RouteResult(document, status=201, headers={"Location": f"{PREFIX}/tournaments/{row.id}"}, is_private=True)

@@ -11,7 +11,7 @@ from arena.api.registry import Routes
 from arena.api.routes.families import checked
 from arena.api.schemas import FamilyName, In, PoolName, VariantName
 from arena.api.schemas.explorer import ExplorerResponse
-from arena.http.call import Call
+from arena.http.request_context import RequestContext
 from arena.services.explorer import MAX_MOVES_LENGTH, ExplorerRequest
 
 routes = Routes()
@@ -44,7 +44,7 @@ class ExplorerQuery(In):
     example="/api/v1/explorer/loa?moves=b1b3",
     problems=("invalid",),
 )
-async def show(call: Call, family: FamilyName, query: ExplorerQuery) -> ExplorerResponse:
+async def show(call: RequestContext, family: FamilyName, query: ExplorerQuery) -> ExplorerResponse:
     """Return the moves played in a position, up to symmetry, and the results of these games."""
     rules = await call.run(checked, family)
     question = ExplorerRequest(rules.family, **query.model_dump())

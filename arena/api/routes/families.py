@@ -23,8 +23,8 @@ from arena.api.schemas import (
     VariantResponse,
 )
 from arena.atlas import published
-from arena.http.call import Answer, Call
 from arena.http.problem import not_found
+from arena.http.request_context import RequestContext, RouteResult
 from referee.rules import families, load
 from referee.rules.rules import Rules
 
@@ -39,14 +39,14 @@ def checked(family: str) -> Rules:
 
 
 @routes.get("/families", tag="families", summary="List families", example="/api/v1/families")
-async def page(call: Call) -> PageResponse[FamilyItem]:
+async def page(call: RequestContext) -> PageResponse[FamilyItem]:
     """List all families of games."""
     items = [await call.run(load, name) for name in families()]
     return PageResponse(items=[FamilyItem.model_validate(rules) for rules in items])
 
 
 @routes.get("/families/{family}", tag="families", summary="Get a family", example="/api/v1/families/loa")
-async def show(call: Call, family: FamilyName) -> FamilyResponse:
+async def show(call: RequestContext, family: FamilyName) -> FamilyResponse:
     """Return a family with its variants and rule options, and what the options change."""
     rules = await call.run(checked, family)
     return FamilyResponse(
@@ -92,7 +92,7 @@ class MovesQuery(In):
     example="/api/v1/families/loa/moves?moves=b1b3",
     problems=("invalid",),
 )
-async def moves(call: Call, family: FamilyName, query: MovesQuery) -> Answer[MovesResponse]:
+async def moves(call: RequestContext, family: FamilyName, query: MovesQuery) -> RouteResult[MovesResponse]:
     """List the legal moves, with the cells a person picks for each; empty when the game is over."""
     await call.run(checked, family)
     found = await call.run(
@@ -105,7 +105,7 @@ async def moves(call: Call, family: FamilyName, query: MovesQuery) -> Answer[Mov
         moves=[MoveResponse.model_validate(one) for one in found.moves],
         outcome=OutcomeResponse(winner=end.winner, termination=end.reason) if end else None,
     )
-    return Answer(document, keep="settled")
+    return RouteResult(document, keep="settled")
 
 
 @routes.get(
@@ -114,7 +114,7 @@ async def moves(call: Call, family: FamilyName, query: MovesQuery) -> Answer[Mov
     summary="Get the fairness of a family's starts",
     example="/api/v1/families/tablut/starts",
 )
-async def starts(call: Call, family: FamilyName) -> StartsResponse:
+async def starts(call: RequestContext, family: FamilyName) -> StartsResponse:
     """Return the atlas of the family that comes with the program. Symmetric starts are pooled."""
     rules = await call.run(checked, family)
     found = await call.run(published.published, rules.family)

@@ -31,11 +31,11 @@ from arena.api.schemas import (
 from arena.collections.dump import without_logs
 from arena.events.messages import PlyPayload, Subject
 from arena.http import stream
-from arena.http.call import Answer, Call
-from arena.http.feed import Batch
+from arena.http.broadcast import Batch
 from arena.http.json_text import as_json
-from arena.http.line import FORMS, NDJSON, StreamLine
 from arena.http.problem import Problem
+from arena.http.request_context import RequestContext, RouteResult
+from arena.http.stream_line import FORMS, NDJSON, StreamLine
 from arena.services.game import OVER
 from arena.store.games.analyses import AnalysisFilter
 from arena.store.games.game_filter import GameFilter
@@ -96,7 +96,7 @@ class StreamQuery(In):
     example="/api/v1/games?family=loa&limit=5",
     problems=("not-found",),
 )
-async def list_games(call: Call, query: GameQuery) -> PageResponse[GameItem] | web.StreamResponse:
+async def list_games(call: RequestContext, query: GameQuery) -> PageResponse[GameItem] | web.StreamResponse:
     """List results, latest first. With `Accept: application/x-ndjson` or `text/plain` the response is an export
     instead.
 
@@ -125,7 +125,7 @@ async def list_games(call: Call, query: GameQuery) -> PageResponse[GameItem] | w
     return page(rows, GameItem.model_validate)
 
 
-async def _filters(call: Call, query: GameQuery) -> GameFilter:
+async def _filters(call: RequestContext, query: GameQuery) -> GameFilter:
     """Return the filters for the store. Raises Problem for an unknown tournament or bot."""
     versions = None
     if query.tournament is not None:
@@ -154,7 +154,7 @@ async def _filters(call: Call, query: GameQuery) -> GameFilter:
     )
 
 
-async def export(call: Call, form: str, filters: GameFilter) -> web.StreamResponse:
+async def export(call: RequestContext, form: str, filters: GameFilter) -> web.StreamResponse:
     """Stream all matching records as a file."""
     words = [
         f"tournament-{filters['tournament_id']}" if filters.get("tournament_id") else "",
@@ -183,10 +183,10 @@ def _chunk(lines: Iterator[tuple[int, bytes]], form: str) -> bytes:
 
 
 @routes.get("/games/{game}", tag="games", summary="Get a game")
-async def show(call: Call, game: GameId) -> Answer[GameResponse]:
+async def show(call: RequestContext, game: GameId) -> RouteResult[GameResponse]:
     """Return a game with its spec and, once it is over, its record and rating changes."""
     found = await call.run(services.game.read, call.arena, game)
-    return Answer(_document(found), keep="immutable" if found.line.state in OVER else "never")
+    return RouteResult(_document(found), keep="immutable" if found.line.state in OVER else "never")
 
 
 def _document(found: services.game.GameDetails) -> GameResponse:
@@ -239,7 +239,7 @@ def _in_notation(found: GameRecord, name: str) -> str:
     forms={NDJSON: "the record on one line", TEXT: "the record as text with tags, or the game in `notation`"},
     problems=("conflict",),
 )
-async def record(call: Call, game: GameId, query: RecordQuery) -> web.StreamResponse:
+async def record(call: RequestContext, game: GameId, query: RecordQuery) -> web.StreamResponse:
     """Return the record alone, as JSON or text by `Accept`. You get 409 while the game is running.
 
     With `notation`, the text is in a notation of the family, such as `aba-pro`. It has no times, but the marks of the
@@ -258,11 +258,11 @@ async def record(call: Call, game: GameId, query: RecordQuery) -> web.StreamResp
         text = await call.run(_in_notation, found, query.notation)
     elif form == TEXT:
         text = await call.run(lambda: write_text(read_record(text)))
-    from arena.http import cache
+    from arena.http import cache_control
 
     name = f"{game}.{'txt' if form == TEXT else 'json'}"
     body = text.encode() + (b"" if form == TEXT else b"\n")
-    response = cache.answer(
+    response = cache_control.respond(
         call.request,
         body,
         status=200,
@@ -275,12 +275,12 @@ async def record(call: Call, game: GameId, query: RecordQuery) -> web.StreamResp
 
 
 @routes.get("/games/{game}/logs/{side}", tag="games", summary="Get a bot's standard error", scope="read")
-async def log(call: Call, game: GameId, side: Side) -> Answer[LogResponse]:
+async def log(call: RequestContext, game: GameId, side: Side) -> RouteResult[LogResponse]:
     """Return the tail of a bot's standard error, for its owner, organisers and admins."""
     line, text = await call.run(services.game.read_log, call.arena, game, side, call.user)
     name = line.first if side == "first" else line.second
     body = LogResponse(game_id=game, side=side, name=name, log=text)
-    return Answer(body, keep="never", is_private=True)
+    return RouteResult(body, keep="never", is_private=True)
 
 
 @routes.get(
@@ -290,7 +290,7 @@ async def log(call: Call, game: GameId, side: Side) -> Answer[LogResponse]:
     forms=FORMS,
     problems=("too-many",),
 )
-async def watch(call: Call, game: GameId, query: StreamQuery) -> web.StreamResponse:
+async def watch(call: RequestContext, game: GameId, query: StreamQuery) -> web.StreamResponse:
     """Stream the whole state, then every ply with its `seq`, then `final`. Pass `after` to resume after a `seq`.
 
     `seq` is the number of the ply. A game that is restarted continues from 1,000,000.
@@ -303,13 +303,13 @@ async def watch(call: Call, game: GameId, query: StreamQuery) -> web.StreamRespo
 class _GameSource:
     """Stream source of a game: memory while it runs, the database when it is over."""
 
-    def __init__(self, call: Call, game: str) -> None:
+    def __init__(self, call: RequestContext, game: str) -> None:
         self._call = call
         self._game = game
         self._line: GameLine | None = None
 
     async def look(self, after: int | None, is_timeout: bool) -> Batch:
-        """Return the events after `after`; see `arena.http.feed.Source`."""
+        """Return the events after `after`; see `arena.http.broadcast.Source`."""
         live = self._call.context.live.games.get(self._game)
         if self._line is None or live is None or is_timeout or live.attempt != self._line.attempt:
             self._line = await self._call.run(self._call.store.games.get, self._game)

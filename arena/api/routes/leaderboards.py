@@ -10,8 +10,8 @@ from arena.api.page import PageQuery, PageResponse
 from arena.api.registry import Routes
 from arena.api.routes.families import checked
 from arena.api.schemas import FamilyName, LeaderboardLine, PoolItem, PoolName
-from arena.http.call import Call
 from arena.http.problem import not_found
+from arena.http.request_context import RequestContext
 from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
 
 routes = Routes()
@@ -39,7 +39,7 @@ class Leaderboard(PageResponse[LeaderboardLine]):
 
 
 @routes.get("/leaderboards", tag="leaderboards", summary="List rating pools", example="/api/v1/leaderboards")
-async def page(call: Call) -> PageResponse[PoolItem]:
+async def page(call: RequestContext) -> PageResponse[PoolItem]:
     """List every pool with rated games: a family, or a rules class of it whose moves or results differ."""
     pools = await call.run(call.store.ratings.pools)
     return PageResponse(items=[PoolItem(pool=pool, family=pool.split("/")[0], games=games) for pool, games in pools])
@@ -51,7 +51,7 @@ async def page(call: Call) -> PageResponse[PoolItem]:
     summary="Get the leaderboard of a family",
     example="/api/v1/leaderboards/loa?limit=10",
 )
-async def show(call: Call, family: FamilyName, query: LeaderboardQuery) -> Leaderboard:
+async def show(call: RequestContext, family: FamilyName, query: LeaderboardQuery) -> Leaderboard:
     """List versions by mu - 3 sigma. Pass `pool` for another rules class, `retired=true` for retired versions too."""
     rules = await call.run(checked, family)
     sizes = dict(await call.run(call.store.ratings.pools))

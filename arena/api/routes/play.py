@@ -11,8 +11,8 @@ from arena.api.registry import Routes
 from arena.api.routes.families import checked
 from arena.api.schemas import FamilyName, GameId, In
 from arena.api.schemas.play import DecisionRequest, OpenGameItem, OpponentItem, PlayRequest, PlayResponse
-from arena.http.address import PREFIX
-from arena.http.call import Answer, Call, address
+from arena.http.api_paths import PREFIX
+from arena.http.request_context import RequestContext, RouteResult, address_key
 from arena.services.people import HumanAction, HumanGameRequest, PersonView, Visitor
 
 routes = Routes()
@@ -20,8 +20,8 @@ _TOLD = ("id", "family", "variant", "first", "second", "state", "is_rated")
 _WORDS: dict[str, Any] = {"tag": "play", "scope": "submit"}
 
 
-def _visitor(call: Call) -> Visitor:
-    return Visitor(call.user, "", address(call.request))
+def _visitor(call: RequestContext) -> Visitor:
+    return Visitor(call.user, "", address_key(call.request))
 
 
 class OpponentsQuery(In):
@@ -37,7 +37,7 @@ class OpponentsQuery(In):
     problems=("not-found",),
     example="/api/v1/opponents?family=loa",
 )
-async def opponents(call: Call, query: OpponentsQuery) -> PageResponse[OpponentItem]:
+async def opponents(call: RequestContext, query: OpponentsQuery) -> PageResponse[OpponentItem]:
     """List the sample bots, then the bots whose owners allow games against people."""
     await call.run(checked, query.family)
     found = await call.run(services.people.opponents, call.arena, query.family)
@@ -45,13 +45,13 @@ async def opponents(call: Call, query: OpponentsQuery) -> PageResponse[OpponentI
 
 
 @routes.get("/play", summary="List your open games", **_WORDS)
-async def page(call: Call) -> Answer[PageResponse[OpenGameItem]]:
+async def page(call: RequestContext) -> RouteResult[PageResponse[OpenGameItem]]:
     """List your games that are running or wait for a slot, oldest first."""
     lines = await call.run(services.people.mine, call.arena, _visitor(call))
     items = [
         OpenGameItem.model_validate({**asdict(line), "id": line.game_id, "plies": len(line.plies)}) for line in lines
     ]
-    return Answer(PageResponse(items=items), keep="never", is_private=True)
+    return RouteResult(PageResponse(items=items), keep="never", is_private=True)
 
 
 @routes.post(
@@ -63,7 +63,7 @@ async def page(call: Call) -> Answer[PageResponse[OpenGameItem]]:
     example="""/api/v1/play -d '{"family": "loa", "bot": "greedy", "side": "first"}'""",
     **_WORDS,
 )
-async def begin(call: Call, body: PlayRequest) -> Answer[PlayResponse]:
+async def begin(call: RequestContext, body: PlayRequest) -> RouteResult[PlayResponse]:
     """Start a game. It begins when a slot is free; `GET /games/{game}/stream` reports each ply."""
     by = _visitor(call)
     await call.run(checked, body.family)
@@ -79,14 +79,14 @@ async def begin(call: Call, body: PlayRequest) -> Answer[PlayResponse]:
     game = await call.run(services.people.begin, call.arena, wish, by)
     headers = {"Location": f"{PREFIX}/play/{game}"}
     found = await call.run(services.people.see, call.arena, game, by)
-    return Answer(_document(found), status=201, keep="never", headers=headers, is_private=True)
+    return RouteResult(_document(found), status=201, keep="never", headers=headers, is_private=True)
 
 
 @routes.get("/play/{game}", summary="Get your game", problems=("not-found", "forbidden"), **_WORDS)
-async def show(call: Call, game: GameId) -> Answer[PlayResponse]:
+async def show(call: RequestContext, game: GameId) -> RouteResult[PlayResponse]:
     """Return the state of your own game. Others read `/games/{game}`."""
     found = await call.run(services.people.see, call.arena, game, _visitor(call))
-    return Answer(_document(found), keep="never", is_private=True)
+    return RouteResult(_document(found), keep="never", is_private=True)
 
 
 @routes.post(
@@ -96,7 +96,7 @@ async def show(call: Call, game: GameId) -> Answer[PlayResponse]:
     problems=("not-found", "forbidden", "conflict", "invalid"),
     **_WORDS,
 )
-async def decide(call: Call, game: GameId, body: DecisionRequest) -> Answer[PlayResponse]:
+async def decide(call: RequestContext, game: GameId, body: DecisionRequest) -> RouteResult[PlayResponse]:
     """Send a decision, which takes effect at once: read the game again, or its stream. Taking back a move makes the
     game unrated.
     """
@@ -107,7 +107,7 @@ async def decide(call: Call, game: GameId, body: DecisionRequest) -> Answer[Play
     wish = HumanAction(do=body.do, ply=ply, move=body.move.strip(), draw=body.draw)
     await call.run(services.people.decide, call.arena, game, wish, by)
     found = await call.run(services.people.see, call.arena, game, by)
-    return Answer(_document(found), status=202, keep="never", is_private=True)
+    return RouteResult(_document(found), status=202, keep="never", is_private=True)
 
 
 def _document(found: PersonView) -> PlayResponse:

@@ -13,9 +13,9 @@ from arena.api.registry import Routes
 from arena.api.schemas import AuditItem, DumpItem, Index, LimitsResponse, Number, Out, VoidItem
 from arena.collections.dump import DamagedError
 from arena.collections.dumps import DumpIndex, Dumps
-from arena.http.address import DOCS, PREFIX, VERSION
-from arena.http.call import Answer, Call
+from arena.http.api_paths import DOCS, PREFIX, VERSION
 from arena.http.problem import Problem
+from arena.http.request_context import RequestContext, RouteResult
 from arena.services.access import shown_owner, shown_void
 from arena.store.base.models import Audit
 from arena.tournaments.settings import Document
@@ -62,7 +62,7 @@ class DumpList(PageResponse[DumpItem]):
 
 
 @routes.get("", tag="service", summary="Get the index of the interface", example="/api/v1")
-async def index(call: Call) -> Index:
+async def index(call: RequestContext) -> Index:
     """Return the addresses of the OpenAPI document, its pages and all lists."""
     nouns = ("families", "leaderboards", "bots", "tournaments", "games", "voids", "schedules", "dumps")
     return Index(
@@ -74,7 +74,7 @@ async def index(call: Call) -> Index:
 
 
 @routes.get("/limits", tag="service", summary="Get the limits of this server", example="/api/v1/limits")
-async def limits(call: Call) -> LimitsResponse:
+async def limits(call: RequestContext) -> LimitsResponse:
     """Return the sizes, rates and thresholds of this server."""
     context = call.context
     return LimitsResponse(
@@ -96,7 +96,7 @@ async def limits(call: Call) -> LimitsResponse:
 
 
 @routes.get("/referee", tag="service", summary="Get the active coordinator", example="/api/v1/referee")
-async def referee(call: Call) -> Answer[Referee]:
+async def referee(call: RequestContext) -> RouteResult[Referee]:
     """Return the active coordinator and the numbers of waiting and running games.
 
     `lease_owner` is an anonymous mark of its process. Organisers get its name, which contains the host name.
@@ -108,11 +108,11 @@ async def referee(call: Call) -> Answer[Referee]:
         is_alive=lease is not None and lease.is_alive,
         games=await call.run(call.store.queue.open),
     )
-    return Answer(body, keep="never")
+    return RouteResult(body, keep="never")
 
 
 @routes.get("/voids", tag="service", summary="List void games", example="/api/v1/voids")
-async def voids(call: Call, query: PageQuery) -> PageResponse[VoidItem]:
+async def voids(call: RequestContext, query: PageQuery) -> PageResponse[VoidItem]:
     """List void attempts at games, latest first. They are unrated and the games are played again."""
     rows = await call.run(call.store.voids.page, limit=query.limit, after=query.after)
     settings = call.context.settings
@@ -120,7 +120,7 @@ async def voids(call: Call, query: PageQuery) -> PageResponse[VoidItem]:
 
 
 @routes.get("/dumps", tag="service", summary="List dumps of games", example="/api/v1/dumps")
-async def dumps(call: Call) -> DumpList:
+async def dumps(call: RequestContext) -> DumpList:
     """List the monthly dumps of all results, written daily. All numbers of the leaderboards can be computed from them.
 
     A file is zstd-compressed NDJSON: a header with its licence, then one game record per line. Each record also has
@@ -138,7 +138,7 @@ async def dumps(call: Call) -> DumpList:
 
 
 @routes.get("/audit", tag="service", summary="List the audit log", scope="admin", example="/api/v1/audit")
-async def audit(call: Call, query: AuditQuery) -> PageResponse[AuditItem]:
+async def audit(call: RequestContext, query: AuditQuery) -> PageResponse[AuditItem]:
     """List the audit log, latest first."""
     if query.subject is not None and not query.subject.isprintable():
         return PageResponse(items=[])
@@ -164,7 +164,7 @@ def _audit_item(row: Audit, names: dict[int, str]) -> AuditItem:
 
 
 @routes.get("/schedules", tag="schedules", summary="List schedules", example="/api/v1/schedules")
-async def schedules(call: Call) -> PageResponse[ScheduleItem]:
+async def schedules(call: RequestContext) -> PageResponse[ScheduleItem]:
     """List all schedules by name, with the time of the next tournament."""
     rows = await call.run(call.store.schedules.all)
     return PageResponse(items=[ScheduleItem.model_validate(row) for row in rows])
@@ -181,7 +181,7 @@ async def schedules(call: Call) -> PageResponse[ScheduleItem]:
     example="""/api/v1/schedules -d '{"name": "Weekly", "family": "loa", "entries": {"all": true}, """
     """"schedule": {"cron": "0 20 * * 5"}}'""",
 )
-async def create_schedule(call: Call, body: Document) -> Answer[ScheduleItem]:
+async def create_schedule(call: RequestContext, body: Document) -> RouteResult[ScheduleItem]:
     """Create a schedule. The body is a tournament's document with `schedule`: cron expression, time zone, policy after
     downtime.
     """
@@ -195,11 +195,11 @@ async def create_schedule(call: Call, body: Document) -> Answer[ScheduleItem]:
     document = body.model_dump(mode="json", exclude_unset=True)
     row = await call.run(services.schedule.create, call.arena, document, call.user)
     headers = {"Location": f"{PREFIX}/schedules/{row.id}"}
-    return Answer(ScheduleItem.model_validate(row), status=201, headers=headers, is_private=True)
+    return RouteResult(ScheduleItem.model_validate(row), status=201, headers=headers, is_private=True)
 
 
 @routes.get("/schedules/{schedule}", tag="schedules", summary="Get a schedule")
-async def show_schedule(call: Call, schedule: Number) -> ScheduleItem:
+async def show_schedule(call: RequestContext, schedule: Number) -> ScheduleItem:
     """Return a schedule."""
     return ScheduleItem.model_validate(await call.run(call.store.schedules.get, schedule))
 
@@ -211,7 +211,7 @@ async def show_schedule(call: Call, schedule: Number) -> ScheduleItem:
     scope="organise",
     problems=("conflict",),
 )
-async def change_schedule(call: Call, schedule: Number, body: Document) -> ScheduleItem:
+async def change_schedule(call: RequestContext, schedule: Number, body: Document) -> ScheduleItem:
     """Replace the document for future tournaments. Tournaments created before stay as they are."""
     document = body.model_dump(mode="json", exclude_unset=True)
     row = await call.run(services.schedule.change, call.arena, schedule, document, call.user)
@@ -219,17 +219,17 @@ async def change_schedule(call: Call, schedule: Number, body: Document) -> Sched
 
 
 @routes.post("/schedules/{schedule}/enable", tag="schedules", summary="Enable a schedule", scope="organise")
-async def enable(call: Call, schedule: Number) -> ScheduleItem:
+async def enable(call: RequestContext, schedule: Number) -> ScheduleItem:
     """Enable the schedule. It continues with its next time after now."""
     return await _switch(call, schedule, True)
 
 
 @routes.post("/schedules/{schedule}/disable", tag="schedules", summary="Disable a schedule", scope="organise")
-async def disable(call: Call, schedule: Number) -> ScheduleItem:
+async def disable(call: RequestContext, schedule: Number) -> ScheduleItem:
     """Disable the schedule. Tournaments created before stay."""
     return await _switch(call, schedule, False)
 
 
-async def _switch(call: Call, schedule: int, is_enabled: bool) -> ScheduleItem:
+async def _switch(call: RequestContext, schedule: int, is_enabled: bool) -> ScheduleItem:
     row = await call.run(services.schedule.switch, call.arena, schedule, is_enabled, call.user)
     return ScheduleItem.model_validate(row)

@@ -11,7 +11,7 @@ from arena import services
 from arena.api.registry import Routes
 from arena.api.routes.tournaments import document_of, found
 from arena.api.schemas import EntryName, In, LongerTournament, Number, PlanItem, TournamentResponse
-from arena.http.call import Answer, Call
+from arena.http.request_context import RequestContext, RouteResult
 from arena.tournaments.settings import PRIORITIES
 
 routes = Routes()
@@ -37,45 +37,45 @@ class EntryRequest(In):
     number: Number | None = None
 
 
-async def _steer(call: Call, tournament: int, act: str) -> Answer[TournamentResponse]:
+async def _steer(call: RequestContext, tournament: int, act: str) -> RouteResult[TournamentResponse]:
     await call.run(services.tournament.steer, call.arena, tournament, act, call.user)
     return await _changed(call, tournament)
 
 
-async def _changed(call: Call, tournament: int) -> Answer[TournamentResponse]:
+async def _changed(call: RequestContext, tournament: int) -> RouteResult[TournamentResponse]:
     row = await found(call, tournament)
-    return Answer(await call.run(document_of, call, row), is_private=True)
+    return RouteResult(await call.run(document_of, call, row), is_private=True)
 
 
 _WORDS: dict[str, Any] = {"tag": "tournaments", "scope": "organise", "problems": ("conflict",)}
 
 
 @routes.post("/tournaments/{tournament}/start", summary="Start a tournament now", **_WORDS)
-async def start(call: Call, tournament: Number) -> Answer[TournamentResponse]:
+async def start(call: RequestContext, tournament: Number) -> RouteResult[TournamentResponse]:
     """Start the tournament before its start time."""
     return await _steer(call, tournament, "start")
 
 
 @routes.post("/tournaments/{tournament}/pause", summary="Pause a tournament", **_WORDS)
-async def pause(call: Call, tournament: Number) -> Answer[TournamentResponse]:
+async def pause(call: RequestContext, tournament: Number) -> RouteResult[TournamentResponse]:
     """Stop the running games; they are played again after `resume`."""
     return await _steer(call, tournament, "pause")
 
 
 @routes.post("/tournaments/{tournament}/drain", summary="Finish running games, then pause", **_WORDS)
-async def drain(call: Call, tournament: Number) -> Answer[TournamentResponse]:
+async def drain(call: RequestContext, tournament: Number) -> RouteResult[TournamentResponse]:
     """Start no new games. The tournament is paused when the running ones are over."""
     return await _steer(call, tournament, "drain")
 
 
 @routes.post("/tournaments/{tournament}/resume", summary="Resume a tournament", **_WORDS)
-async def resume(call: Call, tournament: Number) -> Answer[TournamentResponse]:
+async def resume(call: RequestContext, tournament: Number) -> RouteResult[TournamentResponse]:
     """Resume a paused tournament."""
     return await _steer(call, tournament, "resume")
 
 
 @routes.post("/tournaments/{tournament}/cancel", summary="Cancel a tournament", **_WORDS)
-async def cancel(call: Call, tournament: Number) -> Answer[TournamentResponse]:
+async def cancel(call: RequestContext, tournament: Number) -> RouteResult[TournamentResponse]:
     """End the tournament for good; its results stay."""
     return await _steer(call, tournament, "cancel")
 
@@ -86,7 +86,7 @@ async def cancel(call: Call, tournament: Number) -> Answer[TournamentResponse]:
     example="""/api/v1/tournaments/1/extend -d '{"amount": 2}'""",
     **_WORDS,
 )
-async def extend(call: Call, tournament: Number, body: Extension) -> Answer[LongerTournament]:
+async def extend(call: RequestContext, tournament: Number, body: Extension) -> RouteResult[LongerTournament]:
     """Add rounds to a Swiss, games to a ladder, race or test, or games per pairing in other formats.
 
     A finished tournament continues. The response has the new plan.
@@ -97,7 +97,7 @@ async def extend(call: Call, tournament: Number, body: Extension) -> Answer[Long
     row = await found(call, tournament)
     known = await call.run(document_of, call, row)
     body_out = LongerTournament(**known.model_dump(), plan=PlanItem.model_validate(plan))
-    return Answer(body_out, is_private=True)
+    return RouteResult(body_out, is_private=True)
 
 
 @routes.post(
@@ -106,7 +106,9 @@ async def extend(call: Call, tournament: Number, body: Extension) -> Answer[Long
     example="""/api/v1/tournaments/1/priority -d '{"priority": 10}'""",
     **_WORDS,
 )
-async def prioritise(call: Call, tournament: Number, body: PriorityRequest) -> Answer[TournamentResponse]:
+async def prioritise(
+    call: RequestContext, tournament: Number, body: PriorityRequest
+) -> RouteResult[TournamentResponse]:
     """Set the priority. From now on, games of tournaments with a higher priority are dispatched first."""
     await call.run(services.tournament.prioritise, call.arena, tournament, body.priority, call.user)
     return await _changed(call, tournament)
@@ -118,7 +120,7 @@ async def prioritise(call: Call, tournament: Number, body: PriorityRequest) -> A
     example="""/api/v1/tournaments/1/entries -d '{"bot": "zeta", "number": 3}'""",
     **_WORDS,
 )
-async def enter(call: Call, tournament: Number, body: EntryRequest) -> Answer[TournamentResponse]:
+async def enter(call: RequestContext, tournament: Number, body: EntryRequest) -> RouteResult[TournamentResponse]:
     """Enter a version before the tournament starts, or into a running ladder. A bot without number means its newest
     active version.
     """
@@ -127,7 +129,7 @@ async def enter(call: Call, tournament: Number, body: EntryRequest) -> Answer[To
 
 
 @routes.post("/tournaments/{tournament}/withdraw", summary="Withdraw a version", **_WORDS)
-async def withdraw(call: Call, tournament: Number, body: EntryRequest) -> Answer[TournamentResponse]:
+async def withdraw(call: RequestContext, tournament: Number, body: EntryRequest) -> RouteResult[TournamentResponse]:
     """Withdraw a version: it gets no new games, and its planned games are cancelled."""
     await call.run(services.tournament.withdraw, call.arena, tournament, body.bot, body.number, call.user)
     return await _changed(call, tournament)

@@ -29,11 +29,11 @@ from arena.api.schemas import (
 )
 from arena.events.messages import Subject
 from arena.http import stream
-from arena.http.address import PREFIX
-from arena.http.cache import Keep
-from arena.http.call import Answer, Call
-from arena.http.feed import Batch
-from arena.http.line import FORMS, NDJSON, StreamLine
+from arena.http.api_paths import PREFIX
+from arena.http.broadcast import Batch
+from arena.http.cache_control import CachePolicy
+from arena.http.request_context import RequestContext, RouteResult
+from arena.http.stream_line import FORMS, NDJSON, StreamLine
 from arena.services.standings_cache import OVER, TournamentStandings
 from arena.store.base.models import Tournament
 from arena.store.games.game_filter import GameFilter
@@ -58,13 +58,13 @@ class PlanQuery(PageQuery):
     state: Literal["planned", "queued", "running", "finished", "void", "cancelled"] | None = None
 
 
-async def found(call: Call, tournament: int) -> Tournament:
+async def found(call: RequestContext, tournament: int) -> Tournament:
     """Return a tournament by number. Raises NotFoundError."""
     return await call.run(call.store.tournaments.get, tournament)
 
 
 @routes.get("/tournaments", tag="tournaments", summary="List tournaments", example="/api/v1/tournaments?state=running")
-async def list_tournaments(call: Call, query: TournamentQuery) -> PageResponse[TournamentItem]:
+async def list_tournaments(call: RequestContext, query: TournamentQuery) -> PageResponse[TournamentItem]:
     """List tournaments, latest start first."""
     rows = await call.run(
         lambda: call.store.tournaments.page(
@@ -84,13 +84,13 @@ async def list_tournaments(call: Call, query: TournamentQuery) -> PageResponse[T
     problems=("conflict",),
     example="""/api/v1/tournaments -d '{"name": "Open", "family": "loa", "entries": {"bots": ["greedy", "random"]}}'""",
 )
-async def create(call: Call, body: Document) -> Answer[TournamentResponse]:
+async def create(call: RequestContext, body: Document) -> RouteResult[TournamentResponse]:
     """Create a tournament with its entries. It starts at its start time, by default at once."""
     document = body.model_dump(mode="json", exclude_unset=True)
     row = await call.run(services.tournament.create, call.arena, document, call.user)
     assert row.id is not None
     body_out = await call.run(document_of, call, await found(call, row.id))
-    return Answer(body_out, status=201, headers={"Location": f"{PREFIX}/tournaments/{row.id}"}, is_private=True)
+    return RouteResult(body_out, status=201, headers={"Location": f"{PREFIX}/tournaments/{row.id}"}, is_private=True)
 
 
 @routes.put(
@@ -100,7 +100,7 @@ async def create(call: Call, body: Document) -> Answer[TournamentResponse]:
     scope="organise",
     problems=("conflict",),
 )
-async def change(call: Call, tournament: Number, body: Document) -> Answer[TournamentResponse]:
+async def change(call: RequestContext, tournament: Number, body: Document) -> RouteResult[TournamentResponse]:
     """Replace the document of a tournament that has not started. It is checked like a new one; entries are chosen
     again.
 
@@ -108,22 +108,22 @@ async def change(call: Call, tournament: Number, body: Document) -> Answer[Tourn
     """
     document = body.model_dump(mode="json", exclude_unset=True)
     await call.run(services.tournament.change, call.arena, tournament, document, call.user)
-    return Answer(await call.run(document_of, call, await found(call, tournament)), is_private=True)
+    return RouteResult(await call.run(document_of, call, await found(call, tournament)), is_private=True)
 
 
 @routes.get("/tournaments/{tournament}", tag="tournaments", summary="Get a tournament", example="/api/v1/tournaments/1")
-async def show(call: Call, tournament: Number) -> Answer[TournamentResponse]:
+async def show(call: RequestContext, tournament: Number) -> RouteResult[TournamentResponse]:
     """Return a tournament with its settings, its entries, and its games counted by state."""
     row = await found(call, tournament)
-    return Answer(await call.run(document_of, call, row), keep=_keep(row))
+    return RouteResult(await call.run(document_of, call, row), keep=_keep(row))
 
 
-def _keep(row: Tournament) -> Keep:
+def _keep(row: Tournament) -> CachePolicy:
     """Return the caching rule: a tournament that is over changes only if it is extended."""
     return "settled" if row.state in OVER else "never"
 
 
-def document_of(call: Call, row: Tournament) -> TournamentResponse:
+def document_of(call: RequestContext, row: Tournament) -> TournamentResponse:
     """Convert a tournament to its schema. Call it in a thread: it reads the store."""
     assert row.id is not None
     return TournamentResponse(
@@ -144,7 +144,9 @@ def document_of(call: Call, row: Tournament) -> TournamentResponse:
     example="/api/v1/tournaments/1/games?state=finished",
     problems=("too-many",),
 )
-async def games(call: Call, tournament: Number, query: PlanQuery) -> PageResponse[GameItem] | web.StreamResponse:
+async def games(
+    call: RequestContext, tournament: Number, query: PlanQuery
+) -> PageResponse[GameItem] | web.StreamResponse:
     """List all planned games in order, or the games in one state. As NDJSON or text, the response is an export of the
     records.
     """
@@ -164,10 +166,10 @@ async def games(call: Call, tournament: Number, query: PlanQuery) -> PageRespons
     summary="Get the standings",
     example="/api/v1/tournaments/1/standings",
 )
-async def show_standings(call: Call, tournament: Number) -> Answer[Standings]:
+async def show_standings(call: RequestContext, tournament: Number) -> RouteResult[Standings]:
     """Return points and tie-breaks of the format. The standings are final once the tournament is finished."""
     table = await call.run(services.standings.read, call.arena, tournament)
-    return Answer(_standings(table), keep=_keep(table.tournament))
+    return RouteResult(_standings(table), keep=_keep(table.tournament))
 
 
 def _standings(table: TournamentStandings) -> Standings:
@@ -202,7 +204,7 @@ def _cross(table: TournamentStandings, bot: str, rival: str, cell: CrosstableCel
     summary="Get the crosstable",
     example="/api/v1/tournaments/1/crosstable",
 )
-async def show_crosstable(call: Call, tournament: Number) -> Answer[Crosstable]:
+async def show_crosstable(call: RequestContext, tournament: Number) -> RouteResult[Crosstable]:
     """Return one row per bot in rank order, with one cell per opponent in the same order. The two games of an opening
     are adjacent.
     """
@@ -216,7 +218,7 @@ async def show_crosstable(call: Call, tournament: Number) -> Answer[Crosstable]:
         ]
         items.append(CrossRow(**_row(table, line), cells=cells))
     body = Crosstable(items=items, tournament=tournament, is_final=table.is_final)
-    return Answer(body, keep=_keep(table.tournament))
+    return RouteResult(body, keep=_keep(table.tournament))
 
 
 # -- stream ------------------------------------------------------------------------------------------------------------
@@ -229,7 +231,7 @@ async def show_crosstable(call: Call, tournament: Number) -> Answer[Crosstable]:
     forms=FORMS,
     problems=("too-many",),
 )
-async def watch(call: Call, tournament: Number, query: StreamQuery) -> web.StreamResponse:
+async def watch(call: RequestContext, tournament: Number, query: StreamQuery) -> web.StreamResponse:
     """Stream the whole state with its standings, then every result with its `seq`, then `final`.
 
     `seq` is the commit number of a result; changes of state repeat the last one. Pass `after` to resume after a `seq`.
@@ -242,13 +244,13 @@ async def watch(call: Call, tournament: Number, query: StreamQuery) -> web.Strea
 class _TournamentSource:
     """Stream source of a tournament: the database."""
 
-    def __init__(self, call: Call, tournament: int) -> None:
+    def __init__(self, call: RequestContext, tournament: int) -> None:
         self._call = call
         self._tournament = tournament
         self._told: object = None
 
     async def look(self, after: int | None, is_timeout: bool) -> Batch:
-        """Return the events after `after`; see `arena.http.feed.Source`."""
+        """Return the events after `after`; see `arena.http.broadcast.Source`."""
         return await self._call.run(self._look, after)
 
     def _look(self, after: int | None) -> Batch:

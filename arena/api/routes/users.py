@@ -7,15 +7,15 @@ from arena.api.page import PageQuery, PageResponse, page
 from arena.api.registry import Routes
 from arena.api.routes.account import token_item
 from arena.api.schemas import Number, TokenItem, UserChange, UserItem, UserName, UserRequest
-from arena.http.address import PREFIX
-from arena.http.call import Answer, Call
+from arena.http.api_paths import PREFIX
 from arena.http.identity import with_password
+from arena.http.request_context import RequestContext, RouteResult
 
 routes = Routes()
 
 
 @routes.get("/users", tag="users", summary="List users", scope="admin", example="/api/v1/users")
-async def list_users(call: Call, query: PageQuery) -> PageResponse[UserItem]:
+async def list_users(call: RequestContext, query: PageQuery) -> PageResponse[UserItem]:
     """List users by name."""
     rows = await call.run(call.store.users.page, limit=query.limit, after=query.after)
     return page(rows, UserItem.model_validate)
@@ -32,15 +32,15 @@ async def list_users(call: Call, query: PageQuery) -> PageResponse[UserItem]:
     problems=("conflict",),
     example="""/api/v1/users -d '{"name": "ada", "role": "organiser"}'""",
 )
-async def make(call: Call, body: UserRequest) -> Answer[UserItem]:
+async def make(call: RequestContext, body: UserRequest) -> RouteResult[UserItem]:
     """Create a user. Without a password they cannot log in on the website: create a token for them."""
     row = await with_password(call, services.user.add, call.arena, body.name, body.role, body.password, call.user)
     headers = {"Location": f"{PREFIX}/users/{body.name}"}
-    return Answer(UserItem.model_validate(row), status=201, headers=headers, is_private=True)
+    return RouteResult(UserItem.model_validate(row), status=201, headers=headers, is_private=True)
 
 
 @routes.get("/users/{user}", tag="users", summary="Get a user", scope="admin", example="/api/v1/users/arena")
-async def show(call: Call, user: UserName) -> UserItem:
+async def show(call: RequestContext, user: UserName) -> UserItem:
     """Return a user."""
     return UserItem.model_validate(await call.run(call.store.users.find, user))
 
@@ -52,7 +52,7 @@ async def show(call: Call, user: UserName) -> UserItem:
     scope="admin",
     example="""/api/v1/users/ada -d '{"is_active": false}'""",
 )
-async def change(call: Call, user: UserName, body: UserChange) -> UserItem:
+async def change(call: RequestContext, user: UserName, body: UserChange) -> UserItem:
     """Change the role or password of a user, or deactivate them. This ends their browser sessions, with `revoke_tokens`
     also their tokens.
     """
@@ -77,15 +77,15 @@ async def change(call: Call, user: UserName, body: UserChange) -> UserItem:
     scope="admin",
     example="/api/v1/users/arena/tokens",
 )
-async def list_tokens(call: Call, user: UserName) -> Answer[PageResponse[TokenItem]]:
+async def list_tokens(call: RequestContext, user: UserName) -> RouteResult[PageResponse[TokenItem]]:
     """List all tokens of a user, oldest first, including revoked ones. Secrets are not shown."""
     row = await call.run(call.store.users.find, user)
     tokens = await call.run(call.store.users.tokens, row.id or 0)
-    return Answer(PageResponse(items=[token_item(one) for one in tokens]), keep="never", is_private=True)
+    return RouteResult(PageResponse(items=[token_item(one) for one in tokens]), keep="never", is_private=True)
 
 
 @routes.delete("/users/{user}/tokens/{token}", tag="users", summary="Revoke a user's token", scope="admin")
-async def revoke(call: Call, user: UserName, token: Number) -> None:
+async def revoke(call: RequestContext, user: UserName, token: Number) -> None:
     """Revoke a token of a user and the tokens created with it. Revoking it again has no effect."""
     row = await call.run(call.store.users.find, user)
     await call.run(services.token.revoke_for, call.arena, row, token, call.user)

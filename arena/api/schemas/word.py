@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from arena.http.json_text import TURNING
+from arena.http.json_text import BIDI_CONTROLS
 from arena.store.base.credentials import NAME_RULE
 
 MAX_ID = 2**31 - 1
@@ -19,8 +19,8 @@ _ENTRY = _NAME[:-1] + r"( v[1-9][0-9]{0,8})?$"
 _FAMILY = r"^[a-z0-9_]{1,32}$"
 _GAME = r"^[0-9a-f]{16,32}$"
 _VARIANT, _POOL = r"^[!-~]{1,120}$", r"^[!-~]{1,200}$"
-_LINE = rf"^[^\x00-\x1f\x7f{TURNING}]*$"
-_LINES = rf"^[^\x00-\x08\x0b-\x1f\x7f{TURNING}]*$"
+_LINE = rf"^[^\x00-\x1f\x7f{BIDI_CONTROLS}]*$"
+_LINES = rf"^[^\x00-\x08\x0b-\x1f\x7f{BIDI_CONTROLS}]*$"
 _DIGEST = r"^[0-9a-f]{64}$"
 FORMS = {
     _NAME: f"write {NAME_RULE}",

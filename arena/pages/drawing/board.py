@@ -15,7 +15,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from arena.pages.drawing.pieces import CELL, key, looks
+from arena.pages.drawing.piece_shapes import CELL, key, looks
 from arena.pages.drawing.scene import Scene, piece_names
 from referee.rules.rules import Board, Cell, Mark, Rules
 from referee.rules.text_board import rows

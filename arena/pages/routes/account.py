@@ -8,13 +8,13 @@ from aiohttp import web
 
 from arena import services
 from arena.errors import ArenaError, ForbiddenError
-from arena.http.call import CONTEXT, IDENTITY, Call
 from arena.http.identity import place_of, session_of, with_password
 from arena.http.problem import Problem
-from arena.pages.lists import column
+from arena.http.request_context import CONTEXT, IDENTITY, RequestContext
+from arena.pages.columns import text_column
+from arena.pages.html_table import Column, sorted_table
+from arena.pages.page import allow_parameters, arena_of, error_sentence, redirect, render, run, run_use_case, store_of
 from arena.pages.session import begin_session, checked_form
-from arena.pages.table import Column, arranged
-from arena.pages.view import act, arena_of, page, redirect, run, store_of, takes, told
 from arena.store import Identity
 from arena.store.base.models import now
 
@@ -23,19 +23,19 @@ DAYS = (30, 90, 365, 0)
 """How long a token may last; 0 = until it is revoked."""
 _NEWS = (
     Column("at", "When", is_number=False),
-    column("kind", "What"),
-    column("name", "Of"),
-    column("what", "Outcome"),
-    column("", "Why"),
+    text_column("kind", "What"),
+    text_column("name", "Of"),
+    text_column("what", "Outcome"),
+    text_column("", "Why"),
 )
-_BOTS = (column("name", "Bot"), column("", "Plays"), column("newest_state", "Newest version"))
+_BOTS = (text_column("name", "Bot"), text_column("", "Plays"), text_column("newest_state", "Newest version"))
 _TOKENS = (
-    column("name", "Name"),
-    column("scopes", "Scopes"),
+    text_column("name", "Name"),
+    text_column("scopes", "Scopes"),
     Column("created_at", "Made", is_number=False),
     Column("expires", "Expires", is_number=False),
     Column("last_used", "Last used", is_number=False),
-    column("", "State"),
+    text_column("", "State"),
 )
 
 
@@ -54,15 +54,15 @@ async def _show(request: web.Request, identity: Identity, *, status: int = 200, 
         }
 
     found = await run(read)
-    found["notices"] = arranged(request, _NEWS, found["notices"], parameter="news")
-    found["bots"] = arranged(request, _BOTS, found["bots"], parameter="bots")
-    found["tokens"] = arranged(request, _TOKENS, found["tokens"], parameter="tokens")
+    found["notices"] = sorted_table(request, _NEWS, found["notices"], parameter="news")
+    found["bots"] = sorted_table(request, _BOTS, found["bots"], parameter="bots")
+    found["tokens"] = sorted_table(request, _TOKENS, found["tokens"], parameter="tokens")
     shown = {"secret": "", "problem": "", "password_problem": "", "about_problem": ""} | more
-    return page(request, "account.html", status=status, keep="no-store", me=identity, days=DAYS, **(found | shown))
+    return render(request, "account.html", status=status, keep="no-store", me=identity, days=DAYS, **(found | shown))
 
 
 @routes.get("/account")
-@takes("news", "bots", "tokens")
+@allow_parameters("news", "bots", "tokens")
 async def show(request: web.Request) -> web.Response:
     """My bots and tokens; those who are not logged in are led to the form."""
     identity = await session_of(request)
@@ -85,10 +85,12 @@ async def describe(request: web.Request) -> web.Response:
     fields = await checked_form(request)
     about, link = fields.get("about", "").replace("\r\n", "\n"), fields.get("link", "")
     try:
-        await act(services.account.update_profile, arena_of(request), request[IDENTITY], about, link)
+        await run_use_case(services.account.update_profile, arena_of(request), request[IDENTITY], about, link)
     except ArenaError as error:
         said = {"about": about, "link": link}
-        return await _show(request, request[IDENTITY], status=error.status, about_problem=told(error), said=said)
+        return await _show(
+            request, request[IDENTITY], status=error.status, about_problem=error_sentence(error), said=said
+        )
     return redirect("/account#about")
 
 
@@ -103,9 +105,9 @@ async def make(request: web.Request) -> web.Response:
     if days not in {str(one) for one in DAYS}:
         return await _show(request, identity, status=422, problem="Choose how long it lasts from the list.")
     try:
-        _, secret = await act(services.token.create, arena_of(request), name, scopes, int(days), identity)
+        _, secret = await run_use_case(services.token.create, arena_of(request), name, scopes, int(days), identity)
     except ArenaError as error:
-        return await _show(request, identity, status=error.status, problem=told(error))
+        return await _show(request, identity, status=error.status, problem=error_sentence(error))
     return await _show(request, identity, secret=secret, secret_name=name)
 
 
@@ -116,7 +118,7 @@ async def revoke(request: web.Request) -> web.Response:
     text = fields.get("token", "")
     if not (text.isascii() and text.isdecimal() and len(text) <= 9):
         raise Problem("bad-request", "no token is named")
-    await act(services.token.revoke, arena_of(request), int(text), request[IDENTITY])
+    await run_use_case(services.token.revoke, arena_of(request), int(text), request[IDENTITY])
     return redirect("/account#tokens")
 
 
@@ -124,7 +126,7 @@ async def revoke(request: web.Request) -> web.Response:
 async def change_password(request: web.Request) -> web.Response:
     """Another password; this browser stays logged in, others do not."""
     fields = await checked_form(request)
-    call = Call(request, request.app[CONTEXT], request[IDENTITY])
+    call = RequestContext(request, request.app[CONTEXT], request[IDENTITY])
     try:
         if fields.get("new", "") != fields.get("again", ""):
             raise ForbiddenError("the new password is not the same both times")
@@ -139,7 +141,7 @@ async def change_password(request: web.Request) -> web.Response:
             revoke_tokens=bool(fields.get("revoke")),
         )
     except ArenaError as error:
-        response = await _show(request, call.user, status=error.status, password_problem=told(error))
+        response = await _show(request, call.user, status=error.status, password_problem=error_sentence(error))
         if isinstance(error, Problem) and "Retry-After" in error.headers:
             response.headers["Retry-After"] = error.headers["Retry-After"]
         return response

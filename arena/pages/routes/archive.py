@@ -12,17 +12,27 @@ from aiohttp import web
 from arena import services
 from arena.collections.conversion import to_record
 from arena.errors import ArenaError
-from arena.http.call import CONTEXT
 from arena.http.identity import is_from_own_page, session_of
 from arena.http.json_text import as_json
 from arena.http.problem import Problem
-from arena.http.upload import WHOLE_S, within
+from arena.http.request_context import CONTEXT
+from arena.http.upload import UPLOAD_TIMEOUT_S, time_limit
 from arena.pages import filters
+from arena.pages.columns import text_column
 from arena.pages.drawing.replay import Replay
-from arena.pages.lists import column
+from arena.pages.html_table import Column, choice, number, sorted_table, sorting
+from arena.pages.page import (
+    REPLAYS,
+    allow_parameters,
+    arena_of,
+    error_sentence,
+    path_number,
+    redirect,
+    render,
+    run,
+    run_use_case,
+)
 from arena.pages.routes.game import analysis_charts, told_of, view_of
-from arena.pages.table import Column, arranged, choice, number, sorting
-from arena.pages.view import REPLAYS, act, arena_of, number_in, page, redirect, run, takes, told
 from arena.services.archive import (
     MAX_TEXT_BYTES,
     RESULTS,
@@ -38,14 +48,14 @@ from referee.rules import families, load
 routes = web.RouteTableDef()
 _COLUMNS = (
     Column("number", "No."),
-    column("", "Family"),
-    column("", "First"),
-    column("", "Second"),
+    text_column("", "Family"),
+    text_column("", "First"),
+    text_column("", "Second"),
     Column("", "Result"),
-    column("", "Ended by"),
+    text_column("", "Ended by"),
     Column("length", "Plies"),
     Column("date", "Date"),
-    column("", "Collection"),
+    text_column("", "Collection"),
     Column("blunders", "Blunders", "by the engine, of both sides"),
     Column("accuracy", "Accuracy", "0 to 100, of the less accurate side"),
     Column("first_accuracy", "First’s", "accuracy of the first side"),
@@ -55,7 +65,7 @@ _COLUMNS = (
 _NUMBERS = ("min_plies", "max_plies", "blunders", "max_blunders", "accuracy", "max_accuracy", "min_turning_points")
 _WORDS = 4000
 _FIGURES = (
-    column("family", "Family"),
+    text_column("family", "Family"),
     Column("games", "Games"),
     Column("wins", "Won"),
     Column("draws", "Drawn"),
@@ -67,7 +77,7 @@ _MOST_PLIES, _SHOWN, _OF_A_MONTH = 100_000, 50, 10
 
 
 @routes.get("/archive")
-@takes(*SEARCH_FIELDS, "sort", "after")
+@allow_parameters(*SEARCH_FIELDS, "sort", "after")
 async def index(request: web.Request) -> web.Response:
     """Games by anything they have, the latest in the archive first."""
     query, given = _query(request)
@@ -76,20 +86,20 @@ async def index(request: web.Request) -> web.Response:
     after = number(request.query, "after", 0, low=0, high=2**31 - 1)
     arena = arena_of(request)
     try:
-        found = await act(
+        found = await run_use_case(
             services.archive.search,
             arena,
             query,
             sort=table.key,
-            is_falling=table.is_falling,
+            is_falling=table.is_descending,
             limit=_SHOWN,
             after=after or None,
         )
     except ArenaError as error:
         if error.status >= 500:
             raise
-        problem = told(error)
-    return page(
+        problem = error_sentence(error)
+    return render(
         request,
         "archive.html",
         status=400 if problem else 200,
@@ -119,7 +129,7 @@ def _query(request: web.Request) -> tuple[ArchiveSearchForm, dict[str, str]]:
 
 
 @routes.get("/archive/players/{player}")
-@takes("sort", "families")
+@allow_parameters("sort", "families")
 async def player(request: web.Request) -> web.Response:
     """Somebody whose games are in the archive: results by family, opponents, games."""
     name = request.match_info["player"]
@@ -130,12 +140,12 @@ async def player(request: web.Request) -> web.Response:
         arena_of(request),
         ArchiveSearchForm(name=name),
         sort=table.key,
-        is_falling=table.is_falling,
+        is_falling=table.is_descending,
         limit=_SHOWN,
     )
-    by_family = arranged(request, _FIGURES, found.families, parameter="families")
+    by_family = sorted_table(request, _FIGURES, found.families, parameter="families")
     figures = await run(arena_of(request).store.analyses.figures, [line.id for line in games.games])
-    return page(
+    return render(
         request,
         "archive_player.html",
         player=found,
@@ -148,7 +158,7 @@ async def player(request: web.Request) -> web.Response:
 
 
 @routes.get("/archive/month")
-@takes("month", "family", "by")
+@allow_parameters("month", "family", "by")
 async def month(request: web.Request) -> web.Response:
     """Show the game of a month and the runners-up: blown wins by turning points, or by another figure."""
     chosen = request.query.get("month", "") or f"{now():%Y-%m}"
@@ -167,7 +177,7 @@ async def month(request: web.Request) -> web.Response:
             arena, query, sort=by, is_falling=not by.endswith("accuracy"), limit=_OF_A_MONTH
         )
     )
-    return page(
+    return render(
         request,
         "archive_month.html",
         month=chosen,
@@ -187,7 +197,7 @@ def _beside(month: str) -> tuple[str, str]:
 
 
 @routes.get("/archive/import")
-@takes()
+@allow_parameters()
 async def form(request: web.Request) -> web.Response:
     """The form for a text of games, for organisers."""
     return _form(request)
@@ -202,7 +212,7 @@ def _form(
     done: services.archive.ImportReport | None = None,
 ) -> web.Response:
     notations = {name: [one.name for one in load(name).formats] for name in families()}
-    return page(
+    return render(
         request,
         "archive_import.html",
         status=status,
@@ -227,7 +237,7 @@ async def take_in(request: web.Request) -> web.Response:
     if not is_from_own_page(request, identity, given.pop("csrf", "")):
         raise Problem("forbidden", "the form is too old or not ours", hint="reload the page and send it again")
     try:
-        done = await act(
+        done = await run_use_case(
             services.archive.upload,
             arena_of(request),
             given["text"],
@@ -240,7 +250,7 @@ async def take_in(request: web.Request) -> web.Response:
     except ArenaError as error:
         if error.status >= 500:
             raise
-        return _form(request, problem=told(error), status=error.status, given=given)
+        return _form(request, problem=error_sentence(error), status=error.status, given=given)
     return _form(request, done=done, given={**given, "text": given["text"] if done.problems else ""})
 
 
@@ -250,7 +260,7 @@ async def _fields(request: web.Request) -> dict[str, str]:
         raise Problem("media-type", "this takes a form with a file")
     found = {**_NOTHING, "csrf": ""}
     try:
-        async with within(WHOLE_S):
+        async with time_limit(UPLOAD_TIMEOUT_S):
             reader = await request.multipart()
             while (part := await reader.next()) is not None:
                 name = getattr(part, "name", "") or ""
@@ -274,14 +284,14 @@ async def _fields(request: web.Request) -> dict[str, str]:
 
 
 @routes.get("/archive/{serial}")
-@takes("ply", "flip")
+@allow_parameters("ply", "flip")
 async def show(request: web.Request) -> web.Response:
     """A game of the archive in the viewer; those played here have a page of their own."""
     line, game = await _find(request)
     if line.is_played_here:
         return redirect(f"/games/{line.id}")
     replay = await _replay(request, game)
-    return page(
+    return render(
         request,
         "archive_game.html",
         **view_of(request, replay),
@@ -301,7 +311,7 @@ async def show(request: web.Request) -> web.Response:
 
 
 async def _find(request: web.Request) -> tuple[ArchiveLine, ArchivedGame]:
-    serial = number_in(request, "serial", "game of the archive")
+    serial = path_number(request, "serial", "game of the archive")
     return await run(services.archive.read, arena_of(request), serial)
 
 
@@ -329,7 +339,7 @@ def _sentence(line: ArchiveLine, replay: Replay) -> str:
 
 
 @routes.get("/archive/{serial}/scenes.json")
-@takes("after")
+@allow_parameters("after")
 async def scenes(request: web.Request) -> web.Response:
     """The scenes behind `?after=` plies, as those of `/games/{game}/scenes.json`."""
     line, game = await _find(request)

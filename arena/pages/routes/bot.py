@@ -11,15 +11,24 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
-from arena.http.call import IDENTITY
 from arena.http.problem import not_found
-from arena.pages import lists
-from arena.pages.curve import curve
-from arena.pages.lists import column
-from arena.pages.score import summary
+from arena.http.request_context import IDENTITY
+from arena.pages import columns
+from arena.pages.columns import text_column
+from arena.pages.html_table import Column, choice, sorted_table
+from arena.pages.page import (
+    allow_parameters,
+    arena_of,
+    redirect,
+    redirect_permanently,
+    render,
+    run,
+    run_use_case,
+    store_of,
+)
+from arena.pages.rating_plot import rating_plot
+from arena.pages.score_table import score_tables
 from arena.pages.session import checked_form
-from arena.pages.table import Column, arranged, choice
-from arena.pages.view import act, arena_of, moved, page, redirect, run, store_of, takes
 from arena.services import Arena
 from arena.store.base.models import BotIdentity
 from arena.store.bots.versions import VersionLine
@@ -33,22 +42,22 @@ _SHOWN = ("by", "family", "versions", "ratings", "opponents", "endings", "change
 
 
 _BOTS = (
-    column("name", "BotIdentity"),
-    column("owner", "Owner"),
-    column("", "Plays"),
+    text_column("name", "BotIdentity"),
+    text_column("owner", "Owner"),
+    text_column("", "Plays"),
     Column("versions", "Versions"),
-    column("newest_state", "Newest"),
+    text_column("newest_state", "Newest"),
     Column("created_at", "Since"),
 )
 _VERSIONS = (
     Column("number", "Version", is_number=False),
-    column("state", "State"),
-    column("", "Plays"),
+    text_column("state", "State"),
+    text_column("", "Plays"),
     Column("created_at", "Uploaded"),
 )
 _RATINGS = (
-    column("pool", "Pool"),
-    column("name", "Version"),
+    text_column("pool", "Pool"),
+    text_column("name", "Version"),
     Column("conservative", "Rating"),
     Column("mu", "mu ± 2 sigma"),
     Column("games", "Games"),
@@ -66,9 +75,9 @@ _SCORES = (
     Column("forfeits", "Forfeits"),
 )
 _CHANGES = (
-    column("", "Game"),
-    column("", "Version"),
-    column("opponent", "Opponent"),
+    text_column("", "Game"),
+    text_column("", "Version"),
+    text_column("opponent", "Opponent"),
     Column("points", "Points"),
     Column("mu", "mu"),
     Column("sigma", "sigma"),
@@ -77,7 +86,7 @@ _CHANGES = (
 
 
 @routes.get("/bots")
-@takes("family", "retired", "after", "sort")
+@allow_parameters("family", "retired", "after", "sort")
 async def index(request: web.Request) -> web.Response:
     """All bots by name; `?family=`, `?retired=1`."""
     family = choice(request.query, "family", families())
@@ -88,8 +97,8 @@ async def index(request: web.Request) -> web.Response:
             family=family or None, with_retired=retired, limit=100, after=request.query.get("after") or None
         )
     )
-    table = arranged(request, _BOTS, found.items)
-    return page(request, "bots.html", bots=found, table=table, family=family, retired=retired)
+    table = sorted_table(request, _BOTS, found.items)
+    return render(request, "bots.html", bots=found, table=table, family=family, retired=retired)
 
 
 def _read(arena: Arena, bot: BotIdentity, versions: Sequence[VersionLine], by: str, family: str) -> dict[str, Any]:
@@ -105,7 +114,7 @@ def _read(arena: Arena, bot: BotIdentity, versions: Sequence[VersionLine], by: s
     pools: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for line in sorted(ratings, key=lambda one: one.version_id):
         pools[line.pool].append((line.version_id, line.name))
-    found = summary(tallies, set(ids))
+    found = score_tables(tallies, set(ids))
     return {
         "family": family,
         "families": sorted(played | {name for line in versions for name in line.families}),
@@ -115,7 +124,7 @@ def _read(arena: Arena, bot: BotIdentity, versions: Sequence[VersionLine], by: s
         "fit_from": store.versions.fit_from(ids),
         "presence": services.remote.presence_of(arena, versions),
         "ratings": ratings,
-        "curves": [curve(store, pool, names, by) for pool, names in pools.items()],
+        "curves": [rating_plot(store, pool, names, by) for pool, names in pools.items()],
         "sides": sorted(found.sides.items()),
         "opponents": sorted(found.opponents.values(), key=lambda score: (-score.games, score.name))[:100],
         "endings": sorted(found.endings.values(), key=lambda score: (-score.games, score.name)),
@@ -124,7 +133,7 @@ def _read(arena: Arena, bot: BotIdentity, versions: Sequence[VersionLine], by: s
 
 
 @routes.get("/bots/{bot}")
-@takes(*_SHOWN)
+@allow_parameters(*_SHOWN)
 async def show(request: web.Request) -> web.Response:
     """A bot: its versions, ratings, record; `?by=game` draws plots by game number."""
     by = choice(request.query, "by", ("date", "game"), "date")
@@ -134,7 +143,7 @@ async def show(request: web.Request) -> web.Response:
         name, version = older[1].lower(), older[2]
         if version or name != older[1]:
             path = f"/bots/{name}/v/{version}" if version else f"/bots/{name}"
-            return moved(str(request.rel_url.with_path(path, keep_query=True)))
+            return redirect_permanently(str(request.rel_url.with_path(path, keep_query=True)))
 
     def read() -> dict[str, Any]:
         bot = services.bot.find(arena_of(request), request.match_info["bot"])
@@ -149,7 +158,7 @@ async def challenge(request: web.Request) -> web.Response:
     """Start a match of one's remote bot, from the form on its page."""
     fields = await checked_form(request)
     games = fields.get("games", "2")
-    row = await act(
+    row = await run_use_case(
         partial(
             services.remote.challenge,
             family=fields.get("family", ""),
@@ -165,7 +174,7 @@ async def challenge(request: web.Request) -> web.Response:
 
 
 @routes.get("/bots/{bot}/v/{number}")
-@takes(*_SHOWN)
+@allow_parameters(*_SHOWN)
 async def version(request: web.Request) -> web.Response:
     """One version."""
     by = choice(request.query, "by", ("date", "game"), "date")
@@ -187,16 +196,20 @@ async def version(request: web.Request) -> web.Response:
 def _page(request: web.Request, by: str, found: dict[str, Any]) -> web.Response:
     """The page of a bot or a version, its tables as asked for."""
     tables = {
-        "versions": arranged(request, _VERSIONS, found["versions"], parameter="versions"),
-        "ratings": arranged(request, _RATINGS, found["ratings"], parameter="ratings"),
-        "opponents": arranged(
-            request, (column("name", "Opponent"), *_SCORES), found["opponents"], parameter="opponents"
+        "versions": sorted_table(request, _VERSIONS, found["versions"], parameter="versions"),
+        "ratings": sorted_table(request, _RATINGS, found["ratings"], parameter="ratings"),
+        "opponents": sorted_table(
+            request, (text_column("name", "Opponent"), *_SCORES), found["opponents"], parameter="opponents"
         ),
-        "endings": arranged(request, (column("name", "Ended by"), *_SCORES), found["endings"], parameter="endings"),
-        "games": lists.games(request, found["games"].items if found["games"] else [], with_family=True),
+        "endings": sorted_table(
+            request, (text_column("name", "Ended by"), *_SCORES), found["endings"], parameter="endings"
+        ),
+        "games": columns.sort_games(request, found["games"].items if found["games"] else [], with_family=True),
         "tables": [
-            arranged(request, _CHANGES, one.changes, parameter="changes", value=lambda row, key: getattr(row[1], key))
+            sorted_table(
+                request, _CHANGES, one.changes, parameter="changes", value=lambda row, key: getattr(row[1], key)
+            )
             for one in found["curves"]
         ],
     }
-    return page(request, "bot.html", by=by, **{**found, **tables})
+    return render(request, "bot.html", by=by, **{**found, **tables})

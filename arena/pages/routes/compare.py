@@ -8,10 +8,10 @@ from typing import Any
 from aiohttp import web
 
 from arena.errors import did_you_mean, near
-from arena.http.problem import Problem, shown
-from arena.pages import curve
-from arena.pages.table import choice
-from arena.pages.view import family_in, page, run, store_of, takes
+from arena.http.problem import Problem, quoted
+from arena.pages import rating_plot
+from arena.pages.html_table import choice
+from arena.pages.page import allow_parameters, path_family, render, run, store_of
 from arena.store.ratings.rating_line import RatingLine
 
 routes = web.RouteTableDef()
@@ -21,10 +21,10 @@ _OFFERED = 300
 
 
 @routes.get("/{family}/compare")
-@takes("pool", "bot", "by")
+@allow_parameters("pool", "bot", "by")
 async def show(request: web.Request) -> web.Response:
     """The bots of `?bot=`, given several times, in a pool; without any the best three."""
-    rules, query, store = family_in(request), request.query, store_of(request)
+    rules, query, store = path_family(request), request.query, store_of(request)
     by = choice(query, "by", ("date", "game"), "date")
 
     def read() -> dict[str, Any]:
@@ -36,7 +36,7 @@ async def show(request: web.Request) -> web.Response:
         for name in chosen:
             if name not in names:
                 hint = did_you_mean(near(name, names)) or "choose from the list of this page"
-                raise Problem("bad-request", f"no bot {shown(name)} has a rating in {pool}", hint=hint, field="bot")
+                raise Problem("bad-request", f"no bot {quoted(name)} has a rating in {pool}", hint=hint, field="bot")
         if len(chosen) > MOST:
             raise Problem("bad-request", f"{len(chosen)} bots are too many for one plot", hint=f"choose {MOST} of them")
         bots = {name: _versions(lines, name) for name in chosen}
@@ -45,10 +45,10 @@ async def show(request: web.Request) -> web.Response:
             "pools": known,
             "bots": names,
             "chosen": {name: _best(lines, name) for name in chosen},
-            "drawing": curve.compared(store, pool, bots, by),
+            "drawing": rating_plot.comparison_plot(store, pool, bots, by),
         }
 
-    return page(request, "compare.html", rules=rules, by=by, most=MOST, **await run(read))
+    return render(request, "compare.html", rules=rules, by=by, most=MOST, **await run(read))
 
 
 def _versions(lines: Sequence[RatingLine], bot: str) -> list[int]:

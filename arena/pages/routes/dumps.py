@@ -6,19 +6,19 @@ from aiohttp import web
 
 from arena.collections.dump import DamagedError
 from arena.collections.dumps import DumpIndex, Dumps
-from arena.http.call import CONTEXT
 from arena.http.problem import not_found
-from arena.pages.lists import column
-from arena.pages.table import Column, arranged
-from arena.pages.view import page, run, takes
+from arena.http.request_context import CONTEXT
+from arena.pages.columns import text_column
+from arena.pages.html_table import Column, sorted_table
+from arena.pages.page import allow_parameters, render, run
 
 routes = web.RouteTableDef()
 _FILES = (
-    column("month", "File"),
+    text_column("month", "File"),
     Column("games", "Games"),
     Column("bytes", "Size"),
     Column("first", "Commits"),
-    column("", "SHA-256"),
+    text_column("", "SHA-256"),
 )
 
 
@@ -27,7 +27,7 @@ def _archive(request: web.Request) -> Dumps:
 
 
 @routes.get("/dumps")
-@takes()
+@allow_parameters()
 async def show(request: web.Request) -> web.Response:
     """The files, latest month first."""
     archive = _archive(request)
@@ -37,8 +37,8 @@ async def show(request: web.Request) -> web.Response:
         found = DumpIndex()  # the next run writes it anew
     settings = request.app[CONTEXT].settings
     hour = settings.dump_hour_utc
-    dumps = arranged(request, _FILES, found.latest_first)
-    return page(request, "dumps.html", index=found, dumps=dumps, licence=archive.licence, hour=hour)
+    dumps = sorted_table(request, _FILES, found.latest_first)
+    return render(request, "dumps.html", index=found, dumps=dumps, licence=archive.licence, hour=hour)
 
 
 async def download(request: web.Request) -> web.StreamResponse:

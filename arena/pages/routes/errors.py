@@ -6,11 +6,11 @@ from typing import Any
 
 from aiohttp import web
 
-from arena.http.call import CONTEXT
 from arena.http.identity import session_of
-from arena.pages.lists import column
-from arena.pages.table import Column, arranged, choice
-from arena.pages.view import page, run, store_of, takes
+from arena.http.request_context import CONTEXT
+from arena.pages.columns import text_column
+from arena.pages.html_table import Column, choice, sorted_table
+from arena.pages.page import allow_parameters, render, run, store_of
 from arena.services.access import shown_void
 from arena.store.games.games import GameLine
 from referee.rules import families
@@ -18,29 +18,29 @@ from referee.rules.core import Termination
 
 routes = web.RouteTableDef()
 _FORFEITS = (
-    column("", "Game"),
-    column("guilty", "At fault"),
-    column("opponent", "Opponent"),
-    column("termination", "Why"),
+    text_column("", "Game"),
+    text_column("guilty", "At fault"),
+    text_column("opponent", "Opponent"),
+    text_column("termination", "Why"),
     Column("plies", "At ply"),
-    column("detail", "Evidence"),
-    column("", "Log"),
+    text_column("detail", "Evidence"),
+    text_column("", "Log"),
     Column("finished_at", "When"),
 )
 _VOIDS = (
-    column("", "Game"),
-    column("first", "First"),
-    column("second", "Second"),
+    text_column("", "Game"),
+    text_column("first", "First"),
+    text_column("second", "Second"),
     Column("attempt", "Attempt"),
-    column("termination", "Why"),
-    column("detail", "Evidence"),
-    column("lease_owner", "Lease owner"),
+    text_column("termination", "Why"),
+    text_column("detail", "Evidence"),
+    text_column("lease_owner", "Lease owner"),
     Column("voided_at", "When"),
 )
 
 
 @routes.get("/errors")
-@takes("family", "after", "voids", "sort", "order")
+@allow_parameters("family", "after", "voids", "sort", "order")
 async def show(request: web.Request) -> web.Response:
     """Forfeits, latest first, of all families or one; then voids."""
     family = choice(request.query, "family", families())
@@ -61,12 +61,12 @@ async def show(request: web.Request) -> web.Response:
     found = await run(read)
     settings, identity = request.app[CONTEXT].settings, await session_of(request)
     attempts = [shown_void(settings, identity, one) for one in found["voids"].items]
-    return page(
+    return render(
         request,
         "errors.html",
         family=family,
-        guilty=arranged(request, _FORFEITS, found["forfeits"].items, value=_value),
-        attempts=arranged(request, _VOIDS, attempts, parameter="order"),
+        guilty=sorted_table(request, _FORFEITS, found["forfeits"].items, value=_value),
+        attempts=sorted_table(request, _VOIDS, attempts, parameter="order"),
         **found,
     )
 

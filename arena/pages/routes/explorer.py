@@ -10,45 +10,45 @@ from yarl import URL
 
 from arena import services
 from arena.errors import ArenaError
-from arena.http.problem import Problem, shown
+from arena.http.problem import Problem, quoted
+from arena.pages.columns import text_column
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scenes
-from arena.pages.lists import column
-from arena.pages.table import Column, arranged
-from arena.pages.view import act, arena_of, family_in, page, run, takes, told
+from arena.pages.html_table import Column, sorted_table
+from arena.pages.page import allow_parameters, arena_of, error_sentence, path_family, render, run, run_use_case
 from arena.services.explorer import REQUEST_FIELDS, ExplorerRequest, ExplorerResult, PlayedMove
 from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
 _COLUMNS = (
-    column("move", "Move"),
+    text_column("move", "Move"),
     Column("games", "Games"),
     Column("", "Results"),
     Column("score", "Score", "Share of the points of who moves"),
     Column("rating", "Strength", "Mean mu, today, of those who played it"),
     Column("performance", "Performance", "The strength that such results against such opponents speak of"),
     Column("last", "Last played"),
-    column("", "Best game"),
+    text_column("", "Best game"),
 )
 
 
 @routes.get("/{family}/explorer")
-@takes(*REQUEST_FIELDS, "sort")
+@allow_parameters(*REQUEST_FIELDS, "sort")
 async def show(request: web.Request) -> web.Response:
     """A position: the start, `?position=`, or behind `?moves=`; what was played in it and how it went."""
-    rules = family_in(request)
+    rules = path_family(request)
     given = {name: request.query.get(name, "")[:2001].strip() for name in REQUEST_FIELDS}
     problem, arena = "", arena_of(request)
     try:
-        found = await act(services.explorer.explore, arena, _question(rules, given))
+        found = await run_use_case(services.explorer.explore, arena, _question(rules, given))
     except ArenaError as error:
         if error.status >= 500:
             raise
-        problem = told(error)
-        found = await act(services.explorer.explore, arena, ExplorerRequest(rules.family))
-    moves = arranged(request, _COLUMNS, found.moves, value=_value)
+        problem = error_sentence(error)
+        found = await run_use_case(services.explorer.explore, arena, ExplorerRequest(rules.family))
+    moves = sorted_table(request, _COLUMNS, found.moves, value=_value)
     pools = [name for name, _ in await run(arena.store.ratings.pools) if name.split("/")[0] == rules.family]
-    return page(
+    return render(
         request,
         "explorer.html",
         status=400 if problem else 200,
@@ -71,7 +71,7 @@ def _question(rules: Rules, given: dict[str, str]) -> ExplorerRequest:
     if given["rating"]:
         if not re.fullmatch(r"-?\d{1,3}(\.\d{1,3})?", given["rating"], re.ASCII):
             raise Problem(
-                "bad-request", f"no strength {shown(given['rating'])}", hint="a number such as 25", field="rating"
+                "bad-request", f"no strength {quoted(given['rating'])}", hint="a number such as 25", field="rating"
             )
         asked["rating"] = float(given["rating"])
     return ExplorerRequest(rules.family, **asked)

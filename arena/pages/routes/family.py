@@ -6,23 +6,23 @@ from typing import Any
 
 from aiohttp import web
 
-from arena.pages import lists
+from arena.pages import columns
+from arena.pages.columns import text_column
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scenes
-from arena.pages.lists import column
-from arena.pages.table import arranged
-from arena.pages.view import family_in, page, run, store_of, takes
+from arena.pages.html_table import sorted_table
+from arena.pages.page import allow_parameters, path_family, render, run, store_of
 from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
 MAX_VARIANTS = 60
-_VARIANTS = (column("name", "Name"), column("", "Options"), column("note", "Note"))
+_VARIANTS = (text_column("name", "Name"), text_column("", "Options"), text_column("note", "Note"))
 _OPTIONS = (
-    column("name", "Name"),
-    column("", "Default"),
-    column("", "Values"),
-    column("changes", "Changes"),
-    column("meaning", "Meaning"),
+    text_column("name", "Name"),
+    text_column("", "Default"),
+    text_column("", "Values"),
+    text_column("changes", "Changes"),
+    text_column("meaning", "Meaning"),
 )
 
 
@@ -33,10 +33,10 @@ def start_drawing(rules: Rules, variant: str) -> Any:
 
 
 @routes.get("/{family}")
-@takes("games", "variants", "options")
+@allow_parameters("games", "variants", "options")
 async def show(request: web.Request) -> web.Response:
     """A family: rules, variants, options, notation, best bots, latest games, sample bots."""
-    rules = family_in(request)
+    rules = path_family(request)
     store = store_of(request)
 
     def read() -> dict[str, Any]:
@@ -52,15 +52,15 @@ async def show(request: web.Request) -> web.Response:
         }
 
     found = await run(read)
-    found["recent"] = lists.games(request, found["recent"])
-    return page(
+    found["recent"] = columns.sort_games(request, found["recent"])
+    return render(
         request,
         "family.html",
         rules=rules,
         sprites=board.sprites([rules]),
         example=await run(_example, rules),
-        variants=arranged(request, _VARIANTS, rules.variants[:MAX_VARIANTS], parameter="variants"),
-        options=arranged(request, _OPTIONS, rules.options, parameter="options"),
+        variants=sorted_table(request, _VARIANTS, rules.variants[:MAX_VARIANTS], parameter="variants"),
+        options=sorted_table(request, _OPTIONS, rules.options, parameter="options"),
         more_variants=max(0, len(rules.variants) - MAX_VARIANTS),
         **found,
     )

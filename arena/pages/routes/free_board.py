@@ -11,27 +11,27 @@ from aiohttp import web
 from yarl import URL
 
 from arena import services
-from arena.http.call import IDENTITY
 from arena.http.json_text import as_json
+from arena.http.request_context import IDENTITY
 from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
 from arena.pages.drawing.scene import Scene
+from arena.pages.html_table import choice, number
+from arena.pages.page import (
+    ANALYSIS_LINES,
+    GAME_ID,
+    allow_parameters,
+    arena_of,
+    path_family,
+    path_number,
+    redirect,
+    render,
+    run,
+    run_use_case,
+)
 from arena.pages.routes.archive import replay_at
 from arena.pages.routes.game import grid, piece_key, ply_of, replay_of
 from arena.pages.session import checked_form
-from arena.pages.table import choice, number
-from arena.pages.view import (
-    FREE_LINES,
-    GAME_ID,
-    act,
-    arena_of,
-    family_in,
-    number_in,
-    page,
-    redirect,
-    run,
-    takes,
-)
 from arena.services.study import Study
 from arena.store import BadValueError
 from referee.game.record import GameRecord, read_record, ruleset_of
@@ -90,11 +90,11 @@ async def _read(request: web.Request, rules: Rules) -> _Line:
         base = ply_of(request, replay)
         before = [scene.canonical for scene in replay.scenes[1 : base + 1]]
         kept = (("game", text["game"]),) if text["game"] else (("archive", text["archive"]),)
-        study = await act(services.study.read, replay.ruleset, replay.scenes[0].position, [*before, *moves])
+        study = await run_use_case(services.study.read, replay.ruleset, replay.scenes[0].position, [*before, *moves])
     else:
-        ruleset = await act(services.study.settle, rules.family, text["variant"], text["options"])
-        study = await act(services.study.read, ruleset, text["position"], moves)
-    scenes = await act(request.app[FREE_LINES].scenes, study.ruleset, study.start, study.moves)
+        ruleset = await run_use_case(services.study.settle, rules.family, text["variant"], text["options"])
+        study = await run_use_case(services.study.read, ruleset, text["position"], moves)
+    scenes = await run_use_case(request.app[ANALYSIS_LINES].scenes, study.ruleset, study.start, study.moves)
     return _Line(study, scenes, base, back, kept)
 
 
@@ -110,10 +110,10 @@ async def _game(request: web.Request, text: dict[str, str]) -> tuple[Replay, str
 
 
 @routes.get("/{family}/board")
-@takes(*_ADDRESS, "flip", "move")
+@allow_parameters(*_ADDRESS, "flip", "move")
 async def show(request: web.Request) -> web.Response:
     """The board at the end of the line; `?move=` is one more in any spelling, `?flip=1` turns the board."""
-    rules = family_in(request)
+    rules = path_family(request)
     problem, status = "", 200
     try:
         line = await _read(request, rules)
@@ -122,7 +122,7 @@ async def show(request: web.Request) -> web.Response:
     except BadValueError as error:
         problem, status = f"{error}{'; ' + error.hint if error.hint else ''}.", 400
         line = await _read(request.clone(rel_url=request.rel_url.with_query({})), rules)
-    return page(request, "board.html", status=status, **_shown(request, rules, line), problem=problem)
+    return render(request, "board.html", status=status, **_shown(request, rules, line), problem=problem)
 
 
 def _shown(request: web.Request, rules: Rules, line: _Line) -> dict[str, Any]:
@@ -166,31 +166,31 @@ def _standing(study: Study) -> str:
 @routes.post("/{family}/board/question")
 async def ask(request: web.Request) -> web.Response:
     """Ask the engine about the end of the line in the address, for whoever is logged in."""
-    rules = family_in(request)
+    rules = path_family(request)
     await checked_form(request)
     line = await _read(request, rules)
-    found = await act(services.analysis.ask_position, arena_of(request), line.study, request[IDENTITY])
+    found = await run_use_case(services.analysis.ask_position, arena_of(request), line.study, request[IDENTITY])
     return redirect(f"/{rules.family}/board/questions/{found.id}")
 
 
 @routes.get("/{family}/board/questions/{question}")
-@takes()
+@allow_parameters()
 async def answer(request: web.Request) -> web.Response:
     """What the engine says, an address to share for a day; the page looks again until it says something."""
-    rules = family_in(request)
-    number_of = number_in(request, "question", "question")
+    rules = path_family(request)
+    number_of = path_number(request, "question", "question")
     found = await run(arena_of(request).store.analyses.request, number_of)
     record = read_record(str(found.question["record"]))
     if record.family != rules.family:
         return redirect(f"/{record.family}/board/questions/{number_of}")
-    ruleset = await act(ruleset_of, record)
+    ruleset = await run_use_case(ruleset_of, record)
     scenes: list[Scene] = []
     if found.is_done:
         expected = (found.answer["line"] or [found.answer["best"]])[:_SHOWN]
-        moves = [*record.moves, *(await act(_playable, ruleset, record, expected))]
-        lines = await act(request.app[FREE_LINES].scenes, ruleset, record.position, moves)
+        moves = [*record.moves, *(await run_use_case(_playable, ruleset, record, expected))]
+        lines = await run_use_case(request.app[ANALYSIS_LINES].scenes, ruleset, record.position, moves)
         scenes = lines[len(record.moves) + 1 :]
-    return page(
+    return render(
         request,
         "question.html",
         keep="no-store",
@@ -216,10 +216,10 @@ def _playable(ruleset: Ruleset, record: GameRecord, expected: Sequence[str]) -> 
 
 
 @routes.get("/{family}/board/scenes.json")
-@takes(*_ADDRESS, "after", "move")
+@allow_parameters(*_ADDRESS, "after", "move")
 async def scenes(request: web.Request) -> web.Response:
     """The scenes of the line behind `?after=` plies, and what may be played at its end."""
-    rules = family_in(request)
+    rules = path_family(request)
     line = await _read(request, rules)
     after = number(request.query, "after", -1, low=0, high=_MAX_PLY)
     body: dict[str, Any] = {
@@ -228,7 +228,7 @@ async def scenes(request: web.Request) -> web.Response:
         "scenes": [one.as_json() | {"canonical": one.canonical} for one in line.scenes[after + 1 :]],
         "standing": _standing(line.study),
         "to_move": line.study.end.side if line.study.end.outcome is None else "",
-        "legal": await act(_legal, line.study),
+        "legal": await run_use_case(_legal, line.study),
     }
     if after < 0:
         body["chart"] = board.chart(rules, line.scenes[0].board)
@@ -239,15 +239,17 @@ async def scenes(request: web.Request) -> web.Response:
 
 
 @routes.get("/{family}/board/position.json")
-@takes("variant", "options", "pieces", "side")
+@allow_parameters("variant", "options", "pieces", "side")
 async def set_up(request: web.Request) -> web.Response:
     """The text of a position that is set up by hand, and how it stands; the family's reason where it is none."""
-    rules, query = family_in(request), request.query
-    ruleset = await act(services.study.settle, rules.family, query.get("variant", ""), query.get("options", ""))
+    rules, query = path_family(request), request.query
+    ruleset = await run_use_case(
+        services.study.settle, rules.family, query.get("variant", ""), query.get("options", "")
+    )
     side: Side = "second" if choice(query, "side", SIDES, "first") == "second" else "first"
     try:
-        study = await act(services.study.set_up, ruleset, query.get("pieces", "")[:_MOST_PIECES], side)
-        body = {"position": study.start, "told": await act(_standing, study)}
+        study = await run_use_case(services.study.set_up, ruleset, query.get("pieces", "")[:_MOST_PIECES], side)
+        body = {"position": study.start, "told": await run_use_case(_standing, study)}
     except BadValueError as error:  # the usual case while somebody puts pieces on a board
         body = {"position": "", "told": f"{error}{'; ' + error.hint if error.hint else ''}"}
     return web.json_response(body, dumps=as_json, headers={"Cache-Control": "no-cache"})

@@ -9,18 +9,29 @@ from aiohttp import web
 
 from arena import services
 from arena.events.messages import PlyPayload
-from arena.http.call import CONTEXT, IDENTITY
 from arena.http.identity import session_of
 from arena.http.json_text import as_json
-from arena.http.problem import Problem, not_found, shown
+from arena.http.problem import Problem, not_found, quoted
+from arena.http.request_context import CONTEXT, IDENTITY
 from arena.pages import filters
 from arena.pages.drawing import board
-from arena.pages.drawing.pieces import key
+from arena.pages.drawing.piece_shapes import key
 from arena.pages.drawing.replay import Replay
 from arena.pages.drawing.scene import Scene, piece_names
+from arena.pages.html_table import choice, number
+from arena.pages.page import (
+    GAME_ID,
+    REPLAYS,
+    allow_parameters,
+    arena_of,
+    redirect,
+    redirect_permanently,
+    render,
+    run,
+    run_use_case,
+    store_of,
+)
 from arena.pages.session import checked_form
-from arena.pages.table import choice, number
-from arena.pages.view import GAME_ID, REPLAYS, act, arena_of, moved, page, redirect, run, store_of, takes
 from arena.services.analysis import AnalysisStatus
 from arena.services.game import OVER, SIDES, GameDetails, read
 from arena.store import Store
@@ -95,11 +106,11 @@ async def _canonical(request: web.Request) -> str:
 
 
 @routes.get("/games/{game}")
-@takes("ply", "flip")
+@allow_parameters("ply", "flip")
 async def show(request: web.Request) -> web.Response:
     """A game at its last ply, or at `?ply=` (33, or 17y as people say it); `?flip=1` turns the board."""
     if older := await _canonical(request):
-        return moved(older)
+        return redirect_permanently(older)
     return await viewed(request, "game.html")
 
 
@@ -141,7 +152,7 @@ async def viewed(request: web.Request, template: str, keep: str = "no-cache", **
         hidden_logs=[side for side in SIDES if logs.get(side) and not is_shown[side]],
         is_live=line.state in ("queued", "running", "planned"),
     )
-    return page(request, template, keep=keep, **(shown | more))
+    return render(request, template, keep=keep, **(shown | more))
 
 
 def analysis_charts(replay: Replay, analysis: AnalysisStatus | None) -> list[tuple[str, Any]]:
@@ -161,7 +172,7 @@ async def analyse(request: web.Request) -> web.Response:
     """Have a game analysed, played here or imported, when nothing else is to be done."""
     fields = await checked_form(request)
     name = request.match_info["game"]
-    await act(services.analysis.ask, arena_of(request), name, request[IDENTITY])
+    await run_use_case(services.analysis.ask, arena_of(request), name, request[IDENTITY])
     serial = fields.get("serial", "")
     return redirect(f"/archive/{serial}" if serial.isascii() and serial.isdecimal() else f"/games/{name}")
 
@@ -179,7 +190,7 @@ def ply_of(request: web.Request, replay: Replay) -> int:
     try:
         return replay.ply_named(text)
     except ParseError as error:
-        raise Problem("bad-request", f"ply={shown(text)}: {error.problem}", field="ply", hint=error.hint) from None
+        raise Problem("bad-request", f"ply={quoted(text)}: {error.problem}", field="ply", hint=error.hint) from None
 
 
 def view_of(request: web.Request, replay: Replay) -> dict[str, Any]:
@@ -247,13 +258,13 @@ def _taken(replay: Replay, ply: int) -> dict[str, list[tuple[str, str, int]]]:
 
 
 @routes.get("/games/{game}/charts")
-@takes()
+@allow_parameters()
 async def charts(request: web.Request) -> web.Response:
     """The charts alone, for the viewer of a game that grows."""
     found = await _find(request)
     is_over = found.line.state in OVER
     keep = "public, max-age=86400" if is_over else "no-store"
-    return page(request, "charts.html", keep=keep, charts=_charts(await _replay(request, found)))
+    return render(request, "charts.html", keep=keep, charts=_charts(await _replay(request, found)))
 
 
 def _charts(replay: Replay, analysis: AnalysisStatus | None = None) -> list[tuple[str, Any]]:
@@ -267,7 +278,7 @@ def _charts(replay: Replay, analysis: AnalysisStatus | None = None) -> list[tupl
 
 
 @routes.get("/games/{game}/lines.json")
-@takes("ply")
+@allow_parameters("ply")
 async def lines(request: web.Request) -> web.Response:
     """The lines that both bots expected when they had moved last before `?ply=`, as scenes from before those moves."""
     found = await _find(request)

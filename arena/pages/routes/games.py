@@ -9,10 +9,10 @@ from aiohttp import web
 from multidict import MultiMapping
 
 from arena import services
-from arena.http.problem import Problem, shown
-from arena.pages import lists
-from arena.pages.table import choice, number
-from arena.pages.view import arena_of, page, run, store_of, takes
+from arena.http.problem import Problem, quoted
+from arena.pages import columns
+from arena.pages.html_table import choice, number
+from arena.pages.page import allow_parameters, arena_of, render, run, store_of
 from arena.services import Arena
 from arena.store.base.errors import NotFoundError
 from arena.store.games.analyses import BY_ANALYSIS, AnalysisFilter
@@ -29,7 +29,7 @@ MAX_BLUNDERS = 10_000
 
 
 @routes.get("/games")
-@takes(
+@allow_parameters(
     "family",
     "variant",
     "bot",
@@ -60,12 +60,12 @@ async def index(request: web.Request) -> web.Response:
     days = {name: day(query, name) for name in ("since", "until")}
     by = choice(query, "by", BY_ANALYSIS)
     found, running = await run(_read, arena_of(request), chosen, days, analysed(query), by, query.get("after") or None)
-    return page(
+    return render(
         request,
         "games.html",
         games=found,
-        table=lists.games(request, found.items, with_family=True, parameter="sort"),
-        running=lists.games(request, running, with_family=True, parameter="running"),
+        table=columns.sort_games(request, found.items, with_family=True, parameter="sort"),
+        running=columns.sort_games(request, running, with_family=True, parameter="running"),
         chosen=chosen | {name: query.get(name, "") for name in (*days, *ANALYSED)} | {"by": by},
         figures=await run(store_of(request).analyses.figures, [line.id for line in found.items]),
         variants=variants,
@@ -130,6 +130,6 @@ def day(query: MultiMapping[str], name: str) -> datetime | None:
         _ = found + timedelta(days=1)
     except (ValueError, OverflowError):
         raise Problem(
-            "bad-request", f"{name}={shown(text)} is no day", field=name, hint="write one such as 2026-11-30"
+            "bad-request", f"{name}={quoted(text)} is no day", field=name, hint="write one such as 2026-11-30"
         ) from None
     return found

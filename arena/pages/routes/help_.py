@@ -8,13 +8,13 @@ from typing import Any
 
 from aiohttp import web
 
-from arena.http.call import CONTEXT
 from arena.http.problem import not_found
-from arena.pages import prose
-from arena.pages.fields import documented
-from arena.pages.lists import column
-from arena.pages.table import Column, arranged
-from arena.pages.view import page, redirect, run, takes
+from arena.http.request_context import CONTEXT
+from arena.pages import markdown
+from arena.pages.columns import text_column
+from arena.pages.documented_fields import documented_fields
+from arena.pages.html_table import Column, sorted_table
+from arena.pages.page import allow_parameters, redirect, render, run
 from arena.tournaments import time_class
 from referee.game.adjudication import LEVEL, LEVEL_FROM_PLY
 from referee.game.spec import Adjudication, BotLimits
@@ -45,13 +45,13 @@ _KINDS = {
 }
 
 
-_WORDS = (column("0", "Word"), column("1", "What happened"))
-_FIELDS = (column("title", "Limit"), Column("", "Value"), column("text", "Meaning"))
-_UPLOADS = (column("2", "Limit"), Column("", "Value"))
-_RATES = (column("0", "Kind"), Column("1", "Per minute"), Column("2", "At once"))
-_DRAWS = (column("0", "Family"), Column("1", "Draws"))
-_PACES = (column("0", "Class"), column("1", "Estimated length of a game"))
-_FAMILIES = (column("title", "Family"), column("", "Rules"), column("", "Protocol"))
+_WORDS = (text_column("0", "Word"), text_column("1", "What happened"))
+_FIELDS = (text_column("title", "Limit"), Column("", "Value"), text_column("text", "Meaning"))
+_UPLOADS = (text_column("2", "Limit"), Column("", "Value"))
+_RATES = (text_column("0", "Kind"), Column("1", "Per minute"), Column("2", "At once"))
+_DRAWS = (text_column("0", "Family"), Column("1", "Draws"))
+_PACES = (text_column("0", "Class"), text_column("1", "Estimated length of a game"))
+_FAMILIES = (text_column("title", "Family"), text_column("", "Rules"), text_column("", "Protocol"))
 
 
 _TABLES = (*(kind.value for kind in Kind), "bot", "adjudication", "uploads", "rates", "draws", "paces")
@@ -107,7 +107,7 @@ def _rendered(topic: str) -> Any:
     path = _document(topic)
     if path is None or not path.is_file():
         return None
-    return prose.html(path.read_text(encoding="utf-8"), _link)
+    return markdown.html(path.read_text(encoding="utf-8"), _link)
 
 
 def _topics() -> list[str]:
@@ -115,16 +115,16 @@ def _topics() -> list[str]:
 
 
 @routes.get("/help")
-@takes("sort")
+@allow_parameters("sort")
 async def index(request: web.Request) -> web.Response:
     """What there is to read."""
-    return page(
-        request, "help.html", topics=TOPICS, table=arranged(request, _FAMILIES, [load(name) for name in families()])
+    return render(
+        request, "help.html", topics=TOPICS, table=sorted_table(request, _FAMILIES, [load(name) for name in families()])
     )
 
 
 @routes.get("/help/{topic}")
-@takes(*_TABLES)
+@allow_parameters(*_TABLES)
 async def show(request: web.Request) -> web.Response:
     """One topic."""
     topic = request.match_info["topic"]
@@ -132,11 +132,11 @@ async def show(request: web.Request) -> web.Response:
         return redirect("/api/v1/docs")
     if topic == "play":
         settings = request.app[CONTEXT].settings
-        return page(request, "how_to_play.html", settings=settings, level=LEVEL, level_from_ply=LEVEL_FROM_PLY)
+        return render(request, "how_to_play.html", settings=settings, level=LEVEL, level_from_ply=LEVEL_FROM_PLY)
     if topic == "limits":
         return _limits(request)
     if topic == "terminations":
-        return page(request, "terminations.html", kinds=[_terminations(request, *one) for one in _KINDS.items()])
+        return render(request, "terminations.html", kinds=[_terminations(request, *one) for one in _KINDS.items()])
     if topic == "ratings":
         return _ratings(request)
     text = await run(_rendered, topic) if topic in _topics() else None
@@ -146,13 +146,13 @@ async def show(request: web.Request) -> web.Response:
     kind, _, family = topic.partition("-")
     if family in families():
         title = f"{load(family).title}: {'the rules' if kind == 'rules' else 'how bots speak it'}"
-    return page(request, "document.html", text=text, title=title)
+    return render(request, "document.html", text=text, title=title)
 
 
 def _terminations(request: web.Request, kind: Kind, text: str) -> tuple[str, str, Any]:
     """A kind of ending, what it means, and the table of its words."""
     rows = [(word, one.sentence) for word, one in terminations().items() if one.kind is kind]
-    return kind.value, text, arranged(request, _WORDS, rows, parameter=kind.value, value=_part)
+    return kind.value, text, sorted_table(request, _WORDS, rows, parameter=kind.value, value=_part)
 
 
 def _limits(request: web.Request) -> web.Response:
@@ -164,13 +164,13 @@ def _limits(request: web.Request) -> web.Response:
         (name, one.rate.per_minute, one.rate.burst) for name, one in context.limiters.items()
     ]
     rates += [("streams", None, context.streams.each), ("exports", None, context.exports.each)]
-    return page(
+    return render(
         request,
         "limits.html",
-        bot=arranged(request, _FIELDS, documented(BotLimits), parameter="bot"),
-        adjudication=arranged(request, _FIELDS, documented(Adjudication), parameter="adjudication"),
-        uploads=arranged(request, _UPLOADS, uploads, parameter="uploads", value=_part),
-        rates=arranged(request, _RATES, rates, parameter="rates", value=_part),
+        bot=sorted_table(request, _FIELDS, documented_fields(BotLimits), parameter="bot"),
+        adjudication=sorted_table(request, _FIELDS, documented_fields(Adjudication), parameter="adjudication"),
+        uploads=sorted_table(request, _UPLOADS, uploads, parameter="uploads", value=_part),
+        rates=sorted_table(request, _RATES, rates, parameter="rates", value=_part),
     )
 
 
@@ -180,13 +180,13 @@ def _ratings(request: web.Request) -> web.Response:
         (one.name, one.below_s or float("inf"), one.words) for one in time_class.TIME_CLASSES
     ]
     paces.append((time_class.UNTIMED, None, "no clock: limits of depth or nodes"))
-    return page(
+    return render(
         request,
         "ratings.html",
         simulations=cycle.SIMULATIONS,
         level=round(100 * cycle.CYCLE_SIGNIFICANCE),
         r=trueskill,
         moves=time_class.MOVES,
-        draws=arranged(request, _DRAWS, draws, parameter="draws", value=_part),
-        paces=arranged(request, _PACES, paces, parameter="paces", value=_part),
+        draws=sorted_table(request, _DRAWS, draws, parameter="draws", value=_part),
+        paces=sorted_table(request, _PACES, paces, parameter="paces", value=_part),
     )

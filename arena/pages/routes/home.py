@@ -7,12 +7,12 @@ from typing import Any
 
 from aiohttp import web
 
-from arena.http.call import CONTEXT
-from arena.pages import filters, lists
+from arena.http.request_context import CONTEXT
+from arena.pages import columns, filters
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scenes
+from arena.pages.page import REPLAYS, allow_parameters, render, run, store_of
 from arena.pages.routes.game import sentence
-from arena.pages.view import REPLAYS, page, run, store_of, takes
 from arena.store import Store
 from arena.store.games.games import GameLine
 from referee.game.record import GameRecord
@@ -83,7 +83,7 @@ def _read(store: Store) -> dict[str, Any]:
 
 
 @routes.get("/")
-@takes("games")
+@allow_parameters("games")
 async def show(request: web.Request) -> web.Response:
     """The front page."""
     found = await run(_read, store_of(request))
@@ -99,6 +99,6 @@ async def show(request: web.Request) -> web.Response:
         boards.append({**shown, "moved_at": known.moved_at if known else None})
     drawn = [await run(_end_of, *one) for one in found.pop("ends").values()]
     ends = [one for one in drawn if one is not None]
-    found["recent"] = lists.games(request, found["recent"], with_family=True)
+    found["recent"] = columns.sort_games(request, found["recent"], with_family=True)
     rules = {one["rules"].family: one["rules"] for one in [*boards, *ends]}
-    return page(request, "home.html", boards=boards, ends=ends, sprites=board.sprites(rules.values()), **found)
+    return render(request, "home.html", boards=boards, ends=ends, sprites=board.sprites(rules.values()), **found)

@@ -11,11 +11,10 @@ from aiohttp import web
 
 from arena import services
 from arena.http.identity import session_of
-from arena.http.problem import Problem, not_found, shown
-from arena.pages import lists
-from arena.pages.lists import column
-from arena.pages.table import Column, arranged, choice, sorting
-from arena.pages.view import arena_of, family_in, page, run, store_of, takes
+from arena.http.problem import Problem, not_found, quoted
+from arena.pages.columns import text_column
+from arena.pages.html_table import Column, choice, sorted_table, sorting
+from arena.pages.page import allow_parameters, arena_of, path_family, render, run, store_of
 from arena.store import Store
 from arena.store.ratings.rating_history import ResultCount, VersionScore, games_of, scores_of
 from arena.store.ratings.rating_line import RatingLine
@@ -33,8 +32,8 @@ STATES = {"": "active", "all": "retired ones too", "retired": "only retired ones
 
 _ELO = Column("elo", "Elo", "Bradley-Terry with draws, of the games chosen: does not depend on their order")
 COLUMNS = (
-    Column("place", "#", "place by rating; provisional ones have none", falls=False),
-    Column("name", "Bot", is_number=False, falls=False),
+    Column("place", "#", "place by rating; provisional ones have none", is_descending_first=False),
+    Column("name", "Bot", is_number=False, is_descending_first=False),
     Column("rating", "Rating", "mu − 3 sigma: with 99.9 % confidence the bot is at least that strong"),
     Column("mu", "mu ± 2 sigma", "the estimate with its 95 % interval"),
     _ELO,
@@ -47,9 +46,14 @@ COLUMNS = (
     Column("drawn", "Draws"),
     Column("forfeits", "Forfeits"),
     Column("beats_next", "P(better)", "the probability to be better than the next in the list"),
-    Column("owner", "Owner", is_number=False, falls=False),
+    Column("owner", "Owner", is_number=False, is_descending_first=False),
 )
-_SIDES = (column("variant", "Variant"), Column("first", "first"), Column("draw", "Drawn"), Column("second", "second"))
+_SIDES = (
+    text_column("variant", "Variant"),
+    Column("first", "first"),
+    Column("draw", "Drawn"),
+    Column("second", "second"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,7 @@ def moment(text: str) -> datetime | None:
     except (ValueError, OverflowError):
         raise Problem(
             "bad-request",
-            f"at={shown(text)} is not a date",
+            f"at={quoted(text)} is not a date",
             field="at",
             hint="write a day such as 2026-11-30, or a time such as 2026-11-30T12:00",
         ) from None
@@ -161,10 +165,10 @@ def _counted(line: RatingLine, score: VersionScore) -> RatingLine:
 
 
 @routes.get("/{family}/leaderboard")
-@takes("pool", "variant", "pace", "state", "at", "mine", "after", "sort", "sides", "games")
+@allow_parameters("pool", "variant", "pace", "state", "at", "mine", "after", "sort", "sides", "games")
 async def show(request: web.Request) -> web.Response:
     """The ratings of a pool: `?pool=`, `?variant=`, `?pace=`, `?state=`, `?mine=1`, `?at=`, `?sort=`."""
-    rules = family_in(request)
+    rules = path_family(request)
     store, query = store_of(request), request.query
     pools = [(name, games) for name, games in await run(store.ratings.pools) if name.split("/")[0] == rules.family]
     known = [name for name, _ in pools] or [rules.family]
@@ -184,8 +188,8 @@ async def show(request: web.Request) -> web.Response:
         owner=(user.name if user else "-") if is_mine else "",
         until=await run(store.rating_history.commit_at, pool, at) if at else None,
     )
-    columns = COLUMNS if chosen.is_part else tuple(one for one in COLUMNS if one is not _ELO)
-    ordered = sorting(request, columns, "-elo" if chosen.is_part else "place")
+    chosen_columns = COLUMNS if chosen.is_part else tuple(one for one in COLUMNS if one is not _ELO)
+    ordered = sorting(request, chosen_columns, "-elo" if chosen.is_part else "place")
     found = await run(read, store, chosen, query.get("after") or None)
 
     def value(line: RatingLine, key: str) -> Any:
@@ -198,7 +202,7 @@ async def show(request: web.Request) -> web.Response:
         return getattr(line, key)
 
     lines = ordered.sort(found.lines, value)
-    return page(
+    return render(
         request,
         "leaderboard.html",
         rules=rules,
@@ -224,8 +228,8 @@ async def show(request: web.Request) -> web.Response:
         at=at,
         now=datetime.now(UTC),
         advantage=await run(services.ratings.first_move_advantage, arena_of(request), pool, dict(pools).get(pool, 0)),
-        sides=arranged(request, _sides_of(rules.sides), sides, parameter="sides"),
-        recent=lists.games(request, (await run(lambda: store.games.latest(pool=pool, limit=10))).items),
+        sides=sorted_table(request, _sides_of(rules.sides), sides, parameter="sides"),
+        recent=columns.sort_games(request, (await run(lambda: store.games.latest(pool=pool, limit=10))).items),
     )
 
 

@@ -11,14 +11,14 @@ from aiohttp import web
 
 from arena import services
 from arena.errors import ArenaError
-from arena.http.call import CONTEXT, IDENTITY
 from arena.http.identity import session_of
 from arena.http.problem import Problem
-from arena.pages import form
+from arena.http.request_context import CONTEXT, IDENTITY
+from arena.pages import tournament_form
+from arena.pages.html_table import choice
+from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run, run_use_case, store_of
 from arena.pages.routes.referee import workers_of
 from arena.pages.session import checked_form
-from arena.pages.table import choice
-from arena.pages.view import act, arena_of, number_in, page, redirect, run, store_of, takes
 from arena.services.tournament import Preview
 from arena.store import Identity
 from arena.store.base.models import Schedule, Tournament
@@ -88,7 +88,7 @@ def settings_of(row: Tournament) -> dict[str, Any]:
 
 
 @routes.get("/tournaments/new")
-@takes("like", "format", "family")
+@allow_parameters("like", "format", "family")
 async def new(request: web.Request) -> web.Response:
     """The empty form; `?like=` fills it with what another tournament was made from."""
     if isinstance(found := await _organiser(request), web.Response):
@@ -110,7 +110,7 @@ async def create(request: web.Request) -> web.Response:
 
 
 @routes.get("/tournaments/{tournament}/edit")
-@takes()
+@allow_parameters()
 async def edit(request: web.Request) -> web.Response:
     """The form of a tournament that has not begun."""
     if isinstance(found := await _organiser(request), web.Response):
@@ -126,7 +126,7 @@ async def change(request: web.Request) -> web.Response:
 
 
 async def _tournament(request: web.Request) -> Tournament:
-    row = await run(store_of(request).tournaments.get, number_in(request, "tournament", "tournament"))
+    row = await run(store_of(request).tournaments.get, path_number(request, "tournament", "tournament"))
     if row.started_at is not None or row.state not in _SAVED:
         hint = f"make a new one like it at /tournaments/new?like={row.id}"
         raise Problem("conflict", f"this tournament is {row.state}: its settings stay as they are", hint=hint)
@@ -134,27 +134,27 @@ async def _tournament(request: web.Request) -> Tournament:
 
 
 @routes.get("/schedules/{schedule}/edit")
-@takes()
+@allow_parameters()
 async def edit_schedule(request: web.Request) -> web.Response:
     """The form of a schedule."""
     if isinstance(found := await _organiser(request), web.Response):
         return found
-    row = await run(store_of(request).schedules.get, number_in(request, "schedule", "schedule"))
+    row = await run(store_of(request).schedules.get, path_number(request, "schedule", "schedule"))
     return await _show(request, _of_schedule(request, row), row.template)
 
 
 @routes.post("/schedules/{schedule}/edit")
 async def change_schedule(request: web.Request) -> web.Response:
     """Another document for the tournaments to come."""
-    row = await run(store_of(request).schedules.get, number_in(request, "schedule", "schedule"))
+    row = await run(store_of(request).schedules.get, path_number(request, "schedule", "schedule"))
     return await _answer(request, _of_schedule(request, row))
 
 
 @routes.get("/tournaments/{tournament}/settings.toml")
-@takes()
+@allow_parameters()
 async def download(request: web.Request) -> web.Response:
     """The document a tournament was made from, as organisers write it."""
-    row = await run(store_of(request).tournaments.get, number_in(request, "tournament", "tournament"))
+    row = await run(store_of(request).tournaments.get, path_number(request, "tournament", "tournament"))
     return _file(as_toml(read(settings_of(row))), f"tournament-{row.id}")
 
 
@@ -172,13 +172,17 @@ async def _answer(request: web.Request, draft: _Draft) -> web.Response:
     settings: Mapping[str, Any] = {}
     try:
         is_file = fields.get("do") == "fill"
-        settings = await act(_read_toml, fields.get("document", "")) if is_file else form.document_of(fields)
+        settings = (
+            await run_use_case(_read_toml, fields.get("document", ""))
+            if is_file
+            else tournament_form.document_of(fields)
+        )
         document = read(settings)
         if fields.get("do") == "toml":
             return _file(as_toml(document), "tournament")
         if fields.get("do") == "save":
-            return redirect(await act(draft.save, document, by))
-        preview = await act(services.tournament.preview, arena_of(request), document, by)
+            return redirect(await run_use_case(draft.save, document, by))
+        preview = await run_use_case(services.tournament.preview, arena_of(request), document, by)
         return await _show(request, draft, settings, preview)
     except SettingsError as error:
         told = [(one["field"], one["message"]) for one in error.extra.get("errors", ())]
@@ -209,13 +213,13 @@ async def _show(
     family = settings.get("family")
     known = family if isinstance(family, str) and family in families() else families()[0]
     bots = await run(lambda: sorted({line.bot for line in store.versions.active(known)}))
-    return page(
+    return render(
         request,
         "organise.html",
         status=422 if errors else 200,
         keep="no-store",
         draft=draft,
-        sections=form.sections(settings),
+        sections=tournament_form.sections(settings),
         settings=settings,
         preview=preview,
         errors=errors or [],

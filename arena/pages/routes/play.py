@@ -10,14 +10,14 @@ from aiohttp import web
 
 from arena import services
 from arena.errors import ArenaError
-from arena.http.call import CONTEXT, IDENTITY, address
 from arena.http.identity import is_same_origin, session_of
 from arena.http.json_text import as_json
 from arena.http.problem import Problem, not_found
+from arena.http.request_context import CONTEXT, IDENTITY, address_key
+from arena.pages.html_table import choice
+from arena.pages.page import GAME_ID, allow_parameters, arena_of, error_sentence, redirect, render, run_use_case
 from arena.pages.routes.game import viewed
 from arena.pages.session import checked_form, give_cookie, read_form
-from arena.pages.table import choice
-from arena.pages.view import GAME_ID, act, arena_of, page, redirect, takes, told
 from arena.services.people import TIME_CONTROLS, HumanAction, HumanGameRequest, Visitor
 from arena.store import BadValueError, NotFoundError, StoreError
 from arena.store.base.credentials import new_secret
@@ -33,11 +33,11 @@ _YEAR_S = 365 * 24 * 3600
 
 async def _visitor(request: web.Request) -> Visitor:
     cookie = request.cookies.get(GUEST_COOKIE, "")
-    return Visitor(await session_of(request), cookie if _SECRET.fullmatch(cookie) else "", address(request))
+    return Visitor(await session_of(request), cookie if _SECRET.fullmatch(cookie) else "", address_key(request))
 
 
 @routes.get("/play")
-@takes("family", "variant", "side", "bot", "time")
+@allow_parameters("family", "variant", "side", "bot", "time")
 async def show(request: web.Request) -> web.Response:
     """The form that begins a game, and the games that are open."""
     choice(request.query, "family", families())
@@ -47,19 +47,19 @@ async def show(request: web.Request) -> web.Response:
 async def _form(request: web.Request, given: dict[str, Any], problem: str = "", status: int = 200) -> web.Response:
     arena, visitor = arena_of(request), await _visitor(request)
     rules = family_of(given.get("family", ""))
-    return page(
+    return render(
         request,
         "play.html",
         status=status,
         keep="no-store",
         rules=rules,
         families=[load(name) for name in families()],
-        opponents=await act(services.people.opponents, arena, rules.family),
+        opponents=await run_use_case(services.people.opponents, arena, rules.family),
         variants=[one.name for one in rules.variants],
         times=TIME_CONTROLS,
         given=given,
         problem=problem,
-        mine=await act(services.people.mine, arena, visitor),
+        mine=await run_use_case(services.people.mine, arena, visitor),
         slots=arena.settings.human_slots,
     )
 
@@ -90,11 +90,11 @@ async def begin(request: web.Request) -> web.Response:
         is_rated=fields.get("rated") == "yes",
     )
     try:
-        game = await act(services.people.begin, arena_of(request), wish, visitor)
+        game = await run_use_case(services.people.begin, arena_of(request), wish, visitor)
     except ArenaError as error:
         if error.status >= 500:
             raise
-        return await _form(request, fields, told(error), error.status)
+        return await _form(request, fields, error_sentence(error), error.status)
     response = redirect(f"/play/{game}")
     if is_new:
         give_cookie(response, request.app[CONTEXT], GUEST_COOKIE, visitor.cookie, _YEAR_S)
@@ -107,14 +107,14 @@ def _require_own_page(request: web.Request) -> None:
 
 
 @routes.get("/play/{game}")
-@takes("ply", "flip")
+@allow_parameters("ply", "flip")
 async def board(request: web.Request) -> web.Response:
     """The board of a game for the person who plays it; others are led to where it is watched."""
     name = request.match_info["game"]
     try:
         line, visitor = await _line(request)
     except NotFoundError:  # a game of bots, if it is one
-        await act(arena_of(request).store.games.get, name)
+        await run_use_case(arena_of(request).store.games.get, name)
         return redirect(str(request.rel_url.with_path(f"/games/{name}", keep_query=True)))
     if not visitor.plays(line) or line.state in ("finished", "void", "cancelled"):
         return redirect(f"/games/{name}")
@@ -122,7 +122,7 @@ async def board(request: web.Request) -> web.Response:
     if "flip" not in query and line.side == "second":
         return redirect(str(request.rel_url.update_query(flip="1")))
     arena = arena_of(request)
-    ahead = await act(services.people.waiting, arena, name) if line.state == "planned" else 0
+    ahead = await run_use_case(services.people.waiting, arena, name) if line.state == "planned" else 0
     offer = services.people.draw_offer(line)
     return await viewed(
         request, "playing.html", keep="no-store", seat=line, ahead=ahead, offer=offer, charts=[], thoughts={}
@@ -133,18 +133,20 @@ async def _line(request: web.Request) -> tuple[Any, Visitor]:
     name = request.match_info["game"]
     if not GAME_ID.fullmatch(name):
         raise not_found("game", name)
-    line = await act(arena_of(request).store.people.get, name)
+    line = await run_use_case(arena_of(request).store.people.get, name)
     return line, await _visitor(request)
 
 
 @routes.get("/play/{game}/state.json")
-@takes()
+@allow_parameters()
 async def state(request: web.Request) -> web.Response:
     """How the game stands for the person who plays it."""
     line, visitor = await _line(request)
     if not visitor.plays(line):
         raise Problem("forbidden", "this is somebody else's game")
-    ahead = await act(services.people.waiting, arena_of(request), line.game_id) if line.state == "planned" else 0
+    ahead = (
+        await run_use_case(services.people.waiting, arena_of(request), line.game_id) if line.state == "planned" else 0
+    )
     offer = services.people.draw_offer(line)
     body = {
         "state": line.state,
@@ -167,7 +169,7 @@ async def decide(request: web.Request) -> web.Response:
     except (ArenaError, StoreError) as error:
         if error.status >= 500:
             raise
-        raise Problem("invalid" if isinstance(error, BadValueError) else error.kind, told(error)) from None
+        raise Problem("invalid" if isinstance(error, BadValueError) else error.kind, error_sentence(error)) from None
     return redirect(f"/play/{name}")
 
 
@@ -191,7 +193,7 @@ async def _decide(request: web.Request) -> None:
         move=fields.get("move", "").strip()[:100],
         draw=fields.get("draw") == "yes",
     )
-    await act(services.people.decide, arena_of(request), name, wish, await _visitor(request))
+    await run_use_case(services.people.decide, arena_of(request), name, wish, await _visitor(request))
 
 
 @routes.post("/bots/{bot}/people")
@@ -200,5 +202,5 @@ async def allow(request: web.Request) -> web.Response:
     fields = await checked_form(request)
     name = request.match_info["bot"]
     allowed = fields.get("allowed") == "yes"
-    await act(services.bot.allow_people, arena_of(request), name, allowed, request[IDENTITY])
+    await run_use_case(services.bot.allow_people, arena_of(request), name, allowed, request[IDENTITY])
     return redirect(f"/bots/{name}")

@@ -11,13 +11,13 @@ from typing import Any
 from aiohttp import web
 
 from arena.events.messages import CoordinatorWorkers
-from arena.http.address import VERSION
-from arena.http.call import CONTEXT
+from arena.http.api_paths import VERSION
 from arena.http.identity import session_of
-from arena.pages import lists
-from arena.pages.lists import column
-from arena.pages.table import Column, arranged
-from arena.pages.view import moved, page, run, store_of, takes
+from arena.http.request_context import CONTEXT
+from arena.pages import columns
+from arena.pages.columns import text_column
+from arena.pages.html_table import Column, sorted_table
+from arena.pages.page import allow_parameters, redirect_permanently, render, run, store_of
 from arena.services.access import may_read_hosts, shown_owner
 from arena.store.base.models import Audit, now
 from arena.store.people.audit import QUARANTINED, THROTTLED, VERIFIED
@@ -30,19 +30,19 @@ FRESH_S = 30.0
 SHOWN = timedelta(days=7)
 """For so long it is shown who was shut out."""
 _WORKERS = (
-    column("name", "Worker"),
+    text_column("name", "Worker"),
     Column("slots", "Slots"),
     Column("busy", "Playing"),
     Column("idle", "Idle"),
-    column("", "Load"),
+    text_column("", "Load"),
     Column("speed", "Speed"),
-    column("sandbox", "Sandbox"),
-    column("state", "State"),
+    text_column("sandbox", "Sandbox"),
+    text_column("state", "State"),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Worker:
+class WorkerRow:
     """One worker of the referee, as it was last told."""
 
     name: str
@@ -66,12 +66,12 @@ class Worker:
         return "refused" if not self.is_fit else "playing" if self.busy else "idle"
 
 
-def workers_of(told: CoordinatorWorkers | None, at: float) -> list[Worker] | None:
+def workers_of(told: CoordinatorWorkers | None, at: float) -> list[WorkerRow] | None:
     """The workers; None when nobody has told of them lately."""
     if told is None or time.time() - at > FRESH_S:
         return None
     return [
-        Worker(
+        WorkerRow(
             one.name[:200], one.slots, one.busy, one.sandbox[:60], one.version[:60], one.is_fit, one.problem, one.speed
         )
         for one in told.workers
@@ -116,11 +116,13 @@ def _sandbox(name: str) -> str:
 @routes.get(r"/referees{suffix:(\.json)?}")
 async def redirect_old_page(request: web.Request) -> web.Response:
     """Redirect the former address of this page."""
-    return moved(str(request.rel_url.with_path(f"/workers{request.match_info['suffix']}", keep_query=True)))
+    return redirect_permanently(
+        str(request.rel_url.with_path(f"/workers{request.match_info['suffix']}", keep_query=True))
+    )
 
 
 @routes.get("/workers")
-@takes("workers", "games")
+@allow_parameters("workers", "games")
 async def show(request: web.Request) -> web.Response:
     """The referee's lease, its workers by what they play, the queue."""
     store = store_of(request)
@@ -138,7 +140,7 @@ async def show(request: web.Request) -> web.Response:
         }
 
     found = await run(read)
-    table = lists.games(request, found["running"][:100], with_family=True)
+    table = columns.sort_games(request, found["running"][:100], with_family=True)
     settings = request.app[CONTEXT].settings
     live = request.app[CONTEXT].live
     identity = await session_of(request)
@@ -147,7 +149,7 @@ async def show(request: web.Request) -> web.Response:
     if workers and not may_read:
         workers = [replace(one, name=f"worker {number}") for number, one in enumerate(workers, 1)]
     lease = found["lease"]
-    return page(
+    return render(
         request,
         "workers.html",
         keep="no-store",
@@ -158,7 +160,7 @@ async def show(request: web.Request) -> web.Response:
         table=table,
         told=live.workers,
         may_read=may_read,
-        workers=arranged(request, _WORKERS, workers, parameter="workers") if workers is not None else None,
+        workers=sorted_table(request, _WORKERS, workers, parameter="workers") if workers is not None else None,
         slots=sum(one.slots for one in workers or () if one.is_fit),
         busy=sum(one.busy for one in workers or () if one.is_fit),
         **found,

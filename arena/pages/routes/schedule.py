@@ -9,9 +9,9 @@ from aiohttp import web
 
 from arena import services
 from arena.coordinator import cron
-from arena.http.call import IDENTITY
+from arena.http.request_context import IDENTITY
+from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run, run_use_case, store_of
 from arena.pages.session import checked_form
-from arena.pages.view import act, arena_of, number_in, page, redirect, run, store_of, takes
 from arena.store.base.models import now
 from arena.tournaments import SettingsError, as_toml, read
 
@@ -21,10 +21,10 @@ UPCOMING = 5
 
 
 @routes.get("/schedules/{schedule}")
-@takes("after")
+@allow_parameters("after")
 async def show(request: web.Request) -> web.Response:
     """A schedule's page."""
-    store, number = store_of(request), number_in(request, "schedule", "schedule")
+    store, number = store_of(request), path_number(request, "schedule", "schedule")
 
     def read_all() -> dict[str, Any]:
         row = store.schedules.get(number)
@@ -41,13 +41,13 @@ async def show(request: web.Request) -> web.Response:
             "tournaments": store.tournaments.page(schedule_id=number, limit=20, after=after),
         }
 
-    return page(request, "schedule.html", **await run(read_all))
+    return render(request, "schedule.html", **await run(read_all))
 
 
 @routes.post("/schedules/{schedule}/switch")
 async def switch(request: web.Request) -> web.Response:
     """Switch it on, from its next time onwards, or off."""
     fields = await checked_form(request)
-    number = number_in(request, "schedule", "schedule")
-    await act(services.schedule.switch, arena_of(request), number, fields.get("to") == "on", request[IDENTITY])
+    number = path_number(request, "schedule", "schedule")
+    await run_use_case(services.schedule.switch, arena_of(request), number, fields.get("to") == "on", request[IDENTITY])
     return redirect(f"/schedules/{number}")

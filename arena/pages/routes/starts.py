@@ -14,12 +14,12 @@ from arena import services
 from arena.atlas import published
 from arena.atlas.report import StartFigures
 from arena.http.problem import not_found
+from arena.pages.columns import text_column
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scenes
 from arena.pages.filters import path_part
-from arena.pages.lists import column
-from arena.pages.table import Column, arranged
-from arena.pages.view import act, arena_of, family_in, page, redirect, run, takes
+from arena.pages.html_table import Column, sorted_table
+from arena.pages.page import allow_parameters, arena_of, path_family, redirect, render, run, run_use_case
 from arena.services.explorer import ExplorerRequest, Figures
 from referee.ratings.interval import wilson
 from referee.rules.rules import Rules
@@ -35,8 +35,8 @@ _MEASURED = (
     Column("elo", "Elo"),
     Column("plies", "Plies"),
 )
-_COLUMNS = (column("variant", "Start"), *_MEASURED, Column("", "At other strengths"))
-_FIGURES = (Column("nodes", "Positions"), *_MEASURED, column("", "Endings"))
+_COLUMNS = (text_column("variant", "Start"), *_MEASURED, Column("", "At other strengths"))
+_FIGURES = (Column("nodes", "Positions"), *_MEASURED, text_column("", "Endings"))
 FAIREST, SOURCE, _NEAR = "fairest", "arena", 2
 _WIDTH, _HEIGHT, _BARS = 560, 160, 40
 
@@ -50,14 +50,14 @@ class StartLine:
 
 
 @routes.get("/{family}/starts")
-@takes("sort")
+@allow_parameters("sort")
 async def show(request: web.Request) -> web.Response:
     """The atlas of a family, the fairest starts first unless another order is asked for."""
-    rules = family_in(request)
+    rules = path_family(request)
     lines = await run(_lines, rules.family)
-    table = arranged(request, _COLUMNS, lines, value=lambda line, key: getattr(line.figures, key))
+    table = sorted_table(request, _COLUMNS, lines, value=lambda line, key: getattr(line.figures, key))
     ends = [*lines[:_BOARDS], *reversed(lines[-_BOARDS:])] if len(lines) > 2 * _BOARDS else lines[: 2 * _BOARDS]
-    return page(
+    return render(
         request,
         "starts.html",
         rules=rules,
@@ -76,10 +76,10 @@ async def show(request: web.Request) -> web.Response:
 
 
 @routes.get("/{family}/starts/{start}")
-@takes("sort")
+@allow_parameters("sort")
 async def show_one(request: web.Request) -> web.Response:
     """What is known of a start; `fairest` leads to the fairest one."""
-    rules = family_in(request)
+    rules = path_family(request)
     lines = await run(_lines, rules.family)
     names = [line.figures.variant for line in lines]
     name = request.match_info["start"]
@@ -89,15 +89,15 @@ async def show_one(request: web.Request) -> web.Response:
         raise not_found("start", name, names[:_SHOWN])
     place = names.index(name)
     variant, *given = name.split("+")
-    ruleset = await act(services.study.settle, rules.family, variant, ",".join(given))
+    ruleset = await run_use_case(services.study.settle, rules.family, variant, ",".join(given))
     played = None
     if not given:  # the archive keeps variants apart, not options
         question = ExplorerRequest(rules.family, variant=variant, source=SOURCE)
-        played = await act(services.explorer.explore, arena_of(request), question)
+        played = await run_use_case(services.explorer.explore, arena_of(request), question)
     figures = [one for one in published.published(rules.family) if one.variant == name]
     scene = await run(lambda: Scenes(ruleset).items[0])
-    table = arranged(request, _FIGURES, figures)
-    return page(
+    table = sorted_table(request, _FIGURES, figures)
+    return render(
         request,
         "start.html",
         rules=rules,

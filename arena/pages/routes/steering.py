@@ -9,9 +9,9 @@ from functools import partial
 from aiohttp import web
 
 from arena import services
-from arena.http.call import IDENTITY
+from arena.http.request_context import IDENTITY
+from arena.pages.page import arena_of, path_number, redirect, run_use_case
 from arena.pages.session import checked_form
-from arena.pages.view import act, arena_of, number_in, redirect
 from arena.services import Arena
 from arena.store import Identity
 from arena.store.base.models import Tournament
@@ -86,9 +86,9 @@ def _length(tournament: Tournament, entries: Sequence[EntryLine]) -> Length | No
 async def extend(request: web.Request) -> web.Response:
     """Make a tournament longer, from the form on its page."""
     fields = await checked_form(request)
-    tournament_id, to = number_in(request, "tournament", "tournament"), fields.get("to", "")
+    tournament_id, to = path_number(request, "tournament", "tournament"), fields.get("to", "")
     longer = partial(services.tournament.extend, to=int(to[:9]) if to.isascii() and to.isdecimal() else 0)
-    await act(longer, arena_of(request), tournament_id, request[IDENTITY])
+    await run_use_case(longer, arena_of(request), tournament_id, request[IDENTITY])
     return redirect(f"/tournaments/{tournament_id}")
 
 
@@ -108,8 +108,10 @@ async def _enrol(
     request: web.Request, use_case: Callable[[Arena, int, str, int | None, Identity], None]
 ) -> web.Response:
     fields = await checked_form(request)
-    tournament_id = number_in(request, "tournament", "tournament")
-    await act(use_case, arena_of(request), tournament_id, fields.get("bot", "").strip()[:60], None, request[IDENTITY])
+    tournament_id = path_number(request, "tournament", "tournament")
+    await run_use_case(
+        use_case, arena_of(request), tournament_id, fields.get("bot", "").strip()[:60], None, request[IDENTITY]
+    )
     return redirect(f"/tournaments/{tournament_id}#entries")
 
 
@@ -117,6 +119,8 @@ async def _enrol(
 async def steer(request: web.Request) -> web.Response:
     """What an organiser's button says: start, drain, pause, resume or cancel."""
     fields = await checked_form(request)
-    tournament_id = number_in(request, "tournament", "tournament")
-    await act(services.tournament.steer, arena_of(request), tournament_id, fields.get("verb", ""), request[IDENTITY])
+    tournament_id = path_number(request, "tournament", "tournament")
+    await run_use_case(
+        services.tournament.steer, arena_of(request), tournament_id, fields.get("verb", ""), request[IDENTITY]
+    )
     return redirect(f"/tournaments/{tournament_id}")

@@ -14,11 +14,20 @@ from aiohttp import BodyPartReader, MultipartReader, web
 from arena import services
 from arena.data_folder import make_folder
 from arena.errors import ArenaError
-from arena.http.call import CONTEXT, WebContext
 from arena.http.identity import is_from_own_page, session_of
 from arena.http.problem import Problem
-from arena.http.upload import IDLE_S, WHOLE_S, within
-from arena.pages.view import act, arena_of, number_in, page, redirect, run, takes, told
+from arena.http.request_context import CONTEXT, WebContext
+from arena.http.upload import IDLE_TIMEOUT_S, UPLOAD_TIMEOUT_S, time_limit
+from arena.pages.page import (
+    allow_parameters,
+    arena_of,
+    error_sentence,
+    path_number,
+    redirect,
+    render,
+    run,
+    run_use_case,
+)
 from referee.rules import families
 
 routes = web.RouteTableDef()
@@ -39,7 +48,7 @@ class Form:
 
 def _page(request: web.Request, *, problem: str = "", status: int = 200, **given: Any) -> web.Response:
     settings = request.app[CONTEXT].settings
-    return page(
+    return render(
         request,
         "submit.html",
         status=status,
@@ -51,7 +60,7 @@ def _page(request: web.Request, *, problem: str = "", status: int = 200, **given
 
 
 @routes.get("/submit")
-@takes()
+@allow_parameters()
 async def show(request: web.Request) -> web.Response:
     """The form, or how to get an account."""
     return _page(request)
@@ -72,7 +81,7 @@ async def submit(request: web.Request) -> web.Response:
         raise Problem("media-type", "this takes a form with a file")
     with tempfile.TemporaryFile(dir=_incoming(context)) as file:
         form = Form(file)
-        async with within(WHOLE_S):
+        async with time_limit(UPLOAD_TIMEOUT_S):
             is_ours = await _read(request, form, lambda token: is_from_own_page(request, identity, token), context)
         if not is_ours:
             raise Problem("forbidden", "the form is too old or not ours", hint="reload the page and send it again")
@@ -81,7 +90,7 @@ async def submit(request: web.Request) -> web.Response:
             raise Problem("bad-request", "an unknown family", hint="choose from the list")
         file.seek(0)
         try:
-            version = await act(
+            version = await run_use_case(
                 services.submission.submit,
                 context.arena,
                 file,
@@ -94,7 +103,7 @@ async def submit(request: web.Request) -> web.Response:
             if error.status >= 500:
                 raise
             given = {"name": form.name, "families": form.families, "tc": form.tc}
-            return _page(request, problem=told(error), status=error.status, **given)
+            return _page(request, problem=error_sentence(error), status=error.status, **given)
     return redirect(f"/submissions/{version.id}")
 
 
@@ -137,7 +146,7 @@ async def _take(part: BodyPartReader, form: Form, limit: int) -> None:
 
 async def _next(reader: MultipartReader) -> BodyPartReader | None:
     """The next part; None at the end. Raises Problem for a form in the form."""
-    async with within(IDLE_S):
+    async with time_limit(IDLE_TIMEOUT_S):
         part = await reader.next()
     if part is not None and not isinstance(part, BodyPartReader):
         raise _unreadable()
@@ -149,7 +158,7 @@ def _unreadable() -> Problem:
 
 
 async def _chunk(part: BodyPartReader, size: int = _CHUNK) -> bytes:
-    async with within(IDLE_S):
+    async with time_limit(IDLE_TIMEOUT_S):
         return await part.read_chunk(size)
 
 
@@ -161,12 +170,12 @@ async def _text(part: BodyPartReader) -> str:
 
 
 @routes.get("/submissions/{submission}")
-@takes()
+@allow_parameters()
 async def submission(request: web.Request) -> web.Response:
     """The check of a version, step by step; its log for its owner."""
-    number = number_in(request, "submission", "submission")
+    number = path_number(request, "submission", "submission")
     found = await run(services.submission.read, arena_of(request), number, await session_of(request))
-    return page(
+    return render(
         request,
         "submission.html",
         keep="no-store",

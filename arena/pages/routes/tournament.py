@@ -13,13 +13,13 @@ from aiohttp import web
 
 from arena import services
 from arena.http.problem import not_found
-from arena.pages.drawing.race import RacePicture
-from arena.pages.drawing.sequential import Test
+from arena.pages.columns import text_column
+from arena.pages.drawing.race_summary import RaceSummary
+from arena.pages.drawing.sprt_chart import SprtChart
 from arena.pages.filters import bot_of, path_part, plain
-from arena.pages.lists import column
+from arena.pages.html_table import Column, choice, number, sorted_table, sorting
+from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run, store_of
 from arena.pages.routes.steering import Controls
-from arena.pages.table import Column, arranged, choice, number, sorting
-from arena.pages.view import arena_of, number_in, page, redirect, run, store_of, takes
 from arena.services import Arena
 from arena.services.standings_cache import TournamentStandings
 from arena.store.base.models import Tournament
@@ -56,33 +56,33 @@ class _Linked:
 
 
 _TOURNAMENTS = (
-    column("name", "Name"),
-    column("family", "Family"),
-    column("format", "Format"),
-    column("state", "State"),
+    text_column("name", "Name"),
+    text_column("family", "Family"),
+    text_column("format", "Format"),
+    text_column("state", "State"),
     Column("finished_games", "Games"),
-    column("is_rated", "Rated"),
+    text_column("is_rated", "Rated"),
     Column("start_time", "Start"),
     Column("finished_at", "End"),
 )
 _RECURRING = (
-    column("name", "Name"),
-    column("", "When"),
-    column("timezone", "Time zone"),
-    column("catch_up", "Missed runs"),
-    column("next_fire", "Next"),
+    text_column("name", "Name"),
+    text_column("", "When"),
+    text_column("timezone", "Time zone"),
+    text_column("catch_up", "Missed runs"),
+    text_column("next_fire", "Next"),
 )
-_ENDINGS = (column("name", "Ended by"), Column("games", "Games"), column("", "Meaning"))
+_ENDINGS = (text_column("name", "Ended by"), Column("games", "Games"), text_column("", "Meaning"))
 _ENTRIES = (
-    Column("seat", "Seat", falls=False),
-    column("name", "Bot"),
-    column("eligibility", "Why"),
-    column("withdrawn", "State"),
+    Column("seat", "Seat", is_descending_first=False),
+    text_column("name", "Bot"),
+    text_column("eligibility", "Why"),
+    text_column("withdrawn", "State"),
 )
 
 _STANDINGS = (
-    Column("rank", "#", falls=False),
-    Column("name", "Bot", is_number=False, falls=False),
+    Column("rank", "#", is_descending_first=False),
+    Column("name", "Bot", is_number=False, is_descending_first=False),
     Column("points", "Points"),
     Column("games", "Games"),
     Column("wins", "W"),
@@ -99,22 +99,22 @@ _STANDINGS = (
 )
 
 _SCHEDULE = (
-    Column("sequence", "No.", falls=False),
-    Column("round", "Round", falls=False),
-    Column("first", "First", is_number=False, falls=False),
-    Column("second", "Second", is_number=False, falls=False),
+    Column("sequence", "No.", is_descending_first=False),
+    Column("round", "Round", is_descending_first=False),
+    Column("first", "First", is_number=False, is_descending_first=False),
+    Column("second", "Second", is_number=False, is_descending_first=False),
     Column("", "Opening", is_number=False),
-    Column("state", "State", is_number=False, falls=False),
+    Column("state", "State", is_number=False, is_descending_first=False),
     Column("started_at", "Start"),
     Column("plies", "Plies"),
     Column("", "Duration"),
-    Column("winner", "Result", falls=False),
-    Column("termination", "Ended by", is_number=False, falls=False),
+    Column("winner", "Result", is_descending_first=False),
+    Column("termination", "Ended by", is_number=False, is_descending_first=False),
 )
 
 
 @routes.get("/tournaments")
-@takes("family", "state", "after", "sort", "recurring")
+@allow_parameters("family", "state", "after", "sort", "recurring")
 async def index(request: web.Request) -> web.Response:
     """All tournaments, latest start first; `?family=` and `?state=` filter."""
     family = choice(request.query, "family", families())
@@ -126,12 +126,12 @@ async def index(request: web.Request) -> web.Response:
         )
     )
     schedules = await run(store.schedules.all)
-    return page(
+    return render(
         request,
         "tournaments.html",
         tournaments=found,
-        table=arranged(request, _TOURNAMENTS, found.items),
-        schedules=arranged(request, _RECURRING, schedules, parameter="recurring"),
+        table=sorted_table(request, _TOURNAMENTS, found.items),
+        schedules=sorted_table(request, _RECURRING, schedules, parameter="recurring"),
         family=family,
         state=state,
         states=STATES,
@@ -164,7 +164,7 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
         termination=ended or None,
         version_id=names.get(bot),
         sort=shown.key,
-        is_falling=shown.is_falling,
+        is_falling=shown.is_descending,
         offset=(at - 1) * PAGE,
         limit=PAGE,
     )
@@ -191,10 +191,10 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
 
 
 @routes.get("/tournaments/{tournament}")
-@takes(*_SHOWN)
+@allow_parameters(*_SHOWN)
 async def show(request: web.Request) -> web.Response:
     """A tournament; the games of people are begun elsewhere."""
-    tournament_id = number_in(request, "tournament", "tournament")
+    tournament_id = path_number(request, "tournament", "tournament")
     known = await run(store_of(request).tournaments.get, tournament_id)
     if known.state == "open":
         return redirect(f"/play?family={known.family}")
@@ -223,7 +223,7 @@ async def show(request: web.Request) -> web.Response:
     endings: dict[str, int] = {}
     for result in tables.results:
         endings[result.termination.value] = endings.get(result.termination.value, 0) + 1
-    return page(
+    return render(
         request,
         "tournament.html",
         **found,
@@ -246,14 +246,14 @@ async def show(request: web.Request) -> web.Response:
         comparison=tables.comparison if len(strengths) >= COMPARED else None,
         test=_test(tables, found["entries"]),
         race=_race(tables),
-        endings=arranged(
+        endings=sorted_table(
             request,
             _ENDINGS,
             sorted(endings.items(), key=lambda item: (-item[1], item[0])),
             parameter="endings",
             value=lambda row, key: row[key == "games"],
         ),
-        seats=arranged(request, _ENTRIES, found["entries"], parameter="entries"),
+        seats=sorted_table(request, _ENTRIES, found["entries"], parameter="entries"),
         terminations=list(terminations()),
         game_states=GAME_STATES,
         settings_text=json.dumps(tournament.settings, indent=2, ensure_ascii=False, sort_keys=True),
@@ -270,29 +270,29 @@ def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:
     return tuple(column for column in _STANDINGS if column.key not in hidden)
 
 
-def _test(tables: TournamentStandings, entries: Sequence[EntryLine]) -> Test | None:
+def _test(tables: TournamentStandings, entries: Sequence[EntryLine]) -> SprtChart | None:
     """Where a sequential test stands; None for other formats."""
     lines = {line.name: line for line in tables.standing.lines}
     seats = [entry.name for entry in entries if entry.name in lines]
     if tables.standing.verdict is None or len(seats) < 2:
         return None
     test = read_settings(tables.tournament.settings).sprt.sprt
-    return Test(test, tables.standing.verdict, lines[seats[0]], seats[1])
+    return SprtChart(test, tables.standing.verdict, lines[seats[0]], seats[1])
 
 
-def _race(tables: TournamentStandings) -> RacePicture | None:
+def _race(tables: TournamentStandings) -> RaceSummary | None:
     """Where a race stands; None for other formats."""
     found = tables.standing
     if found.race is None:
         return None
-    return RacePicture(read_settings(tables.tournament.settings).race, found.race, found.seats)
+    return RaceSummary(read_settings(tables.tournament.settings).race, found.race, found.seats)
 
 
 @routes.get("/tournaments/{tournament}/games/{sequence}")
-@takes()
+@allow_parameters()
 async def game(request: web.Request) -> web.Response:
     """The game of a number in a tournament's plan."""
-    tournament_id, sequence = number_in(request, "tournament", "tournament"), number_in(request, "sequence", "game")
+    tournament_id, sequence = path_number(request, "tournament", "tournament"), path_number(request, "sequence", "game")
     store = store_of(request)
     after = write_cursor(sequence - 1)
     near = (await run(lambda: store.games.of_tournament(tournament_id, limit=1, after=after))).items
@@ -302,10 +302,10 @@ async def game(request: web.Request) -> web.Response:
 
 
 @routes.get("/tournaments/{tournament}/crosstable.csv")
-@takes()
+@allow_parameters()
 async def table(request: web.Request) -> web.Response:
     """The crosstable as a file: the same numbers as on the page. As JSON it is the interface's."""
-    number = number_in(request, "tournament", "tournament")
+    number = path_number(request, "tournament", "tournament")
     tables = await run(services.standings.read, arena_of(request), number)
     response = web.Response(text=crosstable.as_csv(tables.rows), content_type="text/csv", charset="utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="tournament-{number}.csv"'

@@ -8,18 +8,18 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
-from arena.pages import filters, lists
-from arena.pages.lists import column
-from arena.pages.score import Score, summary
-from arena.pages.table import Column, arranged, choice
-from arena.pages.view import arena_of, page, run, store_of, takes
+from arena.pages import columns, filters
+from arena.pages.columns import text_column
+from arena.pages.html_table import Column, choice, sorted_table
+from arena.pages.page import allow_parameters, arena_of, render, run, store_of
+from arena.pages.score_table import ScoreRow, score_tables
 
 routes = web.RouteTableDef()
-_OPENINGS = (column("name", "Opening"), Column("wins", "W"), Column("draws", "D"), Column("losses", "L"))
+_OPENINGS = (text_column("name", "Opening"), Column("wins", "W"), Column("draws", "D"), Column("losses", "L"))
 
 
 @routes.get("/bots/{bot}/vs/{other}")
-@takes("mine", "theirs", "after", "games", "openings")
+@allow_parameters("mine", "theirs", "after", "games", "openings")
 async def versus(request: web.Request) -> web.Response:
     """Two bots head to head, all versions, or `?mine=` and `?theirs=` of them."""
     arena, store = arena_of(request), store_of(request)
@@ -32,8 +32,8 @@ async def versus(request: web.Request) -> web.Response:
         ids = [line.id for line in versions if not mine or line.name == mine]
         rivals = [line.id for line in others if not theirs or line.name == theirs]
         tallies = store.results.tally(ids, rivals) if ids and rivals else []
-        found = summary(tallies, set(ids))
-        total = Score(bot.name)
+        found = score_tables(tallies, set(ids))
+        total = ScoreRow(bot.name)
         for score in found.endings.values():
             total.wins, total.draws = total.wins + score.wins, total.draws + score.draws
             total.losses, total.forfeits = total.losses + score.losses, total.forfeits + score.forfeits
@@ -43,9 +43,9 @@ async def versus(request: web.Request) -> web.Response:
             else None
         )
         openings = store.games.openings([game.id for game in games.items]) if games else {}
-        by_opening: dict[str, Score] = {}
+        by_opening: dict[str, ScoreRow] = {}
         for game in games.items if games else ():
-            score = by_opening.setdefault(openings.get(game.id) or game.variant, Score(openings.get(game.id, "")))
+            score = by_opening.setdefault(openings.get(game.id) or game.variant, ScoreRow(openings.get(game.id, "")))
             is_first = game.first_id in ids
             if game.winner == "draw":
                 score.draws += 1
@@ -69,11 +69,11 @@ async def versus(request: web.Request) -> web.Response:
         }
 
     found = await run(read)
-    games = lists.games(request, found["games"].items if found["games"] else [], with_family=True)
-    openings = arranged(
+    games = columns.sort_games(request, found["games"].items if found["games"] else [], with_family=True)
+    openings = sorted_table(
         request, _OPENINGS, found["openings"], parameter="openings", value=lambda row, key: getattr(row[1], key)
     )
-    return page(request, "versus.html", **{**found, "table": games, "openings": openings})
+    return render(request, "versus.html", **{**found, "table": games, "openings": openings})
 
 
 def _timeline(games: Sequence[Any], mine: set[int]) -> list[tuple[str, str, str]]:

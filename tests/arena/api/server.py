@@ -16,8 +16,8 @@ import structlog
 
 from arena.app import build, context_of
 from arena.config import Settings, read_settings
-from arena.http.call import WebContext
-from arena.http.limit import Limiter, Rate
+from arena.http.rate_limit import Rate, RateLimiter
+from arena.http.request_context import WebContext
 from arena.http.server import Runner
 from arena.store import Store
 from arena.store.base.credentials import digest_of, new_token
@@ -80,7 +80,7 @@ class Server:
     def unlimited(self) -> None:
         """Remove the rate limits."""
         for name in self.context.limiters:
-            self.context.limiters[name] = Limiter(Rate(1e9, 10**9))
+            self.context.limiters[name] = RateLimiter(Rate(1e9, 10**9))
 
     def close(self) -> None:
         self.call(self.runner.cleanup())

@@ -9,7 +9,7 @@ import pytest
 
 from arena.api.registry import Route
 from arena.api.routes import TABLE
-from arena.http.address import PREFIX
+from arena.http.api_paths import PREFIX
 from arena.store.base.credentials import scopes_of
 from arena.store.base.models import now
 from tests.arena.api.filled import Arena

@@ -11,7 +11,7 @@ import pytest
 
 from arena.cluster.game_runner import BundlePlace, play_bundled
 from arena.config import Settings
-from arena.http.address import PREFIX
+from arena.http.api_paths import PREFIX
 from arena.store.base.errors import StoreUnavailableError
 from arena.submission.bundle_store import BundleError
 from arena.submission.remote_bundles import TOKEN, TOKEN_FILE, RemoteBundleStore

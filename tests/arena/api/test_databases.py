@@ -9,7 +9,7 @@ import pytest
 
 from arena.api.registry import Route
 from arena.api.routes import TABLE
-from arena.http.address import PREFIX
+from arena.http.api_paths import PREFIX
 from arena.store import Store
 from tests.arena.api.filled import Arena, fill
 from tests.arena.api.server import Server, settings_in

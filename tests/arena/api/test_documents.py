@@ -12,7 +12,7 @@ from arena.api.openapi import curl, document
 from arena.api.registry import Route
 from arena.api.routes import TABLE
 from arena.errors import KINDS
-from arena.http.address import PREFIX, VERSION
+from arena.http.api_paths import PREFIX, VERSION
 from tests.arena.api.filled import Arena
 
 DOCUMENT = document(TABLE, VERSION)

@@ -12,8 +12,8 @@ import pytest
 
 from arena import tournaments
 from arena.events.messages import GamePly, GameStarted, PlyPayload, Subject
-from arena.http import feed
-from arena.http.address import PREFIX
+from arena.http import broadcast
+from arena.http.api_paths import PREFIX
 from arena.store.base.models import now
 from referee.game.spec import PlannedGame
 from tests.arena.api.filled import Arena, planned, play
@@ -24,7 +24,7 @@ PLIES = 20
 
 @pytest.fixture(autouse=True)
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feed, "PAUSE_S", 0.0)
+    monkeypatch.setattr(broadcast, "MIN_QUERY_INTERVAL_S", 0.0)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_every_subscriber_gets_every_ply_once(arena: Arena, game: str) -> None:
             assert told == sorted(set(told)), "twice, or out of order"
             # The record of the made-up game is shorter than what was told live: the end tells no ply again.
             assert told[: PLIES - after] == list(range(after + 1, after + 1 + len(told[: PLIES - after])))
-    assert Subject("game", game) not in arena.server.context.feeds
+    assert Subject("game", game) not in arena.server.context.broadcasts
 
 
 @pytest.mark.usefixtures("roomy")
@@ -101,7 +101,7 @@ def test_one_feed_for_all(arena: Arena, game: str) -> None:
         for number in (1, 2, 3):
             ply(arena, game, number)
             assert {json.dumps(reader.next()) for reader in readers} != set()
-        wait(lambda: len(arena.server.context.feeds[Subject("game", game)]) == len(readers))
+        wait(lambda: len(arena.server.context.broadcasts[Subject("game", game)]) == len(readers))
         publish(arena, ended(game))
 
 
@@ -123,7 +123,7 @@ def test_both_forms_of_one_feed(arena: Arena, game: str) -> None:
 
 def test_source_with_lost_events_sends_the_state_again(arena: Arena, game: str) -> None:
     """After lost events all subscribers get the present state."""
-    feeds = arena.server.context.feeds
+    feeds = arena.server.context.broadcasts
     with Reader(arena, f"/games/{game}/stream") as reader:
         assert reader.next()["event"] == "state"
         for number in (1, 2, 3):
@@ -145,7 +145,7 @@ def test_subscriber_that_does_not_read_is_dropped(arena: Arena, game: str) -> No
         deaf.connect(("127.0.0.1", arena.server.port))
         deaf.sendall(f"GET {PREFIX}/games/{game}/stream HTTP/1.1\r\nHost: a\r\n\r\n".encode())
         assert reader.next()["event"] == "state"
-        feeds = arena.server.context.feeds
+        feeds = arena.server.context.broadcasts
         wait(lambda: Subject("game", game) in feeds and len(feeds[Subject("game", game)]) == 2)
         number = 0
         while len(feeds[Subject("game", game)]) == 2:
@@ -158,7 +158,7 @@ def test_subscriber_that_does_not_read_is_dropped(arena: Arena, game: str) -> No
 
 
 def test_subscriber_that_disconnects_is_removed(arena: Arena, game: str) -> None:
-    feeds = arena.server.context.feeds
+    feeds = arena.server.context.broadcasts
     with Reader(arena, f"/games/{game}/stream") as reader:
         with Reader(arena, f"/games/{game}/stream") as gone:
             assert gone.next()["event"] == reader.next()["event"] == "state"

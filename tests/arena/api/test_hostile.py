@@ -12,7 +12,7 @@ from ipaddress import ip_network
 import pytest
 
 from arena.api.handle import MAX_BODY_BYTES
-from arena.http.address import PREFIX
+from arena.http.api_paths import PREFIX
 from tests.arena.api.filled import Arena
 from tests.arena.api.server import Reply
 
@@ -339,12 +339,12 @@ def test_a_full_disk(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rates(arena: Arena) -> None:
-    from arena.http.limit import Limiter, Rate
+    from arena.http.rate_limit import Rate, RateLimiter
 
     limiters = arena.server.context.limiters
     known = dict(limiters)
     try:
-        limiters["read"] = Limiter(Rate(60, 2), clock=lambda: 0.0)
+        limiters["read"] = RateLimiter(Rate(60, 2), clock=lambda: 0.0)
         replies = [arena.server.get(f"{PREFIX}/families") for _ in range(3)]
         assert [reply.status for reply in replies] == [200, 200, 429]
         assert is_problem(replies[-1], 429)
@@ -356,12 +356,12 @@ def test_rates(arena: Arena) -> None:
 
 
 def test_guessing_tokens_gets_slow(arena: Arena) -> None:
-    from arena.http.limit import Limiter, Rate
+    from arena.http.rate_limit import Rate, RateLimiter
 
     limiters = arena.server.context.limiters
     known = dict(limiters)
     try:
-        limiters["wrong-token"] = Limiter(Rate(6, 2), clock=lambda: 0.0)
+        limiters["wrong-token"] = RateLimiter(Rate(6, 2), clock=lambda: 0.0)
         bad = {"Authorization": "Bearer arena_" + "A" * 43}
         statuses = [arena.server.get(f"{PREFIX}/account", headers=bad).status for _ in range(4)]
         assert statuses == [401, 401, 429, 429]
@@ -374,7 +374,7 @@ def test_guessing_tokens_gets_slow(arena: Arena) -> None:
 
 def test_forwarded_addresses_count_only_from_trusted_proxies(arena: Arena) -> None:
 
-    from arena.http.limit import Limiter, Rate
+    from arena.http.rate_limit import Rate, RateLimiter
 
     context = arena.server.context
     known = dict(context.limiters)
@@ -383,7 +383,7 @@ def test_forwarded_addresses_count_only_from_trusted_proxies(arena: Arena) -> No
         return arena.server.get(f"{PREFIX}/families", headers={"X-Forwarded-For": forwarded}).status
 
     try:
-        context.limiters["read"] = Limiter(Rate(60, 1), clock=lambda: 0.0)
+        context.limiters["read"] = RateLimiter(Rate(60, 1), clock=lambda: 0.0)
         assert [ask("1.1.1.1"), ask("2.2.2.2")] == [200, 429]
         context.trusted = (ip_network("127.0.0.0/8"),)
         assert [ask("1.1.1.1"), ask("2.2.2.2"), ask("9.9.9.9, 2.2.2.2")] == [200, 200, 429]

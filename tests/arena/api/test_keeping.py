@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from arena.http.address import PREFIX
+from arena.http.api_paths import PREFIX
 from tests.arena.api.filled import Arena, planned, play
 
 

@@ -24,9 +24,9 @@ from arena.events.messages import (
     Subject,
     TournamentGameEnded,
 )
-from arena.http.accept import negotiate
-from arena.http.line import NDJSON, SSE, StreamLine, written
-from arena.http.problem import Problem, not_found, shown
+from arena.http.content_negotiation import negotiate
+from arena.http.problem import Problem, not_found, quoted
+from arena.http.stream_line import NDJSON, SSE, StreamLine, encode_line
 
 
 @pytest.mark.parametrize(
@@ -67,15 +67,15 @@ def test_a_problem_document() -> None:
 
 
 def test_problem_escapes_client_input() -> None:
-    assert shown("a\x1b[31mb\n") == '"a�[31mb�"'
-    assert len(shown("x" * 10_000)) < 70
+    assert quoted("a\x1b[31mb\n") == '"a�[31mb�"'
+    assert len(quoted("x" * 10_000)) < 70
     assert near("x" * 10_000, ["xx"]) == []
 
 
 def test_lines_of_streams() -> None:
     line = StreamLine("ply", 3, {"move": "a1a2"})
-    assert written(line, NDJSON) == b'{"event":"ply","seq":3,"move":"a1a2"}\n'
-    assert written(line, SSE) == b'id: 3\nevent: ply\ndata: {"event":"ply","seq":3,"move":"a1a2"}\n\n'
+    assert encode_line(line, NDJSON) == b'{"event":"ply","seq":3,"move":"a1a2"}\n'
+    assert encode_line(line, SSE) == b'id: 3\nevent: ply\ndata: {"event":"ply","seq":3,"move":"a1a2"}\n\n'
 
 
 def test_bodies_are_strict() -> None:

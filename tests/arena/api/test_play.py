@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from arena.events.messages import HumanActed
-from arena.http.address import PREFIX
+from arena.http.api_paths import PREFIX
 from arena.store import Store
 from tests.arena.api.server import Server, settings_in
 from tests.arena.coordinator.humans import Hall

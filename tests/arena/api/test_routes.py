@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from arena.http.address import PREFIX
+from arena.http.api_paths import PREFIX
 from referee.game.record import read_record
 from referee.game.record_text import read_texts
 from referee.rules import families

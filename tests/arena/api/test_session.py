@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 import pytest
 from sqlalchemy import delete
 
-from arena.http.address import PREFIX
-from arena.http.limit import WaitingRoom
+from arena.http.api_paths import PREFIX
+from arena.http.rate_limit import BoundedQueue
 from arena.store.base.credentials import hash_password
 from arena.store.base.models import LoginAttempt
 from tests.arena.api.filled import Arena
@@ -243,7 +243,7 @@ def test_passwords_are_checked_a_few_at_a_time(
     arena: Arena, ask_from: Callable[..., Reply], ada: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert ask_from("192.0.2.80", ada, PASSWORD).status == 201
-    monkeypatch.setattr(arena.server.context, "hashing", WaitingRoom(1, each=0, total=0))
+    monkeypatch.setattr(arena.server.context, "password_queue", BoundedQueue(1, each=0, total=0))
     busy = ask_from("192.0.2.81", ada, PASSWORD)
     assert (busy.status, busy.headers["Retry-After"]) == (503, "5")
     assert busy.json["detail"] == "too many passwords are being checked just now"

@@ -22,8 +22,8 @@ from arena.events.messages import (
     TournamentChanged,
     TournamentGameEnded,
 )
-from arena.http import feed
-from arena.http.address import PREFIX
+from arena.http import broadcast
+from arena.http.api_paths import PREFIX
 from arena.store.base.models import now
 from referee.game.spec import PlannedGame
 from tests.arena.api.filled import Arena, planned, play, record_of
@@ -31,7 +31,7 @@ from tests.arena.api.filled import Arena, planned, play, record_of
 
 @pytest.fixture(autouse=True)
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feed, "PAUSE_S", 0.0)
+    monkeypatch.setattr(broadcast, "MIN_QUERY_INTERVAL_S", 0.0)
 
 
 class Reader:
@@ -240,7 +240,7 @@ def test_stream_follows_a_running_tournament(arena: Arena) -> None:
 
 
 def test_keep_alive_and_news_that_were_lost(arena: Arena, game: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feed, "KEEP_ALIVE_S", 0.02)
+    monkeypatch.setattr(broadcast, "KEEP_ALIVE_INTERVAL_S", 0.02)
     with Reader(arena, f"/games/{game}/stream") as reader:
         assert json.loads(reader.line())["event"] == "state"
         assert reader.line() == b"\n"
@@ -282,7 +282,7 @@ def test_the_end_of_the_server_ends_streams(arena: Arena) -> None:
 
 
 def test_stream_of_a_disconnected_client_ends(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feed, "KEEP_ALIVE_S", 0.01)
+    monkeypatch.setattr(broadcast, "KEEP_ALIVE_INTERVAL_S", 0.01)
     gate = arena.server.context.streams
     with Reader(arena, f"/games/{arena.waiting[-1]}/stream") as reader:
         reader.next()

@@ -15,7 +15,7 @@ import pytest
 
 from arena.collections.dumps import Dumps
 from arena.errors import StorageError
-from arena.http.address import PREFIX
+from arena.http.api_paths import PREFIX
 from arena.store import Store, StoreUnavailableError
 from arena.store.base import engine
 from tests.arena.api.filled import Arena, fill, planned, play, record_of

@@ -359,11 +359,11 @@ def test_how_commands_end(arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatc
     cli("bot", "list", "--server", "http://x:port", code=Exit.USAGE)
     assert "is the server running?" in cli("bot", "list", "--server", "http://127.0.0.1:9", code=Exit.UNREACHABLE)
     context = arena.server.context
-    from arena.http.limit import Limiter, Rate
+    from arena.http.rate_limit import Rate, RateLimiter
 
     known = dict(context.limiters)
     try:
-        context.limiters["read"] = Limiter(Rate(1, 1))
+        context.limiters["read"] = RateLimiter(Rate(1, 1))
         cli("bot", "list")
         assert "there is room again in" in cli("bot", "list", code=Exit.REFUSED)
     finally:

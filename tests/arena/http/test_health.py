@@ -10,8 +10,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from arena.events.messages import CoordinatorWorkers, WorkerPayload
-from arena.http.address import PREFIX
-from arena.http.limit import Limiter, Rate
+from arena.http.api_paths import PREFIX
+from arena.http.rate_limit import Rate, RateLimiter
 from arena.store.base.models import Void
 from arena.store.people.audit import QUARANTINED, THROTTLED, VERIFIED
 from tests.arena.api.filled import Arena
@@ -63,7 +63,7 @@ def test_metrics_are_not_for_everybody(arena: Arena, monkeypatch: pytest.MonkeyP
 
 
 def test_pages_are_not_for_hammering(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(arena.server.context.limiters, "page", Limiter(Rate(60, 2), clock=lambda: 0.0))
+    monkeypatch.setitem(arena.server.context.limiters, "page", RateLimiter(Rate(60, 2), clock=lambda: 0.0))
     replies = [arena.server.get(path) for path in ("/help", "/login", "/static/arena.css")]
     assert [reply.status for reply in replies] == [200, 200, 429]
     assert replies[-1].headers["Retry-After"] == "1"

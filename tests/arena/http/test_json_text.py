@@ -7,10 +7,10 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.http.address import PREFIX
-from arena.http.json_text import as_json, escaped
-from arena.http.line import NDJSON, StreamLine, written
+from arena.http.api_paths import PREFIX
+from arena.http.json_text import as_json, escape_bidi_controls
 from arena.http.problem import Problem
+from arena.http.stream_line import NDJSON, StreamLine, encode_line
 from tests.arena.api.filled import Arena
 
 TURNED = "abc\u202exyz\u2066\u200f\u061c"
@@ -28,11 +28,11 @@ def test_it_holds_for_problems_and_streams() -> None:
     body = Problem("invalid", TURNED).response().body
     assert isinstance(body, bytes)
     assert json.loads(body)["detail"] == TURNED
-    line = written(StreamLine("ply", 1, {"name": TURNED}), NDJSON)
+    line = encode_line(StreamLine("ply", 1, {"name": TURNED}), NDJSON)
     assert json.loads(line)["name"] == TURNED
     for data in (body, line):
         assert rb"abc\u202exyz\u2066\u200f\u061c" in data
-    assert escaped("plain") == "plain"
+    assert escape_bidi_controls("plain") == "plain"
 
 
 def test_it_is_refused_at_the_door_and_harmless_where_it_came_in_before(arena: Arena) -> None:

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from arena.http.limit import Gate, Limiter, Rate, SharedLimiter, WaitingRoom
 from arena.http.problem import Problem
+from arena.http.rate_limit import BoundedQueue, ConcurrencyLimiter, Rate, RateLimiter, SharedRateLimiter
 from arena.store import Store, StoreUnavailableError
 
 
@@ -23,7 +23,7 @@ class Clock:
 
 def test_an_empty_bucket_fills_at_its_rate_and_says_how_long_to_wait() -> None:
     clock = Clock()
-    limiter = Limiter(Rate(30, 2), clock=clock)  # one token in two seconds
+    limiter = RateLimiter(Rate(30, 2), clock=clock)  # one token in two seconds
     assert [limiter.take("ada"), limiter.take("ada")] == [0, 0]
     assert limiter.take("ada") == pytest.approx(2.0)
     clock.now += 0.5
@@ -37,7 +37,7 @@ def test_an_empty_bucket_fills_at_its_rate_and_says_how_long_to_wait() -> None:
 
 def test_a_bucket_holds_no_more_than_its_burst() -> None:
     clock = Clock()
-    limiter = Limiter(Rate(60, 3), clock=clock)
+    limiter = RateLimiter(Rate(60, 3), clock=clock)
     limiter.take("ada")
     clock.now += 3600
     assert [limiter.take("ada") for _ in range(3)] == [0, 0, 0]
@@ -46,7 +46,7 @@ def test_a_bucket_holds_no_more_than_its_burst() -> None:
 
 def test_a_bucket_gives_its_burst_then_its_rate() -> None:
     clock = Clock()
-    limiter = Limiter(Rate(60, 3), clock=clock)
+    limiter = RateLimiter(Rate(60, 3), clock=clock)
     assert [limiter.take("ada") for _ in range(3)] == [0, 0, 0]
     assert limiter.take("ada") == pytest.approx(1.0)
     assert limiter.take("bob") == 0
@@ -59,7 +59,7 @@ def test_a_bucket_gives_its_burst_then_its_rate() -> None:
 
 def test_what_is_left_are_whole_tokens() -> None:
     clock = Clock()
-    limiter = Limiter(Rate(60, 3), clock=clock)
+    limiter = RateLimiter(Rate(60, 3), clock=clock)
     assert limiter.left("ada") == 3
     limiter.take("ada")
     assert limiter.left("ada") == 2
@@ -71,7 +71,7 @@ def test_what_is_left_are_whole_tokens() -> None:
 
 def test_the_longest_unused_bucket_is_forgotten() -> None:
     clock = Clock()
-    limiter = Limiter(Rate(60, 1), capacity=2, clock=clock)
+    limiter = RateLimiter(Rate(60, 1), capacity=2, clock=clock)
     for key in ("ada", "bob", "ada", "cleo"):
         limiter.take(key)
     assert limiter.take("ada") > 0, "remembered, and empty"
@@ -79,7 +79,7 @@ def test_the_longest_unused_bucket_is_forgotten() -> None:
 
 
 def test_buckets_are_bounded() -> None:
-    limiter = Limiter(Rate(60, 1), capacity=10)
+    limiter = RateLimiter(Rate(60, 1), capacity=10)
     for number in range(100):
         limiter.take(number)
     assert len(limiter._buckets) == 10
@@ -87,9 +87,9 @@ def test_buckets_are_bounded() -> None:
 
 def test_processes_that_share_a_limit_let_through_little_more_than_one(sqlite_store: Store) -> None:
     rate = Rate(0.001, 40)  # nothing comes back meanwhile
-    one, other = (SharedLimiter("page", rate, sqlite_store.login_attempts) for _ in range(2))
+    one, other = (SharedRateLimiter("page", rate, sqlite_store.login_attempts) for _ in range(2))
 
-    async def passed(limiter: SharedLimiter, key: str, count: int) -> int:
+    async def passed(limiter: SharedRateLimiter, key: str, count: int) -> int:
         return sum([await limiter.admit(key) == 0 for _ in range(count)])
 
     async def ask() -> None:
@@ -103,7 +103,7 @@ def test_processes_that_share_a_limit_let_through_little_more_than_one(sqlite_st
 
 
 def test_a_limit_that_is_shared_gives_one_process_all_of_it(sqlite_store: Store) -> None:
-    limiter = SharedLimiter("page", Rate(60, 40), sqlite_store.login_attempts)
+    limiter = SharedRateLimiter("page", Rate(60, 40), sqlite_store.login_attempts)
     assert asyncio.run(_waits(limiter, 41))[:40] == [0] * 40
 
 
@@ -111,19 +111,19 @@ def test_each_process_keeps_its_limit_while_the_database_is_away(sqlite_store: S
     def away(_: object) -> float:
         raise StoreUnavailableError("away")
 
-    limiter = SharedLimiter("page", Rate(60, 4), sqlite_store.login_attempts, clock=Clock())
+    limiter = SharedRateLimiter("page", Rate(60, 4), sqlite_store.login_attempts, clock=Clock())
     limiter._attempts.take = away  # type: ignore[method-assign,assignment]
     waits = asyncio.run(_waits(limiter, 5))
     assert waits[:4] == [0] * 4
     assert waits[4] > 0
 
 
-async def _waits(limiter: Limiter, count: int) -> list[float]:
+async def _waits(limiter: RateLimiter, count: int) -> list[float]:
     return [await limiter.admit("ada") for _ in range(count)]
 
 
 def test_a_gate_counts_each_and_all() -> None:
-    gate = Gate(2, 3)
+    gate = ConcurrencyLimiter(2, 3)
     assert [gate.enter("a") for _ in range(3)] == [True, True, False]
     assert [gate.enter("b") for _ in range(2)] == [True, False]
     gate.leave("a")
@@ -132,7 +132,7 @@ def test_a_gate_counts_each_and_all() -> None:
 
 
 def test_a_place_given_back_is_free_again_for_the_same_and_for_others() -> None:
-    gate = Gate(1, 2)
+    gate = ConcurrencyLimiter(1, 2)
     for _ in range(3):
         assert gate.enter("ada") is True
         assert gate.enter("ada") is False
@@ -146,7 +146,7 @@ def test_a_place_given_back_is_free_again_for_the_same_and_for_others() -> None:
 
 
 def test_each_place_is_given_back_by_itself() -> None:
-    gate = Gate(2, 10)
+    gate = ConcurrencyLimiter(2, 10)
     assert [gate.enter("ada") for _ in range(3)] == [True, True, False]
     gate.leave("ada")
     assert [gate.enter("ada") for _ in range(2)] == [True, False]
@@ -156,14 +156,14 @@ def test_each_place_is_given_back_by_itself() -> None:
 
 
 def test_a_gate_remembers_nobody_who_left() -> None:
-    gate = Gate(2, 1000)
+    gate = ConcurrencyLimiter(2, 1000)
     for number in range(100):
         gate.enter(number)
         gate.leave(number)
     assert (gate.count, gate._open) == (0, {})
 
 
-async def _enter(room: WaitingRoom, key: str, told: list[str], leave: asyncio.Event) -> None:
+async def _enter(room: BoundedQueue, key: str, told: list[str], leave: asyncio.Event) -> None:
     try:
         async with room.turn(key):
             told.append(f"{key} in")
@@ -174,7 +174,7 @@ async def _enter(room: WaitingRoom, key: str, told: list[str], leave: asyncio.Ev
 
 def test_a_waiting_room_serves_few_and_sends_the_rest_away() -> None:
     async def play() -> tuple[list[str], list[str]]:
-        room, told, leave = WaitingRoom(1, each=2, total=3), list[str](), asyncio.Event()
+        room, told, leave = BoundedQueue(1, each=2, total=3), list[str](), asyncio.Event()
         tasks = [asyncio.create_task(_enter(room, key, told, leave)) for key in ("ada", "ada", "ada", "bob", "cleo")]
         for _ in range(5):
             await asyncio.sleep(0)

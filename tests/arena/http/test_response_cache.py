@@ -14,7 +14,7 @@ from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 
 from arena.http import response_cache as module
-from arena.http.address import PREFIX
+from arena.http.api_paths import PREFIX
 from arena.http.response_cache import ResponseCache
 from arena.pages import site
 from arena.store import Store
@@ -83,9 +83,9 @@ def test_not_for_longer_than_times_may_be_old(marks: Marks) -> None:
     at = 0.0
     cache, maker = ResponseCache(marks, clock=lambda: at), Maker()  # type: ignore[arg-type]
     ask(cache, maker)
-    at = module.FRESH_S - 0.1
+    at = module.TTL_S - 0.1
     assert ask(cache, maker).body == b"1"
-    at = module.FRESH_S
+    at = module.TTL_S
     assert ask(cache, maker).body == b"2"
 
 

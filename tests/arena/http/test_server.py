@@ -11,7 +11,7 @@ import pytest
 
 from arena.api import handle
 from arena.http import server as module
-from arena.http.address import PREFIX
+from arena.http.api_paths import PREFIX
 from arena.store import Store
 from tests.arena.api.server import Server, settings_in
 
@@ -74,7 +74,7 @@ def test_what_is_silent_after_an_answer_is_closed(
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handle, "BODY_S", 0.2)
+    monkeypatch.setattr(handle, "BODY_TIMEOUT_S", 0.2)
     connection = opened(server)
     head = f"POST {PREFIX}/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{{"
     connection.sendall(head.encode())

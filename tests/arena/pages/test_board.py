@@ -13,13 +13,13 @@ import pytest
 from aiohttp.test_utils import make_mocked_request
 
 from arena.http.problem import Problem
-from arena.pages import filters, prose
+from arena.pages import filters, markdown
+from arena.pages.documented_fields import documented_fields
 from arena.pages.drawing import board, plot
-from arena.pages.drawing.pieces import EMBLEMS, looks
+from arena.pages.drawing.piece_shapes import EMBLEMS, looks
 from arena.pages.drawing.replay import Replays
 from arena.pages.drawing.scene import Scenes, piece_names
-from arena.pages.fields import documented
-from arena.pages.table import Column, choice, number, sorting
+from arena.pages.html_table import Column, choice, number, sorting
 from referee.game.record import Ply
 from referee.game.spec import Adjudication, BotLimits, GameSpec
 from referee.rules import families, load, terminations
@@ -236,7 +236,7 @@ def test_every_termination_has_a_meaning_and_every_limit_a_text() -> None:
     assert all(filters.meaning(word) for word in terminations())
     assert filters.meaning("worn-out") == filters.meaning(None) == ""
     for kind in (BotLimits, Adjudication):
-        found = documented(kind)
+        found = documented_fields(kind)
         assert {one.name for one in found} == set(kind.__dataclass_fields__)
         assert all(one.value for one in found)
 
@@ -255,7 +255,7 @@ def test_foreign_text_is_made_visible() -> None:
 
 
 def test_sorting_by_links() -> None:
-    columns = (Column("rank", "#", falls=False), Column("points", "Points"), Column("", "Cells"))
+    columns = (Column("rank", "#", is_descending_first=False), Column("points", "Points"), Column("", "Cells"))
     request = make_mocked_request("GET", "/t?sort=-points&page=3&x=1")
     found = sorting(request, columns, "rank")
     rows = [SimpleNamespace(points=value) for value in (1, None, 3)]
@@ -273,7 +273,9 @@ def test_sorting_by_links() -> None:
 
 
 def test_documents_become_html_without_styles_or_raw_html() -> None:
-    text = prose.html("# Head *one*\n\n| a | b |\n|--:|---|\n| 1 | <script> |\n\n[x](dialects/loa.md)", lambda _: "/y")
+    text = markdown.html(
+        "# Head *one*\n\n| a | b |\n|--:|---|\n| 1 | <script> |\n\n[x](dialects/loa.md)", lambda _: "/y"
+    )
     assert 'id="head-one"' in text
     assert "style" not in text
     assert "<script>" not in text

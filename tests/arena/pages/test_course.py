@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from arena.pages.drawing.race import RacePicture
+from arena.pages.drawing.race_summary import RaceSummary
 from arena.tournaments.settings import read
 from referee.ratings.race import Race, evaluate_race
 from tests.arena.api.server import Server
@@ -68,10 +68,10 @@ def test_the_verdict_of_a_race_in_words() -> None:
     settings = read({"name": "c", "family": "loa", "format": "race", "race": {"top": 2}, "entries": {"all": True}})
     scores = {(one, two): [1.0 if (one, two) != (1, 2) else 0.5] * 20 for one, two in combinations(range(4), 2)}
 
-    def picture(first: int) -> RacePicture:
+    def picture(first: int) -> RaceSummary:
         question = Race(first, 0.05)
         names = dict(enumerate(("ada v1", "bob v1", "cleo v1", "dan v1")))
-        return RacePicture(
+        return RaceSummary(
             settings.race.model_copy(update={"first": first}), evaluate_race(question, range(4), scores), names
         )
 

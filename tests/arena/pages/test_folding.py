@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.pages.folding import folded
+from arena.pages.collapsible import label_cells
 
 TABLE = (
     '<div class="wide" tabindex="0"><table><caption>x</caption><thead><tr><th scope="col"><a href="?a">Name</a> ↓</th>'
@@ -13,7 +13,7 @@ TABLE = (
 
 
 def test_every_cell_of_a_body_is_labelled() -> None:
-    found = folded(TABLE)
+    found = label_cells(TABLE)
     assert '<th data-label="Name" scope="row">ada</th><td data-label="P &quot;better&quot;" class="n">1</td>' in found
     assert '<td data-label="Name">bob</td>' in found
     assert '<td data-label="">more</td>' in found
@@ -23,6 +23,6 @@ def test_every_cell_of_a_body_is_labelled() -> None:
 def test_crosstables_and_other_tables_stay() -> None:
     cross = TABLE.replace("<table>", '<table class="cross stick">')
     bare = TABLE.replace('class="wide" ', "")
-    assert folded(cross) == cross
-    assert folded(bare) == bare
-    assert folded(cross + TABLE) == cross + folded(TABLE)
+    assert label_cells(cross) == cross
+    assert label_cells(bare) == bare
+    assert label_cells(cross + TABLE) == cross + label_cells(TABLE)

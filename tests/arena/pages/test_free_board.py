@@ -201,7 +201,7 @@ def test_a_position_is_set_up_by_finger_mouse_and_keys(site: Site, browser: Any,
         assert page.is_checked("#palette [name=to-move][value=second]")
         assert page.evaluate("document.activeElement.name") == "piece"
         page.click("[data-set=clear]")
-        reads(page, "#checked", "Black has no piece; each side needs one piece at least")
+        reads(page, "#checked", "Black has no piece; each side needs at least one piece")
         assert page.is_hidden("#use")
         page.locator("#frame").scroll_into_view_if_needed()
         page.touchscreen.tap(*place_of(page, chart, "a1"))

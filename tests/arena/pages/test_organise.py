@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import pytest
 
 from arena.http.identity import cookie_name
-from arena.pages import form
+from arena.pages import tournament_form
 from arena.store import Store
 from arena.store.base.credentials import digest_of, new_secret
 from arena.store.base.models import now
@@ -195,17 +195,17 @@ def test_the_form_has_every_key_and_says_what_it_holds() -> None:
         "handicaps": [{"bot": "ada", "time_control": "1+0"}, {"bot": "bob", "engine_options": {"Hash": 1}}],
         "schedule": {"cron": "0 20 * * 5"},
     }
-    fields = [field for section in form.sections(settings) for field in section.fields]
+    fields = [field for section in tournament_form.sections(settings) for field in section.fields]
     names = {field.name.partition(".")[0] for field in fields}
     assert names == set(Document.model_fields)
     sent = {field.name: ("1" if field.value else "") if field.kind == "check" else field.shown for field in fields}
-    assert form.document_of(sent) == {**settings, "start_time": "2100-01-31T20:00Z"}
+    assert tournament_form.document_of(sent) == {**settings, "start_time": "2100-01-31T20:00Z"}
 
 
 def test_an_untouched_form_is_the_default() -> None:
     sent = {
         field.name: ("1" if field.value else "") if field.kind == "check" else field.shown
-        for section in form.sections({"name": "x", "family": "loa", "entries": {"all": True}})
+        for section in tournament_form.sections({"name": "x", "family": "loa", "entries": {"all": True}})
         for field in section.fields
     }
-    assert read(form.document_of(sent)) == read({"name": "x", "family": "loa", "entries": {"all": True}})
+    assert read(tournament_form.document_of(sent)) == read({"name": "x", "family": "loa", "entries": {"all": True}})

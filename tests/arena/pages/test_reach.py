@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from arena.pages.drawing import picture
+from arena.pages.drawing import thumbnail
 from arena.store import Store
 from tests.arena.api.server import Server, settings_in
 from tests.arena.field import Field
@@ -60,13 +60,13 @@ def test_a_link_to_a_game_has_a_picture_of_its_board(server: Server) -> None:
     assert found
     reply = server.get(found[1])
     assert reply.headers["Content-Type"] == "image/png"
-    assert struct.unpack(">II", reply.body[16:24]) == (picture.WIDTH, picture.HEIGHT)
+    assert struct.unpack(">II", reply.body[16:24]) == (thumbnail.WIDTH, thumbnail.HEIGHT)
     assert len(reply.body) < 100_000
     assert server.get("/games/0123456789abcdef/board.png").status == 404
 
 
 def test_a_picture_has_the_colours_of_the_page_by_light() -> None:
-    style = picture.style()
+    style = thumbnail.style()
     assert "var(" not in style
     assert re.search(r"\.cell \{[^}]*fill: #ead9b8", style)
 

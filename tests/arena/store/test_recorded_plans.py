@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from arena.http.address import PREFIX
+from arena.http.api_paths import PREFIX
 from arena.store import Store
 from tests.arena.api.filled import Arena, fill
 from tests.arena.api.server import Server, settings_in

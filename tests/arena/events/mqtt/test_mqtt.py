@@ -55,7 +55,7 @@ RESULT = {"v": 1, **OUTCOME, "state": "finished"}
 Opened = tuple[MqttBus, Metrics]
 
 
-def within(main: Coroutine[Any, Any, None]) -> None:
+def time_limit(main: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(main, 200))
 
 
@@ -188,7 +188,7 @@ def test_events_reach_other_processes_and_late_joiners_get_a_snapshot(mosquitto:
 
         assert set(kept(mosquitto, "arena/#")) == {CoordinatorChanged.TOPIC.of(referee.id)}
 
-    within(main())
+    time_limit(main())
 
 
 def test_orders_reach_the_coordinator_at_once(mosquitto: Mosquitto) -> None:
@@ -201,7 +201,7 @@ def test_orders_reach_the_coordinator_at_once(mosquitto: Mosquitto) -> None:
             server.publish(CoordinatorWakeup(tournament=3))
             assert await asyncio.wait_for(orders.get(), PATIENCE_S) == CoordinatorWakeup(tournament=3)
 
-    within(main())
+    time_limit(main())
 
 
 def test_a_killed_broker_costs_only_live_updates(mosquitto: Mosquitto) -> None:
@@ -229,7 +229,7 @@ def test_a_killed_broker_costs_only_live_updates(mosquitto: Mosquitto) -> None:
             play(referee, 9, 10)
             await until(lambda: moves(live) == written(10))
 
-    within(main())
+    time_limit(main())
 
 
 def test_a_hanging_broker_is_detected(mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,7 +251,7 @@ def test_a_hanging_broker_is_detected(mosquitto: Mosquitto, monkeypatch: pytest.
             mosquitto.go_on()
             await until(lambda: moves(live) == written(4))
 
-    within(main())
+    time_limit(main())
 
 
 def test_a_reconnected_listener_gets_snapshots_of_running_games(mosquitto: Mosquitto) -> None:
@@ -275,7 +275,7 @@ def test_a_reconnected_listener_gets_snapshots_of_running_games(mosquitto: Mosqu
             assert is_connected(at_referee)
             assert set(live.games) == {GAME}
 
-    within(main())
+    time_limit(main())
 
 
 def test_a_dropped_listener_gets_snapshots_of_its_own_process_too(mosquitto: Mosquitto) -> None:
@@ -286,7 +286,7 @@ def test_a_dropped_listener_gets_snapshots_of_its_own_process_too(mosquitto: Mos
             async with listening(referee) as live:  # starts when the game is running
                 await until(lambda: moves(live) == written(3))
 
-    within(main())
+    time_limit(main())
 
 
 def test_forged_and_broken_messages_are_dropped_and_counted(mosquitto: Mosquitto) -> None:
@@ -317,7 +317,7 @@ def test_forged_and_broken_messages_are_dropped_and_counted(mosquitto: Mosquitto
             play(referee, 4, 5)
             await until(lambda: moves(live) == written(5))
 
-    within(main())
+    time_limit(main())
 
 
 def test_events_of_own_games_from_other_processes_are_ignored(mosquitto: Mosquitto) -> None:
@@ -334,7 +334,7 @@ def test_events_of_own_games_from_other_processes_are_ignored(mosquitto: Mosquit
             await until(lambda: dropped(metrics, "schema") == 1)
             assert moves(live) == written(2)
 
-    within(main())
+    time_limit(main())
 
 
 def test_a_new_attempt_of_another_coordinator_replaces_the_old_one(mosquitto: Mosquitto) -> None:
@@ -353,7 +353,7 @@ def test_a_new_attempt_of_another_coordinator_replaces_the_old_one(mosquitto: Mo
                 referee.publish(ply(1))
                 await until(lambda: moves(live) == written(1))
 
-    within(main())
+    time_limit(main())
 
 
 def test_a_killed_coordinator_is_offline_and_a_stopped_one_is_stopped(
@@ -382,7 +382,7 @@ def test_a_killed_coordinator_is_offline_and_a_stopped_one_is_stopped(
         late = await asyncio.to_thread(subprocess.run, [*words, "-C", "1", "-W", "30"], check=True, capture_output=True)
         assert json.loads(late.stdout)["state"] == "stopped", "retained for later subscribers"
 
-    within(main())
+    time_limit(main())
 
 
 def test_a_flood_of_plies_is_batched(mosquitto: Mosquitto) -> None:
@@ -399,7 +399,7 @@ def test_a_flood_of_plies_is_batched(mosquitto: Mosquitto) -> None:
             assert metrics.registry.get_sample_value("arena_bus_messages_total", {"direction": "out"}) < 30
             assert moves(live) == written(4000)
 
-    within(main())
+    time_limit(main())
 
 
 @pytest.mark.parametrize("user", ["", "arena:wrong@"])
@@ -419,7 +419,7 @@ def test_a_wrong_password_ends_the_start(mosquitto: Mosquitto, tmp_path: Path, u
         assert "wrong" not in str(caught.value)
 
     try:
-        within(main())
+        time_limit(main())
     finally:
         closed.kill()
 
@@ -439,7 +439,7 @@ def test_processes_that_start_without_a_broker_connect_later(mosquitto: Mosquitt
             await asyncio.to_thread(mosquitto.start)
             await until(lambda: moves(live) == written(3))  # the game is sent as a snapshot
 
-    within(main())
+    time_limit(main())
 
 
 def test_another_service_at_the_brokers_address_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -465,7 +465,7 @@ def test_another_service_at_the_brokers_address_is_reported(monkeypatch: pytest.
         await is_closed.wait()
         server.close()
 
-    within(main())
+    time_limit(main())
 
 
 def test_without_a_broker_the_bus_stays_in_the_process() -> None:
@@ -474,4 +474,4 @@ def test_without_a_broker_the_bus_stays_in_the_process() -> None:
             bus.publish(ply(1))
             assert await following(events) == ply(1)
 
-    within(main())
+    time_limit(main())

@@ -34,7 +34,7 @@ class DocumentedField:
         return self.name.removesuffix("_ms").removesuffix("_bytes").replace("_", " ")
 
 
-def documented(kind: type) -> list[DocumentedField]:
+def documented_fields(kind: type) -> list[DocumentedField]:
     """The fields of a dataclass in order; a text is empty where there is none."""
     model = create_model("Documented", __config__=ConfigDict(use_attribute_docstrings=True), of=(kind, ...))
     known = model.model_json_schema()["$defs"][kind.__name__]["properties"]

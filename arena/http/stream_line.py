@@ -23,7 +23,7 @@ class StreamLine:
     data: dict[str, Any]
 
 
-def written(line: StreamLine, form: str) -> bytes:
+def encode_line(line: StreamLine, form: str) -> bytes:
     """A line as it goes over the wire."""
     text = as_json({"event": line.event, "seq": line.seq, **line.data})
     if form == NDJSON:

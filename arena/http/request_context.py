@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
 
 from aiohttp import web
 
-from arena.http.accept import negotiate
-from arena.http.cache import Keep
-from arena.http.feed import Feeds
-from arena.http.limit import Gate, Limiter, Rate, SharedLimiter, WaitingRoom
+from arena.http.broadcast import Broadcasts
+from arena.http.cache_control import CachePolicy
+from arena.http.content_negotiation import negotiate
 from arena.http.problem import Problem
+from arena.http.rate_limit import BoundedQueue, ConcurrencyLimiter, Rate, RateLimiter, SharedRateLimiter
 from arena.http.response_cache import ResponseCache
 from arena.store.people.users import Identity
 
@@ -37,7 +37,7 @@ def _networks(texts: Iterable[str]) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(one, strict=False) for one in texts)
 
 
-def _limiters(settings: Settings, store: Store) -> dict[str, Limiter]:
+def _limiters(settings: Settings, store: Store) -> dict[str, RateLimiter]:
     """How often one user (one address without a token) may ask, by what a route costs, of all web processes."""
     rates = {
         "read": Rate(settings.reads_per_minute, max(20, settings.reads_per_minute // 3)),
@@ -46,7 +46,7 @@ def _limiters(settings: Settings, store: Store) -> dict[str, Limiter]:
         "page": Rate(settings.pages_per_minute, max(60, settings.pages_per_minute // 3)),
         "wrong-token": Rate(WRONG_TOKENS_PER_MINUTE, WRONG_TOKENS_PER_MINUTE),
     }
-    return {name: SharedLimiter(name, rate, store.login_attempts) for name, rate in rates.items()}
+    return {name: SharedRateLimiter(name, rate, store.login_attempts) for name, rate in rates.items()}
 
 
 WRONG_TOKENS_PER_MINUTE = 30
@@ -64,14 +64,14 @@ class WebContext:
     metrics: Metrics
     lobby: Lobby | None = None
     """Where remote bots are connected, in the process that has the referee."""
-    limiters: dict[str, Limiter] = field(init=False)
-    streams: Gate = field(init=False)
+    limiters: dict[str, RateLimiter] = field(init=False)
+    streams: ConcurrencyLimiter = field(init=False)
     responses: ResponseCache = field(init=False)
-    feeds: Feeds = field(init=False)
-    exports: Gate = field(default_factory=lambda: Gate(2, 20))
-    hashing: WaitingRoom = field(default_factory=lambda: WaitingRoom(2, each=4, total=12))
+    broadcasts: Broadcasts = field(init=False)
+    exports: ConcurrencyLimiter = field(default_factory=lambda: ConcurrencyLimiter(2, 20))
+    password_queue: BoundedQueue = field(default_factory=lambda: BoundedQueue(2, each=4, total=12))
     """For passwords of people in strange places: each takes 64 MiB and most of a second of a core."""
-    known_hashing: WaitingRoom = field(default_factory=lambda: WaitingRoom(1, each=2, total=8))
+    trusted_password_queue: BoundedQueue = field(default_factory=lambda: BoundedQueue(1, each=2, total=8))
     """For those of people who are logged in, or have logged in from there before: strangers cannot fill it."""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the order to stop has come: still serving, but not for long."""
@@ -85,9 +85,9 @@ class WebContext:
 
     def __post_init__(self) -> None:
         self.limiters = _limiters(self.settings, self.store)
-        self.feeds = Feeds(self.live, self.closing)
+        self.broadcasts = Broadcasts(self.live, self.closing)
         self.responses = ResponseCache(self.store.changes)
-        self.streams = Gate(self.settings.streams_per_client, STREAMS)
+        self.streams = ConcurrencyLimiter(self.settings.streams_per_client, STREAMS)
         self.trusted = _networks(self.settings.trusted_proxies)
         self.scrapers = _networks(self.settings.metrics_from)
 
@@ -121,17 +121,17 @@ IDENTITY: web.RequestKey[Identity] = web.RequestKey("identity", Identity)
 
 
 @dataclass(slots=True)
-class Answer(Generic[T]):
+class RouteResult(Generic[T]):
     """A route's answer where it is more than a document: another status, headers, or how long it may be kept."""
 
     body: T
     status: int = 200
-    keep: Keep | None = None
+    keep: CachePolicy | None = None
     headers: dict[str, str] = field(default_factory=dict)
     is_private: bool = False
 
 
-class Call:
+class RequestContext:
     """The request of one route."""
 
     def __init__(self, request: web.Request, context: WebContext, identity: Identity | None) -> None:
@@ -159,7 +159,7 @@ class Call:
     @property
     def key(self) -> str:
         """Who counts for limits: the user, or the address of somebody unknown."""
-        return f"user:{self.identity.user_id}" if self.identity else address(self.request)
+        return f"user:{self.identity.user_id}" if self.identity else address_key(self.request)
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call something that blocks (a use case, the store) in a thread."""
@@ -170,18 +170,18 @@ class Call:
         return negotiate(self.request.headers.get("Accept", ""), offers)
 
 
-def client(request: web.BaseRequest) -> str:
+def client_address(request: web.BaseRequest) -> str:
     """The client's address: the peer's, or what proxies that are trusted say, read from the last one backwards."""
     found = request.remote or ""
     trusted = request.app[CONTEXT].trusted if isinstance(request, web.Request) else ()
     if trusted:
         hops = [hop.strip() for value in request.headers.getall("X-Forwarded-For", []) for hop in value.split(",")]
-        while hops and is_in(found, trusted):
+        while hops and is_in_networks(found, trusted):
             found = hops.pop()
     return found
 
 
-def is_in(text: str, networks: Iterable[Network]) -> bool:
+def is_in_networks(text: str, networks: Iterable[Network]) -> bool:
     """Whether an address is in one of these networks; what is none is in none."""
     try:
         address = ipaddress.ip_address(text)
@@ -190,12 +190,12 @@ def is_in(text: str, networks: Iterable[Network]) -> bool:
     return any(address in network for network in networks)
 
 
-def address(request: web.BaseRequest) -> str:
+def address_key(request: web.BaseRequest) -> str:
     """The client's address for counting."""
-    return address_of(client(request))
+    return address_key_of(client_address(request))
 
 
-def address_of(text: str) -> str:
+def address_key_of(text: str) -> str:
     """An address for counting; of IPv6 the network, since one machine has 2^64 of them."""
     try:
         found = ipaddress.ip_address(text)

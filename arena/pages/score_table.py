@@ -11,7 +11,7 @@ from arena.store.games.results import Tally
 
 
 @dataclass(slots=True)
-class Score:
+class ScoreRow:
     """Wins, draws and losses, and what they are counted under."""
 
     name: str
@@ -47,23 +47,23 @@ class Score:
 
 
 @dataclass(slots=True)
-class Summary:
+class ScoreTables:
     """What versions did in all."""
 
-    sides: dict[tuple[str, str], Score] = field(default_factory=dict)
-    opponents: dict[str, Score] = field(default_factory=dict)
-    endings: dict[str, Score] = field(default_factory=dict)
+    sides: dict[tuple[str, str], ScoreRow] = field(default_factory=dict)
+    opponents: dict[str, ScoreRow] = field(default_factory=dict)
+    endings: dict[str, ScoreRow] = field(default_factory=dict)
 
 
-def summary(lines: Sequence[Tally], mine: set[int]) -> Summary:
+def score_tables(lines: Sequence[Tally], mine: set[int]) -> ScoreTables:
     """The tallies by side, by opponent and by ending. A game among the versions counts for both."""
-    found = Summary()
+    found = ScoreTables()
     for line in lines:
         for is_first, own, other in ((True, line.first_id, line.second), (False, line.second_id, line.first)):
             if own not in mine:
                 continue
             side = "first" if is_first else "second"
-            found.sides.setdefault((line.family, side), Score(side)).add(is_first=is_first, line=line)
-            found.opponents.setdefault(other, Score(other)).add(is_first=is_first, line=line)
-            found.endings.setdefault(line.termination, Score(line.termination)).add(is_first=is_first, line=line)
+            found.sides.setdefault((line.family, side), ScoreRow(side)).add(is_first=is_first, line=line)
+            found.opponents.setdefault(other, ScoreRow(other)).add(is_first=is_first, line=line)
+            found.endings.setdefault(line.termination, ScoreRow(line.termination)).add(is_first=is_first, line=line)
     return found

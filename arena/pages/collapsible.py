@@ -11,7 +11,7 @@ _CELL = re.compile(r"<t[dh]\b")
 _TAG = re.compile(r"<[^>]*>|[↓↑]")
 
 
-def folded(text: str) -> str:
+def label_cells(text: str) -> str:
     """A page whose wide tables have a `data-label` at each cell; crosstables stay as they are."""
     return _TABLE.sub(_labelled, text)
 

@@ -14,7 +14,7 @@ _KEPT = 500
 """Lines whose scenes are kept; lines that branch off each other share them."""
 
 
-class FreeLines:
+class AnalysisLines:
     """The lines of a server process: `scenes` may be called from any thread."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ _SHORT_S = 5 * 86_400
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class RatingPlot:
     """The rating of one or more versions in a pool: its drawing, and the numbers behind it, latest first."""
 
     pool: str
@@ -53,7 +53,7 @@ def _second(value: float) -> str:
     return datetime.fromtimestamp(value, UTC).strftime("%H:%M:%S")
 
 
-def curve(store: Store, pool: str, versions: Sequence[tuple[int, str]], by: str) -> Curve:
+def rating_plot(store: Store, pool: str, versions: Sequence[tuple[int, str]], by: str) -> RatingPlot:
     """The ratings of versions (oldest first) in a pool by `date` or `game`, a labelled break at each one's first."""
     series: list[plot.Series] = []
     breaks: list[tuple[float, str]] = []
@@ -74,10 +74,10 @@ def curve(store: Store, pool: str, versions: Sequence[tuple[int, str]], by: str)
         rows += [(name, change) for change in changes]
     axis = _axis(series, by, breaks)
     title = f"Rating in {pool} by {'date' if by == 'date' else 'game number'}: mu with its band of two sigma"
-    return Curve(pool, plot.lines(title, series, axis), rows[::-1][:MAX_ROWS], count)
+    return RatingPlot(pool, plot.lines(title, series, axis), rows[::-1][:MAX_ROWS], count)
 
 
-def compared(store: Store, pool: str, bots: Mapping[str, Sequence[int]], by: str) -> Any:
+def comparison_plot(store: Store, pool: str, bots: Mapping[str, Sequence[int]], by: str) -> Any:
     """The ratings of several bots in a pool in one plot, each by its versions one after the other."""
     series = []
     for number, (bot, versions) in enumerate(bots.items(), 1):

@@ -9,10 +9,10 @@ from typing import Literal, TypeAlias
 
 from aiohttp import web
 
-Keep: TypeAlias = Literal["immutable", "settled", "revalidate", "never"]
+CachePolicy: TypeAlias = Literal["immutable", "settled", "revalidate", "never"]
 """`settled` is over and may yet be taken up again, as a tournament that is extended: immutable for five minutes."""
 
-_CONTROL: dict[Keep, str] = {
+_CONTROL: dict[CachePolicy, str] = {
     "immutable": "max-age=31536000, immutable",
     "settled": "max-age=300, immutable",
     "revalidate": "no-cache",
@@ -24,7 +24,7 @@ _WHOLE: web.RequestKey[bool] = web.RequestKey("whole", bool)
 
 
 @contextmanager
-def made_whole(request: web.BaseRequest) -> Iterator[None]:
+def full_response(request: web.BaseRequest) -> Iterator[None]:
     """While an answer is made to be kept: it is made whole, whatever this one client has already."""
     request[_WHOLE] = True
     try:
@@ -38,7 +38,7 @@ def etag_of(body: bytes) -> str:
     return f'W/"{hashlib.sha256(body).hexdigest()[:24]}"'
 
 
-def is_known(request: web.BaseRequest, etag: str) -> bool:
+def etag_matches(request: web.BaseRequest, etag: str) -> bool:
     """Whether `If-None-Match` names this tag (weak comparison, RFC 9110 13.1.2)."""
     given = request.headers.get("If-None-Match", "")
     if given.strip() == "*":
@@ -47,19 +47,22 @@ def is_known(request: web.BaseRequest, etag: str) -> bool:
     return any(part.strip().removeprefix("W/") == opaque for part in given.split(",")[:64])
 
 
-def control(keep: Keep, *, is_private: bool) -> str:
+def header_value(keep: CachePolicy, *, is_private: bool) -> str:
     """The value of `Cache-Control`."""
     return _CONTROL[keep] if keep == "never" else f"{'private' if is_private else 'public'}, {_CONTROL[keep]}"
 
 
-def answer(
-    request: web.BaseRequest, body: bytes, *, status: int, keep: Keep, is_private: bool, content_type: str
+def respond(
+    request: web.BaseRequest, body: bytes, *, status: int, keep: CachePolicy, is_private: bool, content_type: str
 ) -> web.Response:
     """The answer to a GET or a write: 304 without a body if the client has it already."""
-    headers = {"Cache-Control": control(keep, is_private=is_private), "Vary": "Accept, Accept-Encoding, Authorization"}
+    headers = {
+        "Cache-Control": header_value(keep, is_private=is_private),
+        "Vary": "Accept, Accept-Encoding, Authorization",
+    }
     if status == 200 and request.method in ("GET", "HEAD") and keep != "never":
         headers["ETag"] = etag_of(body)
-        if _WHOLE not in request and is_known(request, headers["ETag"]):
+        if _WHOLE not in request and etag_matches(request, headers["ETag"]):
             return web.Response(status=304, headers=headers)
     response = web.Response(status=status, body=body, headers={**headers, "Content-Type": content_type})
     if len(body) > 1024:

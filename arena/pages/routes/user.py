@@ -7,23 +7,23 @@ from typing import Any
 from aiohttp import web
 
 from arena.http.problem import not_found
-from arena.pages.lists import column
-from arena.pages.table import Column, arranged
-from arena.pages.view import page, run, store_of, takes
+from arena.pages.columns import text_column
+from arena.pages.html_table import Column, sorted_table
+from arena.pages.page import allow_parameters, render, run, store_of
 from arena.store import NotFoundError
 
 routes = web.RouteTableDef()
 _BOTS = (
-    column("name", "Bot"),
-    column("", "Plays"),
+    text_column("name", "Bot"),
+    text_column("", "Plays"),
     Column("versions", "Versions"),
-    column("newest_state", "Newest"),
+    text_column("newest_state", "Newest"),
     Column("created_at", "Since"),
 )
 
 
 @routes.get("/users/{user}")
-@takes("sort")
+@allow_parameters("sort")
 async def show(request: web.Request) -> web.Response:
     """A user's page."""
     store, name = store_of(request), request.match_info["user"]
@@ -41,4 +41,4 @@ async def show(request: web.Request) -> web.Response:
         }
 
     found = await run(read)
-    return page(request, "user.html", table=arranged(request, _BOTS, found["bots"]), **found)
+    return render(request, "user.html", table=sorted_table(request, _BOTS, found["bots"]), **found)

@@ -13,13 +13,13 @@ import aiohttp_jinja2
 from aiohttp import web
 
 from arena.errors import ArenaError, did_you_mean, near
-from arena.http.call import CONTEXT
 from arena.http.identity import cookie_name
 from arena.http.middleware import is_data
-from arena.http.problem import Problem, not_found, shown
-from arena.pages.drawing.free_line import FreeLines
+from arena.http.problem import Problem, not_found, quoted
+from arena.http.request_context import CONTEXT
+from arena.pages.collapsible import label_cells
+from arena.pages.drawing.analysis_line import AnalysisLines
 from arena.pages.drawing.replay import Replays
-from arena.pages.folding import folded
 from arena.services.arena import Arena
 from arena.store import BadValueError, Store
 from referee.rules import families, family_named, load
@@ -29,7 +29,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 REPLAYS: web.AppKey[Replays] = web.AppKey("replays", Replays)
-FREE_LINES: web.AppKey[FreeLines] = web.AppKey("free-lines", FreeLines)
+ANALYSIS_LINES: web.AppKey[AnalysisLines] = web.AppKey("free-lines", AnalysisLines)
 _MAX_NUMBER = 2**31 - 1
 
 
@@ -41,12 +41,12 @@ async def run(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         raise Problem("bad-request", str(error), hint="go back to the first page of the list") from None
 
 
-async def act(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def run_use_case(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """A use case in a thread. What it raises is about the form, not about the address."""
     return await asyncio.to_thread(function, *args, **kwargs)
 
 
-def told(error: ArenaError) -> str:
+def error_sentence(error: ArenaError) -> str:
     """An error as a sentence above the form that it is about."""
     text = f"{error}; {error.hint}" if error.hint else str(error)
     return f"{text[:1].upper()}{text[1:]}."
@@ -62,11 +62,11 @@ def store_of(request: web.Request) -> Store:
     return request.app[CONTEXT].store
 
 
-def page(
+def render(
     request: web.Request, template: str, *, status: int = 200, keep: str = "no-cache", **context: Any
 ) -> web.Response:
     """A page from a template. `keep` is its Cache-Control."""
-    text = folded(aiohttp_jinja2.render_string(template, request, context))
+    text = label_cells(aiohttp_jinja2.render_string(template, request, context))
     response = web.Response(text=text, status=status, content_type="text/html", charset="utf-8")
     response.headers["Cache-Control"] = keep
     response.headers["Vary"] = "Cookie"
@@ -75,30 +75,30 @@ def page(
 
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-Surroundings = Callable[[web.Request], Awaitable[dict[str, Any]]]
-SURROUNDINGS: web.AppKey[Sequence[Surroundings]] = web.AppKey("surroundings", Sequence)
+ContextProvider = Callable[[web.Request], Awaitable[dict[str, Any]]]
+CONTEXT_PROVIDERS: web.AppKey[Sequence[ContextProvider]] = web.AppKey("surroundings", Sequence)
 """What every template knows beside what its page says."""
-_MADE_ONCE: WeakSet[Handler] = WeakSet()
-"""The handlers of `kept`: they look at the surroundings of a page when they make it."""
+_CACHED_HANDLERS: WeakSet[Handler] = WeakSet()
+"""The handlers of `cached_page`: they look at the surroundings of a page when they make it."""
 
 
-async def surround(request: web.Request) -> None:
+async def add_template_context(request: web.Request) -> None:
     """Find what stands around a page, before it is made."""
     found: dict[str, Any] = {}
-    for look in request.app[SURROUNDINGS]:
+    for look in request.app[CONTEXT_PROVIDERS]:
         found |= await look(request)
     request[aiohttp_jinja2.REQUEST_CONTEXT_KEY] = found
 
 
 @web.middleware
-async def surrounded(request: web.Request, handler: Handler) -> web.StreamResponse:
+async def template_context_middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Find what stands around pages, but not for data, nor for a page that may have been made before."""
-    if not is_data(request) and request.match_info.handler not in _MADE_ONCE:
-        await surround(request)
+    if not is_data(request) and request.match_info.handler not in _CACHED_HANDLERS:
+        await add_template_context(request)
     return await handler(request)
 
 
-def takes(*names: str) -> Callable[[Handler], Handler]:
+def allow_parameters(*names: str) -> Callable[[Handler], Handler]:
     """A page that refuses parameters of its address other than these, by name: Problem (400)."""
 
     def known_only(handler: Handler) -> Handler:
@@ -108,7 +108,7 @@ def takes(*names: str) -> Callable[[Handler], Handler]:
                 if name not in names:
                     hint = did_you_mean(near(name, names)) or f"it takes {', '.join(names) or 'none'}"
                     raise Problem(
-                        "bad-request", f"this page has no parameter {shown(name)}", hint=hint, field=name[:60]
+                        "bad-request", f"this page has no parameter {quoted(name)}", hint=hint, field=name[:60]
                     )
             return await handler(request)
 
@@ -117,7 +117,7 @@ def takes(*names: str) -> Callable[[Handler], Handler]:
     return known_only
 
 
-def kept(handler: Handler, extra: Callable[[web.Request], Hashable] | None = None) -> Handler:
+def cached_page(handler: Handler, extra: Callable[[web.Request], Hashable] | None = None) -> Handler:
     """A page that everybody without an account sees alike, made once as long as nothing has changed.
 
     `extra` is what it shows beside the database.
@@ -125,14 +125,14 @@ def kept(handler: Handler, extra: Callable[[web.Request], Hashable] | None = Non
 
     async def answer(request: web.Request) -> web.StreamResponse:
         async def make() -> web.StreamResponse:
-            await surround(request)
+            await add_template_context(request)
             return await handler(request)
 
         context = request.app[CONTEXT]
         more = extra(request) if extra else None
         return await context.responses.answer(request, cookie_name(context.is_https), make, more)
 
-    _MADE_ONCE.add(answer)
+    _CACHED_HANDLERS.add(answer)
     return answer
 
 
@@ -141,12 +141,12 @@ def redirect(location: str) -> web.Response:
     return web.Response(status=303, headers={"Location": location, "Cache-Control": "no-store"})
 
 
-def moved(location: str) -> web.Response:
+def redirect_permanently(location: str) -> web.Response:
     """What stood here has another address now, for good."""
     return web.Response(status=308, headers={"Location": location, "Cache-Control": "public, max-age=3600"})
 
 
-def number_in(request: web.Request, name: str, what: str) -> int:
+def path_number(request: web.Request, name: str, what: str) -> int:
     """A number in the address. Raises Problem (404)."""
     text = request.match_info[name]
     if not (text.isascii() and text.isdecimal() and len(text) <= 10 and 0 < int(text) <= _MAX_NUMBER):
@@ -154,7 +154,7 @@ def number_in(request: web.Request, name: str, what: str) -> int:
     return int(text)
 
 
-def family_in(request: web.Request) -> Rules:
+def path_family(request: web.Request) -> Rules:
     """The family in the address. Raises Problem (404) with near names."""
     name = request.match_info["family"]
     if (known := family_named(name)) in families() and name != known:

@@ -39,7 +39,7 @@ class _Bucket:
     """Until when all processes together have let through too much."""
 
 
-class Limiter:
+class RateLimiter:
     """The buckets of one rate, by key. The longest unused one is forgotten past `capacity`: memory is bounded."""
 
     def __init__(self, rate: Rate, *, capacity: int = 20_000, clock: Callable[[], float] = time.monotonic) -> None:
@@ -70,7 +70,7 @@ class Limiter:
         return int(bucket.tokens) if bucket else self.rate.burst
 
 
-class SharedLimiter(Limiter):
+class SharedRateLimiter(RateLimiter):
     """A limiter shared by several processes: each stores its count in `attempts` after a quarter of the burst.
 
     So a database is not asked for every request, and each process may let through a quarter more than there is.
@@ -103,7 +103,7 @@ class SharedLimiter(Limiter):
         return max(0.0, wait)
 
 
-class Gate:
+class ConcurrencyLimiter:
     """How many things of one key may be open at a time (streams, exports)."""
 
     def __init__(self, each: int, total: int) -> None:
@@ -127,11 +127,11 @@ class Gate:
             del self._open[key]
 
 
-class WaitingRoom:
+class BoundedQueue:
     """Where few are served at a time, some wait, and all others are sent away at once: password hashing."""
 
     def __init__(self, served: int, each: int, total: int) -> None:
-        self._gate = Gate(each, total)
+        self._gate = ConcurrencyLimiter(each, total)
         self._served = asyncio.Semaphore(served)
 
     @asynccontextmanager

@@ -24,7 +24,7 @@ def negotiate(accept: str, offers: tuple[str, ...]) -> str:
     return best
 
 
-def takes(accept_encoding: str, coding: str) -> bool:
+def accepts_coding(accept_encoding: str, coding: str) -> bool:
     """Whether an `Accept-Encoding` header allows a coding such as gzip."""
     weights = dict(reversed(_weighted(accept_encoding)))  # of one named twice the first counts
     return weights.get(coding, weights.get("*", 0.0)) > 0

@@ -8,11 +8,11 @@ import aiohttp_jinja2
 from aiohttp import web
 
 from arena import services
-from arena.http.call import CONTEXT
-from arena.pages.drawing import picture
+from arena.http.request_context import CONTEXT
+from arena.pages.drawing import thumbnail
 from arena.pages.drawing.scene import Scenes
+from arena.pages.page import allow_parameters, arena_of, path_family, path_number, run, store_of
 from arena.pages.routes.game import replay_of, viewed
-from arena.pages.view import arena_of, family_in, number_in, run, store_of, takes
 from arena.store.base.models import now
 
 routes = web.RouteTableDef()
@@ -33,7 +33,7 @@ def _feed(request: web.Request, title: str, path: str, **filters: Any) -> web.Re
 
 
 @routes.get("/bots/{bot}/feed.atom")
-@takes()
+@allow_parameters()
 async def of_bot(request: web.Request) -> web.Response:
     """The results of a bot, all versions."""
 
@@ -46,10 +46,10 @@ async def of_bot(request: web.Request) -> web.Response:
 
 
 @routes.get("/tournaments/{tournament}/feed.atom")
-@takes()
+@allow_parameters()
 async def of_tournament(request: web.Request) -> web.Response:
     """The results of a tournament."""
-    number = number_in(request, "tournament", "tournament")
+    number = path_number(request, "tournament", "tournament")
 
     def read() -> web.Response:
         row = store_of(request).tournaments.get(number)
@@ -59,28 +59,28 @@ async def of_tournament(request: web.Request) -> web.Response:
 
 
 @routes.get("/{family}/feed.atom")
-@takes()
+@allow_parameters()
 async def of_family(request: web.Request) -> web.Response:
     """The results of a family."""
-    rules = family_in(request)
+    rules = path_family(request)
     return await run(_feed, request, f"Results of {rules.title}", f"/{rules.family}", family=rules.family)
 
 
 @routes.get("/games/{game}/board.png")
-@takes()
+@allow_parameters()
 async def of_game(request: web.Request) -> web.Response:
     """The last position of a game, for those who show a link to it."""
     replay, is_over = await replay_of(request)
-    body = await run(picture.png, replay.rules, replay.scenes[-1])
+    body = await run(thumbnail.png, replay.rules, replay.scenes[-1])
     return _picture(body, "public, max-age=86400" if is_over else "public, max-age=30")
 
 
 @routes.get("/{family}/board.png")
-@takes()
+@allow_parameters()
 async def start(request: web.Request) -> web.Response:
     """The start of a family."""
-    rules = family_in(request)
-    return _picture(await run(lambda: picture.png(rules, Scenes(rules.settle()).items[0])), "public, max-age=86400")
+    rules = path_family(request)
+    return _picture(await run(lambda: thumbnail.png(rules, Scenes(rules.settle()).items[0])), "public, max-age=86400")
 
 
 def _picture(body: bytes, keep: str) -> web.Response:
@@ -88,7 +88,7 @@ def _picture(body: bytes, keep: str) -> web.Response:
 
 
 @routes.get("/embed/games/{game}")
-@takes("ply", "flip")
+@allow_parameters("ply", "flip")
 async def embed(request: web.Request) -> web.Response:
     """The viewer alone, for a frame on another site: nothing on it can be sent."""
     response = await viewed(request, "embed.html")
@@ -98,7 +98,7 @@ async def embed(request: web.Request) -> web.Response:
 
 
 @routes.get("/robots.txt")
-@takes()
+@allow_parameters()
 async def robots(request: web.Request) -> web.Response:
     """Crawlers read pages, not every order of every table."""
     closed = ("/api/", "/account", "/login", "/submit", "/embed/", "/*?")

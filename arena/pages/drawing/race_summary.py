@@ -11,7 +11,7 @@ from referee.ratings.race import RaceState
 
 
 @dataclass(frozen=True, slots=True)
-class RacePicture:
+class RaceSummary:
     """A race with what it has found so far; `names` are those of its seats."""
 
     settings: RaceSettings

@@ -15,7 +15,7 @@ _WIDTH, _HEIGHT, _EDGE = 340, 74, 10
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class SprtChart:
     """A test with what it has found so far: of the candidate (first seat) against the other."""
 
     test: Sprt

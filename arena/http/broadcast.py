@@ -1,0 +1,267 @@
+"""What is sent of one subject to all its subscribers: looked at and put into words once for all.
+
+Refuses to know what there is to say: a `Source` tells it when the bell of the subject has rung.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from arena.events.messages import Subject
+from arena.http.problem import Problem
+from arena.http.stream_line import KEEP_ALIVE, StreamLine, encode_line
+from arena.store import StoreError
+
+if TYPE_CHECKING:
+    from arena.events.live import Live
+
+KEEP_ALIVE_INTERVAL_S = 10.0
+MAX_PENDING_BYTES = 64 * 1024
+"""What may wait for a subscriber, here and again in the system's buffer, before it is dropped."""
+MAX_KEPT_LINES = 256
+"""How many lines a feed keeps for those who are about to join it."""
+MIN_QUERY_INTERVAL_S = 0.2
+"""The shortest time between two looks at the source: many results in a row come as one batch."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """What a source has to say after some `seq`."""
+
+    lines: list[StreamLine] = field(default_factory=list)
+    is_final: bool = False
+
+
+Source = Callable[[int | None, bool], Awaitable[Batch]]
+"""`source(after, is_timeout)`: the lines behind `after`, the full state for None; after a timeout, freshly read."""
+
+
+class Subscriber:
+    """One open stream that has heard everything so far; `cut` ends its connection when it is too slow.
+
+    `after` is not None while it has heard more than its feed has sent.
+    """
+
+    def __init__(self, form: str, after: int | None, cut: Callable[[], None]) -> None:
+        self.form, self.after, self._cut = form, after, cut
+        self._pending: list[bytes] = []
+        self._pending_bytes = 0
+        self._has_pending = asyncio.Event()
+        self._is_over = self._is_fault = False
+
+    def send(self, data: bytes) -> None:
+        """Queue without waiting. A subscriber that has not taken what it was sent is dropped."""
+        self._pending.append(data)
+        self._pending_bytes += len(data)
+        if self._pending_bytes > MAX_PENDING_BYTES:
+            self.end(is_fault=True)
+            self._cut()
+        self._has_pending.set()
+
+    def end(self, *, is_fault: bool = False) -> None:
+        """Tell nothing more."""
+        self._is_over, self._is_fault = True, self._is_fault or is_fault
+        self._has_pending.set()
+
+    async def messages(self) -> AsyncIterator[bytes]:
+        """What it is sent, until the end. Raises ConnectionResetError when that is not the stream's own."""
+        while True:
+            if self._pending:
+                data = b"".join(self._pending)
+                self._pending.clear()
+                self._pending_bytes = 0
+                yield data
+            elif self._is_fault:
+                raise ConnectionResetError("the feed has ended, or the subscriber does not keep up")
+            elif self._is_over:
+                return
+            else:
+                self._has_pending.clear()
+                await self._has_pending.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class BroadcastLine:
+    """A line of a feed, and the batch_number in which it was sent. A repeat is news about a `seq` that was sent before."""
+
+    batch_number: int
+    line: StreamLine
+    is_repeat: bool
+
+    def is_new(self, after: int) -> bool:
+        """Whether it is, to somebody who has heard everything up to that `seq`."""
+        return self.is_repeat or self.line.seq > after
+
+
+@dataclass(frozen=True, slots=True)
+class BroadcastPosition:
+    """Where a feed was at some moment: its batch_number, and the `seq` it had sent."""
+
+    batch_number: int
+    seq: int
+
+
+class Broadcasts(dict[Subject, "Broadcast"]):
+    """What a process tells its subscribers just now, by its subject. `closing` ends them all."""
+
+    def __init__(self, live: Live, closing: asyncio.Event) -> None:
+        super().__init__()
+        self.live, self.closing = live, closing
+
+
+class Broadcast:
+    """What is sent of one subject to all its subscribers: looked at and put into words once for all.
+
+    It keeps its last lines, so that whoever looks for himself and then joins misses nothing that was sent meanwhile.
+    """
+
+    def __init__(self, broadcasts: Broadcasts, subject: Subject, source: Source) -> None:
+        self._broadcasts, self._subject, self._source = broadcasts, subject, source
+        self._subscribers: set[Subscriber] = set()
+        self._after = 0
+        self._is_querying = False
+        self._recent: deque[BroadcastLine] = deque()
+        self._kept_since = 0  # what was sent in later turns is in `_recent`
+        self._batch_number = 0
+        self._task: asyncio.Task[None] | None = None
+        self._subscription = ExitStack()
+        # From now on: nothing between the first look and the first wait is lost.
+        self._bell = self._subscription.enter_context(broadcasts.live.changes(subject))
+        self.is_over = False
+
+    def __len__(self) -> int:
+        return len(self._subscribers)
+
+    def __bool__(self) -> bool:
+        return True  # without subscribers it is a feed too
+
+    def __enter__(self) -> Broadcast:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._task is None:  # nobody has joined it
+            self._end()
+
+    @property
+    def position(self) -> BroadcastPosition:
+        """Where it is. Whoever looks at the source after that and then joins has missed nothing."""
+        return BroadcastPosition(self._batch_number, self._after)
+
+    def join(self, form: str, after: int, since: BroadcastPosition, cut: Callable[[], None]) -> Subscriber | None:
+        """Listen from behind `after`, which was looked up after `mark`; None: look again."""
+        if self.is_over:
+            return None
+        if self._broadcasts.setdefault(self._subject, self) is not self:
+            self._end()  # somebody else was faster
+            return None
+        if not self._subscribers and not self._is_querying:
+            self._begin(after)
+        elif since.batch_number < self._kept_since or after < since.seq:
+            return None
+        subscriber = Subscriber(form, after, cut)
+        self._subscribers.add(subscriber)
+        self._send_missing(subscriber, [sent for sent in self._recent if sent.batch_number > since.batch_number])
+        if self._task is None:
+            self._task = asyncio.create_task(self._run())
+        return subscriber
+
+    def _begin(self, after: int) -> None:
+        """Tell from behind `after` on; who looked before that looks again."""
+        self._batch_number += 1
+        self._after, self._kept_since = after, self._batch_number
+        self._recent.clear()
+
+    def leave(self, subscriber: Subscriber) -> None:
+        """Listen no more; the feed ends with its last subscriber."""
+        self._subscribers.discard(subscriber)
+        if not self._subscribers:
+            self._bell.set()
+
+    async def refresh(self) -> None:
+        """Have the feed look at its source now, and give it the time to."""
+        self._bell.set()
+        await asyncio.sleep(MIN_QUERY_INTERVAL_S)
+
+    async def _run(self) -> None:
+        closing = self._broadcasts.closing
+        try:
+            while self._subscribers and not closing.is_set():
+                is_timeout = not await _wait_for_bell(self._bell, closing)
+                if is_timeout:
+                    self._send(KEEP_ALIVE, self._subscribers)
+                if not self._subscribers or closing.is_set():
+                    break
+                self._is_querying = True
+                batch = await self._source(self._after, is_timeout)
+                self._is_querying = False
+                if batch.lines:
+                    self._send_lines(batch.lines)
+                if batch.is_final:
+                    break
+            for subscriber in self._subscribers:
+                subscriber.end()
+            self._subscribers.clear()
+        except (StoreError, Problem):
+            pass
+        finally:
+            for subscriber in self._subscribers:  # a fault: they come back with ?after=
+                subscriber.end(is_fault=True)
+            self._end()
+
+    def _send_lines(self, lines: Sequence[StreamLine]) -> None:
+        """Tell a batch to everybody, and keep it for those who are about to join."""
+        if lines[0].seq < self._after:  # the source has begun again: nobody is ahead, and what was sent counts no more
+            self._begin(lines[0].seq)
+            for subscriber in self._subscribers:
+                subscriber.after = None
+        self._batch_number += 1
+        batch: list[BroadcastLine] = []
+        for line in lines:
+            batch.append(BroadcastLine(self._batch_number, line, line.seq <= self._after))
+            self._after = line.seq
+        self._recent.extend(batch)
+        while len(self._recent) > MAX_KEPT_LINES:
+            self._kept_since = self._recent.popleft().batch_number
+        caught_up = [subscriber for subscriber in self._subscribers if subscriber.after is None]
+        ahead = self._subscribers.difference(caught_up)
+        forms = {subscriber.form for subscriber in caught_up}
+        self._send({form: b"".join(encode_line(line, form) for line in lines) for form in forms}, caught_up)
+        for subscriber in ahead:
+            self._send_missing(subscriber, batch)
+
+    def _send_missing(self, subscriber: Subscriber, batch: Sequence[BroadcastLine]) -> None:
+        """Tell a subscriber that joined a moment ago what it has not heard yet."""
+        after = subscriber.after or 0
+        if data := b"".join(encode_line(sent.line, subscriber.form) for sent in batch if sent.is_new(after)):
+            subscriber.send(data)
+        subscriber.after = after if after > self._after else None
+
+    def _send(self, texts: Mapping[str, bytes], subscribers: Collection[Subscriber]) -> None:
+        for subscriber in subscribers:
+            if subscriber.form in texts:
+                subscriber.send(texts[subscriber.form])
+
+    def _end(self) -> None:
+        self.is_over = True
+        self._subscription.close()
+        if self._broadcasts.get(self._subject) is self:
+            del self._broadcasts[self._subject]
+
+
+async def _wait_for_bell(bell: asyncio.Event, closing: asyncio.Event) -> bool:
+    """Wait for the bell or the end of the server; False after the time of a keep-alive."""
+    if bell.is_set():
+        await asyncio.sleep(MIN_QUERY_INTERVAL_S)
+    waits = [asyncio.ensure_future(bell.wait()), asyncio.ensure_future(closing.wait())]
+    try:
+        done, _ = await asyncio.wait(waits, timeout=KEEP_ALIVE_INTERVAL_S, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+    bell.clear()
+    return bool(done)
