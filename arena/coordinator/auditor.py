@@ -32,8 +32,8 @@ BATCH_GAMES = 200
 """Games of a quarantined worker that are verified in one turn."""
 
 
-class RecordVerifier:
-    """Verifies records in a helper process, as the kernels of the rules would block a server."""
+class VerifierProcess:
+    """Verifies records in a separate process, as the kernels of the rules would block a server."""
 
     def __init__(self) -> None:
         self._process = OffloadProcess()
@@ -65,11 +65,11 @@ class ResultAuditor:
         tolerance: float,
         owner: str,
         metrics: CoordinatorMetrics,
-        verifier: RecordVerifier | None = None,
+        verifier: VerifierProcess | None = None,
     ) -> None:
         self._store, self._bus, self._executor = store, bus, executor
         self._share, self._owner, self._metrics = share, owner, metrics
-        self._verifier = verifier or RecordVerifier()
+        self._verifier = verifier or VerifierProcess()
         self._throttle = SlowWorkerDetector(tolerance) if tolerance else None
         self._known: set[str] = set()
         """Workers with at least one verified record."""

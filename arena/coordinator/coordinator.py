@@ -22,7 +22,7 @@ from arena.cluster.spool import Spool
 from arena.coordinator import background, cron
 from arena.coordinator.analyst import Analyst
 from arena.coordinator.archive_indexer import POLL_INTERVAL_S, ArchiveIndexer
-from arena.coordinator.auditor import RecordVerifier, ResultAuditor
+from arena.coordinator.auditor import ResultAuditor, VerifierProcess
 from arena.coordinator.background import Background, Conditions
 from arena.coordinator.checks import SubmissionChecks, check_in_sandbox
 from arena.coordinator.control import TournamentControl
@@ -91,7 +91,7 @@ class Coordinator:
         clock: Callable[[], datetime] = now,
         check: Callable[[int], object] | None = None,
         maintenance: Maintenance | None = None,
-        verifier: RecordVerifier | None = None,
+        verifier: VerifierProcess | None = None,
         lobby: Lobby | None = None,
         spool: Spool | None = None,
         metrics: CoordinatorMetrics | None = None,

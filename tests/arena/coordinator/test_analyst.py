@@ -169,7 +169,7 @@ def test_the_engine_runs_in_a_helper_process(sqlite_store: Store, monkeypatch: p
         monkeypatch.setenv(name, value)
     record = Field(sqlite_store).play(1)[0]
     stage = Stage(sqlite_store)
-    answers = stage.analyst._ask_aside(record, [(0, ""), (len(record.moves), "")], 40)
+    answers = stage.analyst._ask_in_process(record, [(0, ""), (len(record.moves), "")], 40)
     assert answers.engine == "alphabeta"
     assert len(answers.scored) == 2
     assert answers.scored[0].score is not None

@@ -13,7 +13,7 @@ import pytest
 
 from arena.collections.dumps import Dumps
 from arena.coordinator import auditor, slow_workers
-from arena.coordinator.auditor import RecordVerifier
+from arena.coordinator.auditor import VerifierProcess
 from arena.coordinator.coordinator import Coordinator
 from referee.game.record import GameRecord, Ply
 from referee.game.spec import GameSpec, PlannedGame
@@ -23,7 +23,7 @@ from tests.arena.coordinator.stage import Dice, Stage, record_of
 LIE = "this is a lie"
 
 
-class Reader(RecordVerifier):
+class Reader(VerifierProcess):
     """A verifier for records that declare themselves wrong; `read` are the verified games."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ def liar(game: PlannedGame) -> GameRecord:
     return replace(record_of(game), winner="first", detail=LIE, termination=Termination("connection"))
 
 
-def coordinator(stage: Stage, cluster: Cluster, share: float, reader: RecordVerifier | None = None) -> Coordinator:
+def coordinator(stage: Stage, cluster: Cluster, share: float, reader: VerifierProcess | None = None) -> Coordinator:
     stage.settings = stage.settings.model_copy(update={"verify_sample_rate": share})
     return stage.coordinator(cluster, verifier=reader or Reader())
 
@@ -194,7 +194,7 @@ class Crowd(Cluster):
 
 def test_a_slow_worker_is_quarantined_and_its_results_stay(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slow_workers, "EVIDENCE_THRESHOLD", 10)
-    number = stage.create(games=30, time="10+0.1", entries={"bots": ["ada", "bob"]})
+    number = stage.create(games=30, time_control="10+0.1", entries={"bots": ["ada", "bob"]})
     crowd = Crowd()
     play(stage, coordinator(stage, crowd, 0.0), number)
     problem = "bots search at 60 % of their speed elsewhere"
@@ -216,14 +216,14 @@ def test_slow_workers_continue_without_tolerance_or_identity(
 ) -> None:
     monkeypatch.setattr(slow_workers, "EVIDENCE_THRESHOLD", 10)
     stage.settings = stage.settings.model_copy(update={"slow_worker_tolerance": tolerance})
-    number = stage.create(games=30, time="10+0.1", entries={"bots": ["ada", "bob"]})
+    number = stage.create(games=30, time_control="10+0.1", entries={"bots": ["ada", "bob"]})
     crowd = Crowd(*present)
     play(stage, coordinator(stage, crowd, 0.0), number)
     assert crowd.refused == {}
 
 
 def test_records_are_verified_in_a_helper_process(stage: Stage) -> None:
-    verifier = RecordVerifier()
+    verifier = VerifierProcess()
     game = stage_game(stage)
     try:
         assert "position too short" in verifier.problem(record_of(game).line(), game.spec, game.id)

@@ -216,7 +216,7 @@ def test_a_void_game_is_retried_a_bounded_number_of_times(stage: Stage, terminat
     assert stage.store.ratings.of_game(lost.id) == {}
     lines = stage.store.ratings.leaderboard("loa").items
     assert sum(line.games for line in lines) == 2 * 11
-    assert sum(line.forfeits for line in lines) == sum(game.kind == "forfeit" for game in games.values())
+    assert sum(line.forfeits for line in lines) == sum(game.termination_class == "forfeit" for game in games.values())
     assert stage.store.ratings.check() == []
     found = stage.tournament(number)
     assert (found.state, found.planned_games, found.finished_games) == ("finished", 12, 12)

@@ -102,7 +102,7 @@ def test_the_bot_declines_a_draw_with_a_reason_or_accepts_it(hall: Hall, monkeyp
         games.elsewhere[""] = LevelBot
         game = hall.begin(ann)
         offer(game)
-        assert why(game) == "draws are taken from ply 30 on"
+        assert why(game) == "draws are accepted from ply 30 on"
         for module in ("referee.game.adjudication", "arena.services.people"):
             monkeypatch.setattr(f"{module}.LEVEL_FROM_PLY", 4)
         monkeypatch.setattr(LevelBot, "score", 130)

@@ -98,7 +98,7 @@ def _choose(page: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(human_games, "LOOK_S", 0.05)
+    monkeypatch.setattr(human_games, "POLL_INTERVAL_S", 0.05)
 
 
 def test_a_game_by_mouse_goes_on_after_a_restart(browser: Any, store: Store, tmp_path: Path) -> None:
