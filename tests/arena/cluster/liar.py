@@ -17,8 +17,8 @@ def changed(folder: Path, before: str, after: str) -> dict[str, str]:
     for package in ("referee", "protocol"):
         shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
     for file, old, new in (
-        ("ending.py", before, after),
-        ("source.py", "def digest() -> str:", f"def digest() -> str:\n    return {source.digest()!r}\n"),
+        ("play/ending.py", before, after),
+        ("machine/source.py", "def digest() -> str:", f"def digest() -> str:\n    return {source.digest()!r}\n"),
     ):
         path = folder / "referee" / file
         text = path.read_text(encoding="utf-8")
