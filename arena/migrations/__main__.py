@@ -13,7 +13,7 @@ import tempfile
 from alembic import command
 
 from arena.store.base import schema
-from arena.store.engine import open_engine
+from arena.store.base.engine import open_engine
 
 
 def main(message: str) -> None:
