@@ -1,4 +1,4 @@
-"""`arena check`: is this bot fit to play? CheckStep by step, with every line exchanged and what to fix."""
+"""`arena check`: is this bot fit to play? Step by step, with every line exchanged and what to fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TournamentPlan self-play games for positions, in batches: each batch becomes one shard.
+"""Plan self-play games for positions, in batches: each batch becomes one shard.
 
 A batch depends only on the plan, the seed and its number.
 """
@@ -18,9 +18,9 @@ OPENING_PLIES = range(2, 10)
 
 
 def games_of_shard(plan: TournamentPlan, number: int, size: int) -> list[PlannedGame]:
-    """TournamentPlan the games of a shard, numbered from `number * size` on. Raises LaboratoryError if no opening
-    leaves a game
-    open.
+    """Plan the games of a shard, numbered from `number * size` on.
+
+    Raises LaboratoryError if no opening leaves a game open.
     """
     games = []
     for place, opening in enumerate(_openings(plan, number, size)):

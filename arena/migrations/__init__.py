@@ -1,1 +1,1 @@
-"""The history of the schema, as Alembic revisions; `arena.store.base.schema` runs them."""
+"""Alembic revisions of the database schema; `arena.store.base.schema` runs them."""

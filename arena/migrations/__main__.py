@@ -1,8 +1,8 @@
-"""For developers: write the next revision from what the models have and the revisions so far do not.
+"""Developer tool: write the next revision from the differences between the models and the existing revisions.
 
-python -m arena.migrations "Bots have colours"
+python -m arena.migrations "Add a colour to bots"
 
-Without any revision it writes the first one, of all tables.
+Without any revision it writes the first one, with all tables.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from arena.store.base.engine import open_engine
 
 
 def main(message: str) -> None:
-    """Bring an empty database to the newest revision, compare it with the models, write what differs."""
+    """Upgrade an empty database to the newest revision, compare it with the models, write the differences."""
     with tempfile.TemporaryDirectory() as folder:
         engine = open_engine(f"sqlite:///{folder}/empty.sqlite3")
         if schema.revisions():

@@ -1,4 +1,4 @@
-"""What Alembic runs first. The connection comes from `arena.store.base.schema`; there is no configuration file."""
+"""Alembic environment. The connection comes from `arena.store.base.schema`, not from a configuration file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from arena.store.base.models import Utc
 
 
 def render(kind: str, item: Any, _: Any) -> str | Literal[False]:
-    """Types of revisions are those of SQLAlchemy: history must not change when the program's own types do."""
+    """Render column types as those of SQLAlchemy: revisions must not change with the program's own types."""
     if kind == "type" and isinstance(item, Utc):
         return "sa.DateTime(timezone=True)"
     if kind == "type" and isinstance(item, AutoString):
@@ -21,7 +21,7 @@ def render(kind: str, item: Any, _: Any) -> str | Literal[False]:
 
 
 def fill(_: Any, revision: Any, scripts: list[MigrationScript]) -> None:
-    """Have the first revision also make what no table is of use without: the counter of commits."""
+    """Add to the first revision the row without which no table is usable: the commit counter."""
     if not revision and (upgrade := scripts[0].upgrade_ops):
         upgrade.ops.append(ExecuteSQLOp("INSERT INTO counters (name, value) VALUES ('commit', 0)"))
 

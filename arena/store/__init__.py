@@ -1,16 +1,13 @@
-"""All database queries of the arena, one module per noun. A result is stored exactly once or not at all.
+"""All database queries of the arena. A result is stored exactly once or not at all.
 
-    errors, engine, page, changes    errors, transactions, cursors, change detection
-    users, guesses, known_places     accounts, log-in back-off, trusted devices
-    people                           games of people
-    bots, versions, presences, checks, samples, usage    bots and their versions
-    tournaments, queue, games, results, voids, ratings, rating_history, schedules    games, results and ratings
-    leases, audit, answers, daily_tasks, notices    operation of the arena
-    commit, fold, rebuild   commit of a result; computation of all ratings from results
-    archive, archive_search, archived_game, positions    searchable index of all games
-    analyses                analyses of games by an engine, and requests for them
-    schema, backup          database schema; dumps
-    health, sqlite_backup   damage detection; copies of the SQLite file
+    base            engine, transactions, errors, tables, cursors, change detection, schema
+    people          users, sessions and tokens, log-in attempts, trusted devices, notices, audit log
+    bots            bots, versions, checks, samples, presences of remote bots
+    tournaments     tournaments, entries, schedules, the queue of games, games against people
+    ratings         ratings, their history, the fold that computes them, and rebuilds
+    games           results, records, commits, voids, analyses
+    archive         the index of all games: search, positions, explorer
+    operations      lease, daily tasks, idempotent responses, backups
 
 Calls are synchronous; the web server makes them from threads. Returned rows are detached from the session.
 """

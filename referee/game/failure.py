@@ -1,7 +1,8 @@
 """The failures of a game, by whose fault they are.
 
-BotError        the bot failed: it loses the game SandboxError    the bot could not be started in its sandbox: our
-fault, the game is void Stopped         the game was called off from outside: no one's fault
+BotError        the bot failed: it loses the game
+SandboxError    the bot could not be started in its sandbox: our fault, the game is void
+Stopped         the game was called off from outside: no one's fault
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Where the families are: the folders under `referee/rules`, and installed packages that name one.
+"""Finds the families: the folders under `referee/rules`, and installed packages that define one.
 
-A package names its family by an entry point of the group `arena.families`: the family's name and the module whose
-`RULES` it is. Nothing of a family is imported here. Refuses to know what rules are.
+A package defines a family by an entry point of the group `arena.families`: the family's name and the module with its
+`RULES`. Nothing of a family is imported here.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ _NAME = re.compile(r"[a-z][a-z0-9]{1,30}")
 
 
 class FamilyPackageError(RuntimeError):
-    """A package that names a family as it cannot be: the message says which, and what to do."""
+    """A package with an invalid family; the message names both and says what to do."""
 
 
 @cache
 def homes() -> Mapping[str, str]:
-    """Every family and the module it is, sorted by name. Raises FamilyPackageError."""
+    """Return the module of every family, sorted by name. Raises FamilyPackageError."""
     found = {name: f"{BUILT_IN}.{name}" for name in _folders()}
     owners = dict.fromkeys(found, "the arena itself")
     for name, module, package in _packages():
         if not is_name(name):
             raise FamilyPackageError(
-                f"{package} names a family {name!r}: a name is lower case letters and digits; mend or uninstall it"
+                f"{package} names a family {name!r}: a name has lower-case letters and digits; fix or uninstall it"
             )
         if name in owners:
             raise FamilyPackageError(
@@ -41,12 +41,12 @@ def homes() -> Mapping[str, str]:
 
 
 def is_name(text: str) -> bool:
-    """Whether a family may be called that."""
+    """Return whether the text is a valid name of a family."""
     return _NAME.fullmatch(text) is not None
 
 
 def folder(family: str) -> Path:
-    """The folder of a family's files, without importing it. Raises KeyError, FamilyPackageError."""
+    """Return the folder of a family's files, without importing it. Raises KeyError, FamilyPackageError."""
     module = homes()[family]
     try:
         return folder_of(module)
@@ -56,7 +56,7 @@ def folder(family: str) -> Path:
 
 
 def folder_of(package: str) -> Path:
-    """The folder of a package, without importing it. Raises LookupError where there is none."""
+    """Return the folder of a package, without importing it. Raises LookupError if there is none."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise LookupError(f"no package {package}")
@@ -72,7 +72,7 @@ def _folders() -> Iterator[str]:
 
 
 def _packages() -> Iterator[tuple[str, str, str]]:
-    """Name, module and distribution of every entry point of the group; each distribution once."""
+    """Yield name, module and distribution of every entry point of the group; each distribution once."""
     if not _is_any_named():
         return
     from importlib.metadata import distributions
@@ -87,7 +87,7 @@ def _packages() -> Iterator[tuple[str, str, str]]:
 
 
 def _is_any_named() -> bool:
-    """Whether the group is named anywhere: reading everything that is installed takes many times as long."""
+    """Return whether any package names the group: reading all metadata takes many times as long."""
     for place in dict.fromkeys(sys.path):
         for file in Path(place or ".").glob("*.*-info/entry_points.txt"):
             try:

@@ -1,12 +1,17 @@
 """Errors of the store.
 
-StoreError ├── StoreUnavailableError   locked, full, unreachable: try again later │   ├── StorageError        the disk
-is full or read-only │   ├── DamagedDatabaseError    the file is damaged: restore a backup │   └── LeaseLostError
-another coordinator has the lease: nothing was written ├── SchemaError             the database has another schema than
-the program │   └── EmptyDatabaseError      it has no tables or no rows ├── NotFoundError           the object does not
-exist ├── ConflictError           the object's state does not allow it │   └── TakenError          a name or place is
-taken: choose another one ├── QuotaError              the user's limit is exceeded └── BadValueError           an
-invalid value or cursor
+StoreError
+├── StoreUnavailableError   locked, full, unreachable: try again later
+│   ├── StorageError        the disk is full or read-only
+│   ├── DamagedDatabaseError    the file is damaged: restore a backup
+│   └── LeaseLostError      another coordinator has the lease: nothing was written
+├── SchemaError             the database has another schema than the program
+│   └── EmptyDatabaseError  it has no tables or no rows
+├── NotFoundError           the object does not exist
+├── ConflictError           the object's state does not allow it
+│   └── TakenError          a name or place is taken: choose another one
+├── QuotaError              the user's limit is exceeded
+└── BadValueError           an invalid value or cursor
 """
 
 from __future__ import annotations

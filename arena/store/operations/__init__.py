@@ -1,1 +1,1 @@
-"""What keeps an arena running: the coordinator's lease, daily tasks, answers to repeated requests, and backups."""
+"""Operation of an arena: the coordinator's lease, daily tasks, responses to repeated requests, and backups."""
