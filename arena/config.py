@@ -417,7 +417,7 @@ def _refuse_former_variables() -> None:
     for name, meant in Settings.SUGGESTED_KEYS.items():
         if f"{PREFIX}{name.upper()}" in os.environ:
             hint = did_you_mean([f"{PREFIX}{meant.upper()}"])
-            raise ConfigError(f"{PREFIX}{name.upper()}: no such setting", hint=hint)
+            raise ConfigError(f"{PREFIX}{name.upper()}: unknown setting", hint=hint)
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -46,7 +46,7 @@ async def introduced(socket: web.WebSocketResponse) -> Capabilities:
                 if session.state is SessionState.IDLE:
                     await socket.send_json({"game": GAME, "do": "close"})
                     return session.merge_capabilities()
-        problem = f"the bot said {MAX_LINES:,} lines and no `ugiok`"
+        problem = f"the bot sent {MAX_LINES:,} lines without `ugiok`"
     except TimeoutError:
         problem = f"the bot did not answer `ugi` within {HANDSHAKE_TIMEOUT_S:g} s"
     raise RemoteHandshakeError(problem, hint="test the bot with `arena check`")

@@ -26,9 +26,9 @@ from typing import Any
 
 from arena.atlas.plan import AtlasPlan, Start, starts_of
 from arena.atlas.run import AtlasBatch, RunError, read_claimed, read_games
+from referee.families import folder
 from referee.ratings.interval import Z95, wilson
 from referee.rules import load
-from referee.rules.families import folder
 
 FALSE_DISCOVERY_RATE = 0.05
 """Greatest expected share of even starts among those called uneven."""

@@ -80,7 +80,7 @@ def _conformance(arguments: argparse.Namespace) -> int:
 
 def _new(arguments: argparse.Namespace) -> int:
     from referee import family_template
-    from referee.rules.families import homes, is_name
+    from referee.families import homes, is_name
 
     name, folder = arguments.name, arguments.folder
     if not is_name(name) or name == _TEMPLATE:

@@ -100,7 +100,7 @@ def judge(error: Exception) -> tuple[Exit, str] | None:
     elif isinstance(error, RuntimeError) and "start new thread" in message:
         found = _of_system(OSError(errno.EAGAIN, message))
     elif _is_one(error, "referee.rules.core", "ParseError", "UnknownNameError") or _is_one(
-        error, "referee.rules.families", "FamilyPackageError"
+        error, "referee.families", "FamilyPackageError"
     ):
         found = Exit.USAGE, message
     elif _is_one(error, "referee.rules.position", "IllegalMoveError"):

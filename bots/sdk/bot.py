@@ -45,7 +45,7 @@ from protocol.messages import (
     UgiResult,
 )
 from protocol.options import OptionDecl
-from referee.rules.families import homes
+from referee.families import homes
 
 if TYPE_CHECKING:
     from bots.sdk.game_state import GameState

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from referee.rules.families import folder
+from referee.families import folder
 from referee.rules.rules import Config, Features, Rules
 
 HIDDEN = 32

@@ -15,7 +15,7 @@ from referee.check.timing import MOVE_TIMES_MS
 from referee.game.failure import BotError
 from referee.rules.position import Position
 
-PATIENCE_MS = 5000
+ANSWER_TIMEOUT_MS = 5000
 """Time for an answer that no clock limits; longer for a bot that is known to be slower."""
 COSTLY_READY_MS = 250
 """A bot that takes longer for every `isready`, not only the first, is sent one only."""
@@ -62,7 +62,7 @@ def nodes(one: BotUnderTest) -> str:
 
 
 def _patience_ms(one: BotUnderTest) -> int:
-    return max(PATIENCE_MS, 2 * one.fit_from_ms)
+    return max(ANSWER_TIMEOUT_MS, 2 * one.fit_from_ms)
 
 
 def _can(one: BotUnderTest, capability: str, words: str, allowance_ms: float) -> str:

@@ -21,12 +21,12 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+from referee.families import folder, homes
 from referee.game.failure import Stopped
 from referee.game.spec import BotSpec
 from referee.machine import helper
 from referee.machine.warmup import Warmed, warm
 from referee.rules.cache import cache_root
-from referee.rules.families import folder, homes
 
 _ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = {

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from referee.rules.families import folder, folder_of, homes
+from referee.families import folder, folder_of, homes
 
 _COMPILERS = ("numba", "llvmlite", "numpy")
 """Packages that determine the compiled kernels."""

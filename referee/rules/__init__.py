@@ -9,8 +9,8 @@ import importlib
 from collections.abc import Mapping
 from functools import cache
 
+from referee.families import FamilyPackageError, homes
 from referee.rules.core import Termination, UnknownNameError
-from referee.rules.families import FamilyPackageError, homes
 from referee.rules.names import fold
 from referee.rules.rules import Rules
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from referee.families import BUILT_IN, folder, homes
 from referee.rules.cache import cache_root
-from referee.rules.families import BUILT_IN, folder, homes
 
 _SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"),

@@ -92,11 +92,11 @@ def test_a_former_name_is_refused_with_the_present_one(
     assert name in Settings.model_fields
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "arena.toml").write_text(f"{former} = 1\n")
-    with pytest.raises(ConfigError, match=f"arena.toml: {former}: no such setting") as caught:
+    with pytest.raises(ConfigError, match=f"arena.toml: {former}: unknown setting") as caught:
         read_settings()
     assert caught.value.hint == f"did you mean {name}?"
     monkeypatch.setenv(f"ARENA_{former.upper()}", "1")
-    with pytest.raises(ConfigError, match=f"^ARENA_{former.upper()}: no such setting") as caught:
+    with pytest.raises(ConfigError, match=f"^ARENA_{former.upper()}: unknown setting") as caught:
         read_settings()
     assert caught.value.hint == f"did you mean ARENA_{name.upper()}?"
 

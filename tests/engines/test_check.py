@@ -29,7 +29,7 @@ RULES = load("pijersi").settle()
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ability, "BROWSER_TIMEOUT_MS", 3000)
+    monkeypatch.setattr(ability, "ANSWER_TIMEOUT_MS", 3000)
 
 
 def habit(*habits: str) -> BotSpec:

@@ -60,7 +60,7 @@ class Reports(dict[str, CheckReport]):
         become_subreaper()
         before = children()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(ability, "BROWSER_TIMEOUT_MS", 2000)
+            patch.setattr(ability, "ANSWER_TIMEOUT_MS", 2000)
             self[name] = check(engine(name), [RULES], NONE, LIMITS)
         sweep(before)
         return self[name]

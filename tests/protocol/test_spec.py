@@ -124,7 +124,7 @@ def test_the_numbers_of_the_text_are_the_programs():
 
 
 def test_the_limits_are_the_referees():
-    limits = pytest.importorskip("referee.game.spec").Limits()
+    limits = pytest.importorskip("referee.game.spec").BotLimits()
     listed = {name: int(cells[0].replace(" ", "")) for name, cells in rows("Limits").items()}
     assert listed == {field.name: getattr(limits, field.name) for field in fields(limits)}
 

@@ -53,8 +53,8 @@ def test_who_knows_no_swaps_sees_the_position_after_them(
 
 def test_what_the_referee_passes_is_not_adjudicated(roster: Roster) -> None:
     first, second = scripted("one", "resign"), scripted("two", "resign")
-    rulings = Adjudication(max_plies=1)
-    spec = GameSpec("pijersi", "standard", first, second, {"swap_phase": True}, adjudication=rulings, limits=FAST)
+    adjudication = Adjudication(max_plies=1)
+    spec = GameSpec("pijersi", "standard", first, second, {"swap_phase": True}, adjudication=adjudication, limits=FAST)
     record = play(PlannedGame.of(spec), roster)
     assert (record.termination, record.moves) == ("resigned", ("()", "()"))
     verify(record, spec)

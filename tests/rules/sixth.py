@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import referee.families
 import referee.rules
-import referee.rules.families
 
 TOY = Path(__file__).parent / "toy"
 
@@ -22,7 +22,7 @@ def install() -> None:
 
 def forget() -> None:
     """Clear the caches of discovery."""
-    for found in (referee.rules.families.homes, referee.rules.families, referee.rules.terminations):
+    for found in (referee.families.homes, referee.rules.families, referee.rules.terminations):
         found.cache_clear()
 
 

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from arena.__main__ import main
+from referee.families import FamilyPackageError, folder, homes, is_name
 from referee.machine import source
 from referee.rules import families, load, terminations
-from referee.rules.families import FamilyPackageError, folder, homes, is_name
 from referee.rules.invariants import INVARIANTS, RECORD_INVARIANTS
 from referee.verify.conformance import check_conformance
 from tests.conftest import INTERPRETED

@@ -16,12 +16,12 @@ from arena.pages.documented_fields import documented_fields
 from arena.pages.html_table import Column, sorted_table
 from arena.pages.page import allow_parameters, redirect, render, run
 from arena.tournaments import time_class
+from referee.families import folder, folder_of
 from referee.game.adjudication import LEVEL, LEVEL_FROM_PLY
 from referee.game.spec import Adjudication, BotLimits
 from referee.ratings import cycle, trueskill
 from referee.rules import families, load, terminations
 from referee.rules.core import Kind
-from referee.rules.families import folder, folder_of
 
 routes = web.RouteTableDef()
 

@@ -221,7 +221,7 @@ def test_a_server_names_all_problems_at_once(arena: Arena, cli: Any, tmp_path: P
     out, err = capsys.readouterr()
     assert out.splitlines() == [
         "  games: '2' is not a whole number; write a whole number",
-        "  tc: no such key; did you mean time_control?",
+        "  tc: unknown key; did you mean time_control?",
     ]
     assert err.startswith(f"error: {file}: games")
 

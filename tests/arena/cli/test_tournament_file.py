@@ -84,17 +84,17 @@ def test_all_problems_are_named_at_once(capsys: Any, tmp_path: Path) -> None:
         "family": "unknown family 'lao'; did you mean loa? known: abalone, baroque, loa, pijersi, tablut",
         "format": "invalid value 'swis'; did you mean swiss? "
         "Choose from round-robin, gauntlet, swiss, knockout, ladder, race, sprt",
-        "tc": "unknown key; did you mean time?",
+        "tc": "unknown key; did you mean time_control?",
         "bots": "unknown key; did you mean entries.bots?",
         "gmaes": "unknown key; did you mean games?",
         "rated": "'yes' is not true or false; write true or false",
         "seed": "-1 is too small; write 0 or more",
-        "time": "not a time control at column 1 of 'soon'; write 10+0.1, 40/60, 1/move, depth:4 or nodes:10000",
-        "starts": "'tomorrow' is not a time such as 2027-01-31T20:00:00Z; write a time such as 2027-01-31T20:00:00Z",
+        "time_control": "not a time control at column 1 of 'soon'; write 10+0.1, 40/60, 1/move, depth:4 or nodes:10000",
+        "start_time": "'tomorrow' is not a time such as 2027-01-31T20:00:00Z; write a time such as 2027-01-31T20:00:00Z",
         "entries.botz": "unknown key; did you mean entries.bots?",
         "entries.top": "2000 is too large; write 1,000 or less",
-        "options.stalemate": "invalid value; write a text, a number or true",
-        "rulings": "--draw: cannot read 'whenever'; write after=N,moves=N,score=N",
+        "rule_options.stalemate": "invalid value; write a text, a number or true",
+        "adjudication": "--draw: cannot read 'whenever'; write after=N,moves=N,score=N",
     }
 
 

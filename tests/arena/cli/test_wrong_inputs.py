@@ -27,7 +27,7 @@ FOREIGN = re.compile(
 )
 """The wording of libraries, which nobody is to read."""
 
-ADVICE = re.compile(r"; |: write |: take |did you mean |needs at least |is a bot only with ")
+ADVICE = re.compile(r"; |: write |: take |: expected |did you mean |needs at least |is a bot only with ")
 """What to do is said in one of these ways."""
 
 LOCAL = [
@@ -232,7 +232,7 @@ SERVED = [
     ("tournament list --state nope", USAGE, "scheduled, running"),
     ("tournament show 999999", NOT_FOUND, "999999"),
     ("tournament pause 999999", NOT_FOUND, "999999"),
-    ("game show nope", NOT_FOUND, "0-9 and a-f"),
+    ("game show nope", NOT_FOUND, "hexadecimal digits"),
     ("game export --since nonsense", USAGE, "2026-11-01"),
     ("leaderboard lao", NOT_FOUND, "did you mean loa"),
     ("login --token nonsense", REFUSED, "token"),

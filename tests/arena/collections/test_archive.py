@@ -386,8 +386,8 @@ def test_the_command_from_import_to_replay(
         (["import", "/no/such/file", "--family", "loa"], 3, "no such file"),
         (["import", __file__ + "c", "--family", "lao"], 2, "did you mean loa"),
         (["import", "EMPTY", "--family", "loa"], 2, "contains no game"),
-        (["import", "EMPTY", "--family", "loa", "--format", "otn"], 2, "unknown format of loa 'otn'"),
-        (["search", "--moves", "b1b3"], 2, "add --family F"),
+        (["import", "EMPTY", "--family", "loa", "--format", "otn"], 2, "unknown notation of loa 'otn'"),
+        (["search", "--moves", "b1b3"], 2, "choose a family"),
     ],
 )
 def test_archive_commands_report_invalid_input(

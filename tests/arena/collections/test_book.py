@@ -117,7 +117,7 @@ def test_book_check_reports_the_line_of_an_error(text: str, line: int, message: 
 
 
 def test_set_ups_that_do_not_exist_are_named_with_their_line() -> None:
-    with pytest.raises(ParseError, match=r"line 2: no set-up 36 in pijersi-36"):
+    with pytest.raises(ParseError, match=r"line 2: no setup 36 in pijersi-36"):
         file_openings(PIJERSI, "pijersi-36#1\npijersi-36#36\n", 2)
 
 

@@ -87,7 +87,7 @@ def test_buckets_are_bounded() -> None:
 
 def test_processes_that_share_a_limit_let_through_little_more_than_one(sqlite_store: Store) -> None:
     rate = Rate(0.001, 40)  # nothing comes back meanwhile
-    one, other = (SharedRateLimiter("page", rate, sqlite_store.guesses) for _ in range(2))
+    one, other = (SharedRateLimiter("page", rate, sqlite_store.login_attempts) for _ in range(2))
 
     async def passed(limiter: SharedRateLimiter, key: str, count: int) -> int:
         return sum([await limiter.admit(key) == 0 for _ in range(count)])
@@ -103,7 +103,7 @@ def test_processes_that_share_a_limit_let_through_little_more_than_one(sqlite_st
 
 
 def test_a_limit_that_is_shared_gives_one_process_all_of_it(sqlite_store: Store) -> None:
-    limiter = SharedRateLimiter("page", Rate(60, 40), sqlite_store.guesses)
+    limiter = SharedRateLimiter("page", Rate(60, 40), sqlite_store.login_attempts)
     assert asyncio.run(_waits(limiter, 41))[:40] == [0] * 40
 
 
@@ -111,8 +111,8 @@ def test_each_process_keeps_its_limit_while_the_database_is_away(sqlite_store: S
     def away(_: object) -> float:
         raise StoreUnavailableError("away")
 
-    limiter = SharedRateLimiter("page", Rate(60, 4), sqlite_store.guesses, clock=Clock())
-    limiter._guesses.take = away  # type: ignore[method-assign,assignment]
+    limiter = SharedRateLimiter("page", Rate(60, 4), sqlite_store.login_attempts, clock=Clock())
+    limiter._attempts.take = away  # type: ignore[method-assign,assignment]
     waits = asyncio.run(_waits(limiter, 5))
     assert waits[:4] == [0] * 4
     assert waits[4] > 0

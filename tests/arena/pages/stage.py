@@ -371,7 +371,7 @@ def _asked(stage: Stage) -> int:
     """Store an analysis request for a position, and its result."""
     arena = Arena(stage.store, Settings())
     user = stage.store.users.add("quinn")
-    line = analysis.read_question(analysis.Question("loa", moves="b1b3"))
+    line = analysis.read_question(analysis.PositionQuery("loa", moves="b1b3"))
     found = analysis.ask_position(arena, line, Identity(user.id or 0, user.name, "author", ("read",)))
     answer = {"family": "loa", "side": "second", "engine": "alphabeta", "nodes": 200_000, "win_model": "shipped 1"}
     stage.store.analyses.answer(

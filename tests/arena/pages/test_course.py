@@ -53,11 +53,11 @@ def test_a_swiss_shows_rounds_with_byes(server: Server, field: Field) -> None:
 def test_a_ladder_shows_what_it_asks_next(server: Server, field: Field) -> None:
     shown = text(server, f"/tournaments/{hold(field, 'ladder', most=4, ladder={'games': 60})}")
     assert "In progress: " in shown
-    assert re.search(r"(tells most|has waited for)", shown)
+    assert re.search(r"(most informative|has waited for)", shown)
 
 
 def test_a_race_shows_who_is_settled_and_what_it_asks_next(server: Server, field: Field) -> None:
-    shown = text(server, f"/tournaments/{hold(field, 'race', most=24, race={'first': 2})}")
+    shown = text(server, f"/tournaments/{hold(field, 'race', most=24, race={'top': 2})}")
     assert "Not decided yet at 95 %. Certain in the top 2: none. Undecided bots: 5." in shown
     assert re.search(r"ada v1 [\d.]+ % 1 undecided", shown)
     assert re.search(
@@ -74,7 +74,7 @@ def test_the_verdict_of_a_race_in_words() -> None:
         question = Race(first, 0.05)
         names = dict(enumerate(("ada v1", "bob v1", "cleo v1", "dan v1")))
         return RaceSummary(
-            settings.race.model_copy(update={"first": first}), evaluate_race(question, range(4), scores), names
+            settings.race.model_copy(update={"top": first}), evaluate_race(question, range(4), scores), names
         )
 
     assert picture(1).words == "Decided at 95 %. The top 1: ada v1."

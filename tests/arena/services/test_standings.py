@@ -25,7 +25,7 @@ def cup(field: Field) -> int:
         **{name: SETTINGS[name] for name in names},
         variant="standard",
         pool="loa",
-        starts=START,
+        start_time=START,
         created_by=field.user_id,
         settings=SETTINGS,
     )

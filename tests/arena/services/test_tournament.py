@@ -151,7 +151,7 @@ def test_schedule_is_enabled_and_disabled(arena: Arena, field: Field, person: Pe
 
 def test_preview_estimates_duration_from_latest_games(arena: Arena, field: Field, person: Person) -> None:
     by = person("otto", "organiser")
-    document = read({**SOON, "time": "10+0.5", "entries": {"bots": ["ada", "bob", "cleo"]}})
+    document = read({**SOON, "time_control": "10+0.5", "entries": {"bots": ["ada", "bob", "cleo"]}})
     extent = tournament.preview(arena, document, by).extent
     assert (extent.moves, extent.seconds(2), extent.usual(2)) == (40, 6 * 2 * (10 + 40 * 0.5) / 2, None)
     records = field.play(4)
@@ -160,7 +160,7 @@ def test_preview_estimates_duration_from_latest_games(arena: Arena, field: Field
     assert (extent.moves, extent.game_s, extent.usual_s) == (moves, 2 * (10 + moves * 0.5), None)
     with arena.store.writing() as session:
         row = session.get_one(Tournament, field.tournament_id)
-        row.settings = {**row.settings, "time": "10+0.5"}
+        row.settings = {**row.settings, "time_control": "10+0.5"}
     lines = arena.store.games.latest(limit=4).items
     took = fmean(
         (line.finished_at - line.started_at).total_seconds() for line in lines if line.finished_at and line.started_at

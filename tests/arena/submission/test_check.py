@@ -73,7 +73,7 @@ def test_a_good_bot_becomes_active(desk: Desk) -> None:
 
 
 def test_failed_family_fails_the_version(desk: Desk) -> None:
-    version = desk.check(sample("bots.random_mover"), "loa", "tablut")
+    version = desk.check(sample("bots.samples.random_mover"), "loa", "tablut")
     assert version.state == "failed"
     assert version.problem.startswith("tablut: announces tablut")
     assert version.id is not None
@@ -141,14 +141,14 @@ sys.stdout.flush()
 
 
 def test_check_needs_the_state_checking(desk: Desk) -> None:
-    version = desk.submit(sample("bots.random_mover"), "loa")
+    version = desk.submit(sample("bots.samples.random_mover"), "loa")
     assert version.id is not None
     with pytest.raises(ConflictError, match="is uploaded"):
         check_version(desk.store, desk.bundles, version.id, open_sandbox("none"))
 
 
 def test_missing_bundle_leaves_the_version_checking(desk: Desk, tmp_path: Path) -> None:
-    desk.submit(sample("bots.random_mover"), "loa")
+    desk.submit(sample("bots.samples.random_mover"), "loa")
     version = desk.store.checks.claim()
     assert version is not None
     assert version.id is not None

@@ -128,8 +128,8 @@ def test_invalid_documents_name_the_field(change: dict[str, Any], field: str) ->
         ({"mixes_remote": True}, "mixes_remote", "allow_remote"),
         ({"entries": {"all": True, "without": ["a"]}}, "entries.without", "entries.exclude"),
         ({"ladder": {"cap": 4}}, "ladder.cap", "ladder.max_games_per_bot"),
-        ({"schedule": {"cron": "* * * * *", "zone": "UTC"}}, "schedule.timezone", "schedule.timezone"),
-        ({"schedule": {"cron": "* * * * *", "missed": "all"}}, "schedule.catch_up", "schedule.catch_up"),
+        ({"schedule": {"cron": "* * * * *", "zone": "UTC"}}, "schedule.zone", "schedule.timezone"),
+        ({"schedule": {"cron": "* * * * *", "missed": "all"}}, "schedule.missed", "schedule.catch_up"),
         ({"scale_clocks": True}, "scale_clocks", "scale_time_control"),
         ({"handicaps": [{"bot": "a", "options": {}}]}, "handicaps.0.options", "handicaps.engine_options"),
         ({"handicaps": [{"bot": "a", "rules": {}}]}, "handicaps.0.rules", "handicaps.rule_options"),
@@ -137,7 +137,7 @@ def test_invalid_documents_name_the_field(change: dict[str, Any], field: str) ->
     ],
 )
 def test_a_former_key_is_refused_with_the_present_one(change: dict[str, Any], field: str, name: str) -> None:
-    assert (field, f"no such key; did you mean {name}?") in [
+    assert (field, f"unknown key; did you mean {name}?") in [
         (fault.field, fault.sentence) for fault in problems(PLAIN | change)
     ]
     assert name in [*keys(Document), *(f"handicaps.{key}" for key in Handicap.model_fields)]

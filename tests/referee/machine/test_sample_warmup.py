@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from referee.bot.argument import read_bot
+from referee.families import homes
 from referee.game.failure import Stopped
 from referee.game.spec import GameSpec, PlannedGame
 from referee.machine import sample_warmup
@@ -19,7 +20,6 @@ from referee.machine.sample_warmup import have_all_warm, have_warm
 from referee.play.play import play
 from referee.play.roster import Roster
 from referee.rules.core import Termination
-from referee.rules.families import homes
 from referee.sandbox import Sandbox
 from tests.referee.conftest import FAST, scripted
 

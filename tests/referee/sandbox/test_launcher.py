@@ -19,7 +19,7 @@ from referee.sandbox.reaper import become_subreaper, children, descendants, swee
 from referee.sandbox.watchdog import Watchdog
 from tests.referee.sandbox.levels import sandbox_or_skip
 
-BROWSER_TIMEOUT_MS = 60_000
+WAIT_TIMEOUT_MS = 60_000
 # A shell that stays, its child, and one that has fled the process group and lost its parent.
 FAMILY = "sleep 600 & (setsid sleep 600 &) ; echo ready; sleep 600; true"
 REFEREE = """
@@ -73,7 +73,7 @@ def test_no_process_of_a_bot_outlives_a_killed_referee(name: str, state: str) ->
     for descriptor in watched:
         poll.register(descriptor, select.POLLIN)
     while watched:
-        events = poll.poll(BROWSER_TIMEOUT_MS)
+        events = poll.poll(WAIT_TIMEOUT_MS)
         assert events, "a process outlived the referee"
         for descriptor, _ in events:
             poll.unregister(descriptor)
@@ -96,7 +96,7 @@ def test_no_process_of_a_bot_outlives_a_killed_referee(name: str, state: str) ->
 def test_how_a_bot_ended_is_told_through_its_supervisor(name: str, script: str, end: str) -> None:
     child = start(name, script)
     try:
-        assert child.exits_within(BROWSER_TIMEOUT_MS)
+        assert child.exits_within(WAIT_TIMEOUT_MS)
         assert child.how_it_ended() == end
     finally:
         child.end()
@@ -107,15 +107,15 @@ def test_how_a_bot_ended_is_told_through_its_supervisor(name: str, script: str, 
 def test_what_a_bot_leaves_behind_ends_with_it(name: str) -> None:
     child = start(name, "(setsid sleep 600 &) ; sleep 600 & echo ready; read line; exit 3")
     try:
-        select.select([child.stdout], [], [], BROWSER_TIMEOUT_MS / 1000)
+        select.select([child.stdout], [], [], WAIT_TIMEOUT_MS / 1000)
         left = [os.pidfd_open(pid) for pid in descendants(child.pid)]
         assert len(left) >= 3
         child.hang_up()
-        assert child.exits_within(BROWSER_TIMEOUT_MS)
+        assert child.exits_within(WAIT_TIMEOUT_MS)
         for descriptor in left:
             poll = select.poll()
             poll.register(descriptor, select.POLLIN)
-            assert poll.poll(BROWSER_TIMEOUT_MS), "a process outlived its bot"
+            assert poll.poll(WAIT_TIMEOUT_MS), "a process outlived its bot"
             os.close(descriptor)
         assert child.how_it_ended() == "exit code 3"
     finally:
@@ -126,7 +126,7 @@ def test_what_a_bot_leaves_behind_ends_with_it(name: str) -> None:
 def test_a_bot_cannot_end_its_supervisor_by_a_signal_to_its_own_group(name: str) -> None:
     child = start(name, "trap '' TERM; kill -TERM 0; echo alive; read line")
     try:
-        select.select([child.stdout], [], [], BROWSER_TIMEOUT_MS / 1000)
+        select.select([child.stdout], [], [], WAIT_TIMEOUT_MS / 1000)
         assert os.read(child.stdout, 100) == b"alive\n"
         assert not child.has_exited
     finally:
@@ -137,7 +137,7 @@ def test_a_bot_cannot_end_its_supervisor_by_a_signal_to_its_own_group(name: str)
 def test_the_memory_of_a_supervisor_is_not_its_bots(name: str) -> None:
     child = start(name, "echo ready; read line")
     try:
-        select.select([child.stdout], [], [], BROWSER_TIMEOUT_MS / 1000)
+        select.select([child.stdout], [], [], WAIT_TIMEOUT_MS / 1000)
         supervisor = int(Path(f"/proc/{child.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         assert 0 < child.peak_bytes() < supervisor
     finally:
@@ -148,7 +148,7 @@ def test_the_memory_of_a_supervisor_is_not_its_bots(name: str) -> None:
 def test_signals_that_python_ignores_end_a_bot(name: str) -> None:
     child = start(name, "exec grep SigIgn /proc/self/status")
     try:
-        select.select([child.stdout], [], [], BROWSER_TIMEOUT_MS / 1000)
+        select.select([child.stdout], [], [], WAIT_TIMEOUT_MS / 1000)
         ignored = int(os.read(child.stdout, 100).split()[1], 16)
         assert not [number for number in (signal.SIGPIPE, signal.SIGXFSZ) if ignored >> (number - 1) & 1]
     finally:
