@@ -60,6 +60,7 @@ lint: $(READY)
 	$(BIN)/lint-imports
 	$(BIN)/deptry .
 	$(BIN)/vulture
+	$(BIN)/python -m tests.words
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

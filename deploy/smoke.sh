@@ -206,7 +206,7 @@ database = "postgresql+psycopg://arena:$PG_PASSWORD@127.0.0.1:$PG_PORT/arena"
 mqtt = "mqtt://arena:$MQTT_PASSWORD@127.0.0.1:$MQTT_PORT"
 executor = "dask://127.0.0.1:$DASK_PORT"
 bundles = "$WORK/store/bundles"
-dumps = "$WORK/store/dumps"
+dump_folder = "$WORK/store/dumps"
 worker_bundles = "http://127.0.0.1:$WEB_PORT"
 port = $WEB_PORT
 public_url = "https://localhost:$HTTPS_PORT"
@@ -264,7 +264,7 @@ for bot in random:random_mover greedy:greedy chance:random_mover grabber:greedy;
     mkdir -p "$folder"
     cat >"$folder/bot.toml" <<TOML
 families = ["loa"]
-command = [$RUN"python", "-m", "bots.${bot##*:}", "--family", "loa"]
+command = [$RUN"python", "-m", "bots.samples.${bot##*:}", "--family", "loa"]
 TOML
     timeout 300 "$PYTHON" -m arena -q bot submit "$folder" --name "smoke-${bot%%:*}" --watch >>"$WORK/submitted" 2>&1 &
     submitting+=($!)

@@ -100,7 +100,7 @@ def test_family_package_is_part_of_the_rules_fingerprint(site: Path, monkeypatch
     ("family", "text", "told"),
     [
         ("loa", "", "brings a family 'loa', which the arena itself has as well; uninstall one"),
-        ("Mine", "", "a name is lower case letters and digits"),
+        ("Mine", "", "a name has lower-case letters and digits"),
         ("mine", "RULES = 7\n", 'mine.RULES is not the family "mine"'),
         ("mine", "import nothing_of_the_kind\n", "ModuleNotFoundError: No module named 'nothing_of_the_kind'"),
         ("mine", "", "AttributeError"),

@@ -90,7 +90,8 @@ def test_all_problems_are_named_at_once(capsys: Any, tmp_path: Path) -> None:
         "rated": "'yes' is not true or false; write true or false",
         "seed": "-1 is too small; write 0 or more",
         "time_control": "not a time control at column 1 of 'soon'; write 10+0.1, 40/60, 1/move, depth:4 or nodes:10000",
-        "start_time": "'tomorrow' is not a time such as 2027-01-31T20:00:00Z; write a time such as 2027-01-31T20:00:00Z",
+        "start_time": "'tomorrow' is not a time such as 2027-01-31T20:00:00Z; "
+        "write a time such as 2027-01-31T20:00:00Z",
         "entries.botz": "unknown key; did you mean entries.bots?",
         "entries.top": "2000 is too large; write 1,000 or less",
         "rule_options.stalemate": "invalid value; write a text, a number or true",

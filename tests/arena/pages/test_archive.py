@@ -124,7 +124,7 @@ def test_organisers_import_and_bad_games_are_placed(site: Site) -> None:
     assert send(site, cookie, text=GAME).status == 422, "a text without a file needs a name"
     nothing = send(site, cookie, text=" ", source="x")
     assert nothing.status == 422
-    assert "No game in it" in nothing.body.decode()
+    assert "expected games of" in nothing.body.decode()
 
 
 def test_nobody_else_imports(site: Site) -> None:

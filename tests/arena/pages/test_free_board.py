@@ -234,5 +234,5 @@ def test_a_position_by_hand_of_every_family_is_read_back(site: Site) -> None:
         data = _scenes(site, f"/{family}/board/position.json?{query}")
         assert dict(Position.start(rules.settle(), data["position"]).board.pieces) == dict(board.pieces)
         assert 'id="palette"' in site.server.get(f"/{family}/board").body.decode()
-    for pieces, problem in (("z9=b", "no cell"), ("a1=b", "White has no piece"), ("a1=bb", "2 pieces on a1")):
+    for pieces, problem in (("z9=b", "unknown cell"), ("a1=b", "White has no piece"), ("a1=bb", "2 pieces on a1")):
         assert problem in _scenes(site, f"/loa/board/position.json?pieces={pieces}")["message"]
