@@ -194,10 +194,10 @@ def states(pid: int) -> set[str]:
 
 
 @pytest.fixture
-def bots(tmp_path: Path) -> dict[str, BotSpec]:
-    tmp_path.chmod(0o755)
-    (tmp_path / "bot.py").write_text(f"MOVES = {MOVES!r}\n{BOT}")
-    command = (sys.executable, "-S", "-E", str(tmp_path / "bot.py"))
+def bots(open_folder: Path) -> dict[str, BotSpec]:
+    program = open_folder / "bot.py"
+    program.write_text(f"MOVES = {MOVES!r}\n{BOT}")
+    command = (sys.executable, "-S", "-E", str(program))
     return {"quiet": BotSpec("quiet", command), "spins": BotSpec("spins", (*command, "spins"))}
 
 
