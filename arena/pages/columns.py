@@ -9,13 +9,19 @@ from aiohttp import web
 from arena.pages.html_table import Column, SortedTable, sorted_table
 from arena.store.games.games import GameLine
 
-_FAMILY = Column("family", "Family", is_number=False, is_descending_first=False)
+
+def text_column(key: str, title: str, hint: str = "") -> Column:
+    """Return a column of text, sorted ascending first."""
+    return Column(key, title, hint, is_number=False, is_descending_first=False)
+
+
+_FAMILY = text_column("family", "Family")
 GAMES = (
     Column("", "Game", is_number=False),
-    Column("first", "First", is_number=False, is_descending_first=False),
-    Column("second", "Second", is_number=False, is_descending_first=False),
+    text_column("first", "First"),
+    text_column("second", "Second"),
     Column("winner", "Result", is_descending_first=False),
-    Column("termination", "Ended by", is_number=False, is_descending_first=False),
+    text_column("termination", "Ended by"),
     Column("plies", "Plies"),
     Column("finished_at", "Finished"),
 )
@@ -27,8 +33,3 @@ def sort_games(
     """Return a table of games in the order that the request names."""
     columns = (GAMES[0], _FAMILY, *GAMES[1:]) if with_family else GAMES
     return sorted_table(request, columns, lines, parameter=parameter)
-
-
-def text_column(key: str, title: str, hint: str = "") -> Column:
-    """Return a column of text, sorted ascending first."""
-    return Column(key, title, hint, is_number=False, is_descending_first=False)

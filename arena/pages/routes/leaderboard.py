@@ -34,7 +34,7 @@ STATES = {"": "active", "all": "active and retired", "retired": "retired"}
 _ELO = Column("elo", "Elo", "Bradley-Terry with draws, from the chosen games; independent of their order")
 COLUMNS = (
     Column("place", "#", "place by rating; none while provisional", is_descending_first=False),
-    Column("name", "Bot", is_number=False, is_descending_first=False),
+    text_column("name", "Bot"),
     Column("rating", "Rating", "mu − 3 sigma: a lower bound of the strength with 99.9 % confidence"),
     Column("mu", "mu ± 2 sigma", "the estimate with its 95 % interval"),
     _ELO,
@@ -47,7 +47,7 @@ COLUMNS = (
     Column("drawn", "Draws"),
     Column("forfeits", "Forfeits"),
     Column("beats_next", "P(better)", "probability of being stronger than the next bot in the list"),
-    Column("owner", "Owner", is_number=False, is_descending_first=False),
+    text_column("owner", "Owner"),
 )
 _SIDES = (
     text_column("variant", "Variant"),

@@ -82,7 +82,7 @@ _ENTRIES = (
 
 _STANDINGS = (
     Column("rank", "#", is_descending_first=False),
-    Column("name", "Bot", is_number=False, is_descending_first=False),
+    text_column("name", "Bot"),
     Column("points", "Points"),
     Column("games", "Games"),
     Column("wins", "W"),
@@ -101,15 +101,15 @@ _STANDINGS = (
 _SCHEDULE = (
     Column("sequence", "No.", is_descending_first=False),
     Column("round", "Round", is_descending_first=False),
-    Column("first", "First", is_number=False, is_descending_first=False),
-    Column("second", "Second", is_number=False, is_descending_first=False),
+    text_column("first", "First"),
+    text_column("second", "Second"),
     Column("", "Opening", is_number=False),
-    Column("state", "State", is_number=False, is_descending_first=False),
+    text_column("state", "State"),
     Column("started_at", "Start"),
     Column("plies", "Plies"),
     Column("", "Duration"),
     Column("winner", "Result", is_descending_first=False),
-    Column("termination", "Ended by", is_number=False, is_descending_first=False),
+    text_column("termination", "Ended by"),
 )
 
 
