@@ -63,19 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
     games = np.concatenate([part.game.astype(np.int64) + (number << 32) for number, part in enumerate(parts)])
     positions = Positions.join(parts)
     names, features = read_features(arguments.features)(ruleset, positions.state)
-    split = arguments.validation_split
-    settings = {"trust": arguments.result_weight, "share": split, "ridge": arguments.l2, "seed": arguments.seed}
+    settings = {name: getattr(arguments, name) for name in ("result_weight", "validation_split", "l2", "seed")}
     try:
-        found = fit(
-            ruleset,
-            positions,
-            games.tolist(),
-            features,
-            result_weight=arguments.result_weight,
-            validation_split=split,
-            l2=arguments.l2,
-            seed=arguments.seed,
-        )
+        found = fit(ruleset, positions, games.tolist(), features, **settings)
     except ValueError as error:
         raise CommandError(str(error)) from None
     measures = {name: asdict(one) for name, one in found.measures.items()}

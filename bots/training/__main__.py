@@ -131,17 +131,15 @@ def _from_tuning(path: Path) -> tuple[npt.NDArray[np.int32], tuple[int, int], di
 def _from_positions(arguments: argparse.Namespace) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
     """Fit the weights and measure tempo and margin."""
     ruleset, data, origins = TrainingPositions.read(arguments.data)
-    result_weight, split, seed = arguments.result_weight, arguments.validation_split, arguments.seed
-    settings = {"trust": result_weight, "share": split, "seed": seed}
-    common: dict[str, Any] = {"result_weight": result_weight, "validation_split": split, "seed": seed}
+    settings = {name: getattr(arguments, name) for name in ("result_weight", "validation_split", "seed")}
     if not arguments.piece_values:
-        settings["epochs"] = common["epochs"] = arguments.epochs
+        settings["epochs"] = arguments.epochs
     if arguments.by_score:
         if arguments.linear or arguments.piece_values:
             raise ValueError("--by-score is for nets only: remove it, or --linear or --piece-values")
-        settings["by_score"] = common["by_score"] = True
+        settings["by_score"] = True
     fit = fit_linear if arguments.linear else fit_piece_values if arguments.piece_values else fit_net
-    fitted = fit(ruleset, data, **common)
+    fitted = fit(ruleset, data, **settings)
     positions, games = len(data.state), len(np.unique(data.game))
     assert ruleset.rules.features is not None
     parameters, numbers = (feature_bit(arguments), *UNTRAINED[1:]), UNTRAINED[1:3]

@@ -146,18 +146,14 @@ def main(argv: Sequence[str] | None = None) -> None:
         arguments.out.mkdir(parents=True)
     except OSError as error:
         parser.error(str(error))
-    player = ChampionSelfPlay(
-        ruleset,
-        net,
-        SelfPlaySettings(nodes=arguments.nodes, random_move_percent=arguments.random_move_percent, seed=arguments.seed),
-    )
+    settings = {name: getattr(arguments, name) for name in ("nodes", "random_move_percent", "seed")}
+    player = ChampionSelfPlay(ruleset, net, SelfPlaySettings(**settings))
     columns, games = make_positions(player, ruleset, arguments.positions)
     np.savez_compressed(arguments.out / FILE, **columns)  # type: ignore[arg-type]
-    settings = {"nodes": arguments.nodes, "weights": Path(arguments.weights).name}
-    settings |= {"stray": arguments.random_move_percent, "seed": arguments.seed}
     family = {"family": arguments.family, "variant": ruleset.variant.name, "options": dict(ruleset.overrides)}
     shards = [{"file": FILE, "positions": arguments.positions}]
-    kept = {"format": 1, **family, "bot": "champion", **settings, "positions": arguments.positions, "games": games}
+    bot = {"bot": "champion", "weights": Path(arguments.weights).name, **settings}
+    kept = {"format": 1, **family, **bot, "positions": arguments.positions, "games": games}
     (arguments.out / SCHEMA).write_text(json.dumps({**kept, "shards": shards}, indent=1), encoding="utf-8")
 
 
