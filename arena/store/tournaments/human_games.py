@@ -47,6 +47,15 @@ class PersonLine:
     created_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class PendingAction:
+    """What the person of a game has asked for that the referee has not processed yet: None for nothing."""
+
+    action: Mapping[str, Any] | None
+    is_guest: bool
+    """Whether the person has no account."""
+
+
 _LINE = (
     *(col(getattr(Game, name)) for name in ("id", "state", "attempt", "is_rated")),
     *(col(getattr(PersonGame, name)) for name in ("user_id", "guest", "side", "plies", "asked", "created_at")),
@@ -140,10 +149,11 @@ class People:
             counted = _open(select(col(Game.id)), who).order_by(None).subquery()
             return session.scalar(select(func.count()).select_from(counted)) or 0
 
-    def asked(self) -> dict[str, Mapping[str, Any] | None]:
+    def asked(self) -> dict[str, PendingAction]:
         """Return the pending action of each game that is not over, by id, oldest first. Cheap enough for polling."""
+        query = _open(select(col(Game.id), col(PersonGame.asked), col(PersonGame.user_id)), {})
         with self._sessions.reading() as session:
-            return dict(fetch(session, _open(select(col(Game.id), col(PersonGame.asked)), {})))
+            return {game: PendingAction(action, user is None) for game, action, user in fetch(session, query)}
 
     def get(self, game_id: str) -> PersonLine:
         """Return a game of a person. Raises NotFoundError."""
