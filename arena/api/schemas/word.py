@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from arena.http.json_text import BIDI_CONTROLS
+from arena.plain_text import BIDI_CONTROLS
 from arena.store.base.credentials import NAME_RULE
 
 MAX_ID = 2**31 - 1
