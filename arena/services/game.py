@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from arena.errors import ArenaError, ForbiddenError
+from arena.documents.identity import Identity
+from arena.errors import ArenaError, ForbiddenError, NotFoundError
 from arena.services.access import may_read_log
 from arena.services.arena import Arena
-from arena.store import Identity, NotFoundError
 from arena.store.base.models import RatingChange
 from arena.store.games.games import GameLine
 from referee.game.record import GameRecord
