@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from arena.config import read_settings
-from arena.errors import ForbiddenError
+from arena.errors import BadValueError, ConflictError, ForbiddenError, QuotaError
 from arena.events.messages import GameStarted
 from arena.services import people
 from arena.services.people import HumanAction, Visitor
-from arena.store import BadValueError, ConflictError, QuotaError, Store
+from arena.store import Store
 from arena.store.tournaments.human_games import PendingAction
 from referee.rules import load
 from referee.rules.position import Position
