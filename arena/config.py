@@ -361,7 +361,7 @@ class Settings(BaseSettings):
 
     @property
     def guest_slots(self) -> int:
-        """How many of the `human_slots` people without an account may use at once."""
+        """Maximum of the `human_slots` that people without an account may use at once."""
         return max(min(1, self.human_slots), self.human_slots - -(-self.human_slots // 4))
 
     @property

@@ -46,7 +46,7 @@ class OffloadProcess:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a call may use of the processor, in seconds, and of memory, beyond what its process has at the start."""
+    """Limits of a call: processor seconds, and bytes of memory in addition to those of its process at the start."""
 
     cpu_s: int
     memory_bytes: int

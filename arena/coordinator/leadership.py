@@ -59,8 +59,8 @@ class Leadership:
             self._log.info("lease owner is dead", owner=found.owner)
         try:
             return self._leases.take(LEASE, self.name, self.seconds, seen=found)
-        finally:
-            self._looked = self._clock()  # waiting for a lock of the owner's last transaction is no outage
+        finally:  # the database answers, also while this waits for a lock of the owner's last transaction
+            self._looked = self._clock()
 
     def _is_stale(self, found: OwnedLease | None, took_s: float) -> bool:
         """Return whether the lease was not renewed for its whole length while the database always answered.

@@ -94,7 +94,7 @@ async def _respond(request: web.Request, handler: Next, page: ErrorPage, number:
 
 
 def _is_gone(request: web.Request) -> bool:
-    """Return whether the client has closed the connection, so that a failure to read from it is no fault of ours."""
+    """Return whether the client has closed the connection: the server is not at fault if it cannot read from it."""
     return request.transport is None or request.transport.is_closing()
 
 

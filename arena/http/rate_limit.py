@@ -49,7 +49,7 @@ class RateLimiter:
         self._buckets: LRUCache[Hashable, _Bucket] = LRUCache(capacity)
 
     def take(self, key: Hashable, cost: float = 1) -> float:
-        """Take `cost` tokens, at most a full bucket; return 0 if there were so many, else the seconds until then."""
+        """Take `cost` tokens, at most a full bucket; return 0 if it holds them, else the seconds until it does."""
         now, cost = self._clock(), min(cost, self.rate.burst)
         per_second = self.rate.per_minute / 60
         bucket = self._buckets.get(key) or _Bucket(self.rate.burst, now)

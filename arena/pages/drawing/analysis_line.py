@@ -38,7 +38,7 @@ class AnalysisLines:
                 return list(kept.items)
             # Taken out while it is extended: its positions share a history, which one thread at a time may use.
             found = self._kept.pop(line[:-1], None) if moves else None
-        # Without the lock, so that nobody waits for a long line of somebody else.
+        # Without the lock: other requests do not wait for a long line.
         found = found or Scenes(ruleset, start)
         found.extend(moves)
         with self._lock:

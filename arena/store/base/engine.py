@@ -101,7 +101,7 @@ def _configure_sqlite(engine: Engine) -> None:
             raise
 
     @event.listens_for(engine, "handle_error")
-    def drop_read_only(context: ExceptionContext) -> None:
+    def handle_error(context: ExceptionContext) -> None:
         # SQLite opens a file that it cannot write for reading, and as long as this process has such a connection, all
         # others to the file are so too, whatever becomes of the disk: close them all.
         if getattr(context.original_exception, "sqlite_errorname", "").startswith("SQLITE_READONLY"):

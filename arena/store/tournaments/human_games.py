@@ -50,7 +50,7 @@ class PersonLine:
 
 @dataclass(frozen=True, slots=True)
 class PendingAction:
-    """What the person of a game has asked for that the referee has not processed yet: None for nothing."""
+    """An action of a person that the referee has not processed yet; None if there is none."""
 
     action: Mapping[str, Any] | None
     is_guest: bool
