@@ -34,7 +34,7 @@ _FIRST = 10
 _BODY = re.compile(r"[\s|]*[0-9]{1,6}[.)\s|]|.*[a-z][1-9]|\{\"")
 _LOCATED = 20
 """Problems of a text whose line is searched; those after them have the line at which their game begins."""
-_UNREADABLE = 8
+_UNREADABLE = 3
 """Lines of a game after which its beginning may be unreadable, as within a comment, when a line is searched."""
 
 
