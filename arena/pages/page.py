@@ -34,11 +34,12 @@ _MAX_NUMBER = 2**31 - 1
 
 
 async def run(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a blocking function in a thread. An invalid cursor, which came from the address, raises Problem (400)."""
+    """Run a blocking function in a thread. An invalid value, which came from the address, raises Problem (400)."""
     try:
         return await asyncio.to_thread(function, *args, **kwargs)
     except BadValueError as error:
-        raise Problem("bad-request", str(error), hint="open the first page of the list") from None
+        hint = error.hint or "open the first page of the list"
+        raise Problem("bad-request", str(error), hint=hint, field=error.field) from None
 
 
 async def run_use_case(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -9,11 +9,8 @@ from typing import Any
 
 from arena.pages import filters
 from arena.pages.drawing import plot
-from arena.store import Store
 from arena.store.ratings.ratings import ChangeLine
 
-MAX_POINTS = 3000
-"""Maximum of points read for a plot, latest first."""
 MAX_ROWS = 150
 _SHORT_S = 5 * 86_400
 """Below this span the time axis shows hours as well as days."""
@@ -29,18 +26,6 @@ class RatingPlot:
     count: int
 
 
-def _changes(store: Store, version_id: int, pool: str) -> list[ChangeLine]:
-    found: list[ChangeLine] = []
-    after = None
-    while len(found) < MAX_POINTS:
-        part = store.ratings.changes(version_id, pool, limit=500, after=after)
-        found += part.items
-        after = part.next
-        if after is None:
-            break
-    return found
-
-
 def _day(value: float) -> str:
     return datetime.fromtimestamp(value, UTC).strftime("%d %b")
 
@@ -53,7 +38,7 @@ def _second(value: float) -> str:
     return datetime.fromtimestamp(value, UTC).strftime("%H:%M:%S")
 
 
-def rating_plot(store: Store, pool: str, versions: Sequence[tuple[int, str]], by: str) -> RatingPlot:
+def rating_plot(pool: str, versions: Mapping[str, Sequence[ChangeLine]], by: str) -> RatingPlot:
     """Plot the ratings of versions (oldest first) in a pool by `date` or `game`.
 
     A labelled vertical line marks the first game of each version.
@@ -62,8 +47,7 @@ def rating_plot(store: Store, pool: str, versions: Sequence[tuple[int, str]], by
     breaks: list[tuple[float, str]] = []
     rows: list[tuple[str, ChangeLine]] = []
     count = 0
-    for version_id, name in versions:
-        changes = _changes(store, version_id, pool)
+    for name, changes in versions.items():
         points = []
         for change in changes:
             count += 1
@@ -80,11 +64,10 @@ def rating_plot(store: Store, pool: str, versions: Sequence[tuple[int, str]], by
     return RatingPlot(pool, plot.lines(title, series, axis), rows[::-1][:MAX_ROWS], count)
 
 
-def comparison_plot(store: Store, pool: str, bots: Mapping[str, Sequence[int]], by: str) -> Any:
+def comparison_plot(pool: str, bots: Mapping[str, Sequence[ChangeLine]], by: str) -> Any:
     """Plot the ratings of several bots in a pool; the versions of a bot form one line."""
     series = []
-    for number, (bot, versions) in enumerate(bots.items(), 1):
-        changes = [change for version_id in versions for change in _changes(store, version_id, pool)]
+    for number, (bot, changes) in enumerate(bots.items(), 1):
         points = [
             plot.Point(
                 change.finished_at.timestamp() if by == "date" and change.finished_at else float(count),

@@ -17,6 +17,7 @@ import aiohttp_jinja2
 import jinja2
 from aiohttp import web
 
+from arena import services
 from arena.http.identity import session_of
 from arena.http.request_context import CONTEXT
 from arena.pages import filters, markdown, schema, session
@@ -26,6 +27,7 @@ from arena.pages.page import (
     ANALYSIS_LINES,
     CONTEXT_PROVIDERS,
     REPLAYS,
+    arena_of,
     cached_page,
     redirect_permanently,
     run,
@@ -113,13 +115,9 @@ async def _unread(request: web.Request) -> int:
     """Return the number of unread notices of the logged-in user."""
     try:
         identity = await session_of(request) if request.cookies else None
-        return await run(_count_unread, store_of(request), identity.user_id) if identity else 0
+        return await run(services.account.count_unread, arena_of(request), identity) if identity else 0
     except StoreError:  # the page reports it, if it needs the database
         return 0
-
-
-def _count_unread(store: Store, user_id: int) -> int:
-    return len(store.notices.of(user_id, store.notices.read_until(user_id)))
 
 
 async def static(request: web.Request) -> web.StreamResponse:

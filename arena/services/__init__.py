@@ -1,7 +1,8 @@
 """Use cases: one function each, which checks rights and quotas, writes the audit log and wakes the coordinator.
 
     submission, bot, game             upload, manage and read bots and their games
-    standings, ratings                standings and progress of tournaments; rating pools
+    leaderboard, family               leaderboards, rating curves; what the arena has of a family
+    standings                         standings and progress of tournaments
     archive                           search, show and import games of all times
     analysis                          analyses of games and positions by an engine
     explorer, book                    moves played in a position; opening books made from them
@@ -10,6 +11,7 @@
     tournament, schedule              create and manage tournaments and recurring ones
     remote                            bots that run on their authors' machines; challenges
     account, token, user              log-in, profiles, API tokens, user administration
+    idempotency                       responses to repeated requests
 
 The JSON interface, the pages and the command line only translate to and from these functions. The functions block: call
 them in a thread from an event loop.
@@ -22,9 +24,11 @@ from arena.services import (
     book,
     bot,
     explorer,
+    family,
     game,
+    idempotency,
+    leaderboard,
     people,
-    ratings,
     remote,
     schedule,
     standings,
@@ -44,9 +48,11 @@ __all__ = [
     "book",
     "bot",
     "explorer",
+    "family",
     "game",
+    "idempotency",
+    "leaderboard",
     "people",
-    "ratings",
     "remote",
     "schedule",
     "standings",

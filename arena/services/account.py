@@ -1,12 +1,12 @@
-"""Log-in with name and password, browser sessions and user profiles."""
+"""Accounts: log-in with name and password, browser sessions, profiles, notices."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from arena.errors import ArenaError, ForbiddenError, UnauthorisedError
 from arena.services.arena import Arena
@@ -19,8 +19,11 @@ from arena.store.base.credentials import (
     scopes_of,
     verify_password,
 )
-from arena.store.base.models import MAX_ABOUT, MAX_LINK, User, now
+from arena.store.base.models import MAX_ABOUT, MAX_LINK, Token, User, now
+from arena.store.bots.bots import BotLine
+from arena.store.bots.usage import Usage
 from arena.store.people.login_attempts import BackoffPolicy
+from arena.store.people.notices import Notice
 
 _LINK = re.compile(
     r"https?://[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?([/?#][\w/?#%&=+~!$*,;:@.()-]*)?", re.ASCII | re.IGNORECASE
@@ -56,6 +59,53 @@ class TooManyTriesError(ArenaError):
     def __init__(self, wait_s: float) -> None:
         self.wait_s = wait_s
         super().__init__("too many wrong passwords", hint="wait for the seconds in Retry-After")
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The caller's account: profile and storage use."""
+
+    user: User
+    usage: Usage
+
+
+def read(arena: Arena, by: Identity) -> Account:
+    """Return the caller's account."""
+    return Account(arena.store.users.get(by.user_id), arena.store.bots.usage(by.user_id))
+
+
+@dataclass(frozen=True, slots=True)
+class AccountDetails:
+    """The caller's account with bots, tokens and notices, which were last marked as read at `read_until`."""
+
+    account: Account
+    bots: Sequence[BotLine]
+    tokens: Sequence[Token]
+    notices: Sequence[Notice]
+    read_until: datetime | None
+
+
+def details(arena: Arena, by: Identity) -> AccountDetails:
+    """Return the caller's account with bots, tokens and notices."""
+    store = arena.store
+    return AccountDetails(
+        read(arena, by),
+        store.bots.page(owner_id=by.user_id, with_retired=True, limit=200).items,
+        store.users.tokens(by.user_id),
+        store.notices.of(by.user_id),
+        store.notices.read_until(by.user_id),
+    )
+
+
+def count_unread(arena: Arena, by: Identity) -> int:
+    """Return the number of the caller's unread notices."""
+    notices = arena.store.notices
+    return len(notices.of(by.user_id, notices.read_until(by.user_id)))
+
+
+def mark_read(arena: Arena, by: Identity) -> None:
+    """Mark all notices of the caller as read."""
+    arena.store.notices.mark_read(by.user_id)
 
 
 def authenticate(arena: Arena, name: str, password: str, origin: LoginOrigin) -> Identity:

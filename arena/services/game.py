@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Unpack
 
 from arena.errors import ArenaError, ForbiddenError
-from arena.services.access import may_read_log
+from arena.services.access import may_read_log, shown_void
 from arena.services.arena import Arena
-from arena.store import Identity, NotFoundError
+from arena.store import CursorPage, Identity, NotFoundError
 from arena.store.base.models import RatingChange
+from arena.store.base.page import DEFAULT_LIMIT
+from arena.store.games.game_filter import GameFilter
 from arena.store.games.games import GameLine
+from arena.store.games.voids import VoidLine
 from referee.game.record import GameRecord
 from referee.game.spec import GameSpec
+from referee.rules.core import Kind, Termination
 
 Side = Literal["first", "second"]
 SIDES: tuple[Side, Side] = ("first", "second")
@@ -25,6 +29,21 @@ class NoLogError(ArenaError):
     """The game has no log because it has no record yet."""
 
     kind = "not-found"
+
+
+def forfeits(
+    arena: Arena, *, family: str | None = None, limit: int = DEFAULT_LIMIT, after: str | None = None
+) -> CursorPage[GameLine]:
+    """Return forfeits, latest first, without resignations, which are no errors."""
+    without = (Termination.RESIGNED.value,)
+    return latest(arena, termination_class=Kind.FORFEIT.value, without=without, family=family, limit=limit, after=after)
+
+
+def voids(
+    arena: Arena, by: Identity | None, *, limit: int = DEFAULT_LIMIT, after: str | None = None
+) -> CursorPage[VoidLine]:
+    """Return void attempts at games as far as a reader may see them, latest first."""
+    return arena.store.voids.page(limit=limit, after=after).map(lambda line: shown_void(arena.settings, by, line))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +63,13 @@ class GameDetails:
     def may_read_log(self, side: Side, by: Identity | None) -> bool:
         """Return whether a reader may see the standard error of the bot on that side."""
         return may_read_log(by, self.owners.get(self.version_of(side), ""))
+
+
+def latest(
+    arena: Arena, *, limit: int = DEFAULT_LIMIT, after: str | None = None, **filters: Unpack[GameFilter]
+) -> CursorPage[GameLine]:
+    """Return games with a result that match the filters, latest first. Raises BadValueError for an invalid cursor."""
+    return arena.store.games.latest(limit=limit, after=after, **filters)
 
 
 def read(arena: Arena, game_id: str) -> GameDetails:

@@ -18,6 +18,11 @@ NEVER = 0
 """Number of days for a token that lasts until it is revoked."""
 
 
+def of(arena: Arena, user_id: int) -> list[Token]:
+    """Return the tokens of a user, oldest first, including revoked ones."""
+    return arena.store.users.tokens(user_id)
+
+
 def create(arena: Arena, name: str, scopes: Iterable[str], days: int | None, by: Identity) -> tuple[Token, str]:
     """Create a token with at most the caller's scopes and return it with its secret, which is not stored.
 

@@ -36,6 +36,11 @@ ACTIONS: Mapping[str, _Act] = {
 """Actions of organisers on a tournament, by name."""
 
 
+def get(arena: Arena, tournament_id: int) -> Tournament:
+    """Return a tournament. Raises NotFoundError."""
+    return arena.store.tournaments.get(tournament_id)
+
+
 def create(arena: Arena, document: Mapping[str, Any] | Document, by: Identity) -> Tournament:
     """Store a tournament with its entries, to start at its start time. Raises SettingsError, ForbiddenError."""
     require_organiser(by)

@@ -1,13 +1,48 @@
-"""User administration. Passwords come in, only hashes are stored."""
+"""Users: read and administrate them. Passwords come in, only hashes are stored."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from arena.errors import ForbiddenError
 from arena.services import token
 from arena.services.arena import Arena
-from arena.store import Identity
+from arena.store import CursorPage, Identity
 from arena.store.base.credentials import SCOPES, hash_password, new_password
-from arena.store.base.models import User
+from arena.store.base.models import Tournament, User
+from arena.store.bots.bots import BotLine
+
+
+def page(arena: Arena, *, limit: int = 50, after: str | None = None) -> CursorPage[User]:
+    """Return users by name."""
+    return arena.store.users.page(limit=limit, after=after)
+
+
+def find(arena: Arena, name: str) -> User:
+    """Return the user of that name. Raises NotFoundError."""
+    return arena.store.users.find(name)
+
+
+@dataclass(frozen=True, slots=True)
+class UserProfile:
+    """The public profile of a user: their bots, the tournaments they organised, and whether they play themselves."""
+
+    user: User
+    bots: Sequence[BotLine]
+    tournaments: Sequence[Tournament]
+    has_played: bool
+
+
+def profile(arena: Arena, name: str) -> UserProfile:
+    """Return the public profile of a user. Raises NotFoundError."""
+    store, user = arena.store, find(arena, name)
+    return UserProfile(
+        user,
+        store.bots.page(owner_id=user.id, with_retired=True, limit=200).items,
+        store.tournaments.page(created_by=user.id, limit=20).items,
+        store.people.has_played(user.name),
+    )
 
 
 def add(arena: Arena, name: str, role: str, password: str | None, by: Identity | None = None) -> User:

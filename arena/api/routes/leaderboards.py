@@ -63,7 +63,7 @@ async def show(call: RequestContext, family: FamilyName, query: LeaderboardQuery
     rows = await call.run(
         lambda: call.store.ratings.leaderboard(pool, with_retired=query.retired, limit=query.limit, after=query.after)
     )
-    found = await call.run(services.ratings.first_move_advantage, call.arena, pool, sizes.get(pool, 0))
+    found = await call.run(call.arena.first_move_advantages.of, call.store, pool, sizes.get(pool, 0))
     return Leaderboard(
         items=[LeaderboardLine.model_validate(row) for row in rows.items],
         next=rows.next,

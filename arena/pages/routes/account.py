@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from aiohttp import web
@@ -13,10 +14,9 @@ from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, IDENTITY, RequestContext
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, sorted_table
-from arena.pages.page import allow_parameters, arena_of, error_sentence, redirect, render, run, run_use_case, store_of
+from arena.pages.page import allow_parameters, arena_of, error_sentence, redirect, render, run, run_use_case
 from arena.pages.session import begin_session, checked_form
 from arena.store import Identity
-from arena.store.base.models import now
 
 routes = web.RouteTableDef()
 DAYS = (30, 90, 365, 0)
@@ -40,25 +40,21 @@ _TOKENS = (
 
 
 async def _show(request: web.Request, identity: Identity, *, status: int = 200, **more: Any) -> web.Response:
-    store = store_of(request)
-
-    def read() -> dict[str, Any]:
-        return {
-            "bots": store.bots.page(owner_id=identity.user_id, with_retired=True, limit=200).items,
-            "tokens": store.users.tokens(identity.user_id),
-            "usage": store.bots.usage(identity.user_id),
-            "notices": store.notices.of(identity.user_id),
-            "profile": store.users.get(identity.user_id),
-            "read_until": store.notices.read_until(identity.user_id),
-            "now": now(),
-        }
-
-    found = await run(read)
-    found["notices"] = sorted_table(request, _NEWS, found["notices"], parameter="news")
-    found["bots"] = sorted_table(request, _BOTS, found["bots"], parameter="bots")
-    found["tokens"] = sorted_table(request, _TOKENS, found["tokens"], parameter="tokens")
-    shown = {"secret": "", "problem": "", "password_problem": "", "about_problem": ""} | more
-    return render(request, "account.html", status=status, keep="no-store", me=identity, days=DAYS, **(found | shown))
+    found = await run(services.account.details, arena_of(request), identity)
+    shown = {
+        "notices": sorted_table(request, _NEWS, found.notices, parameter="news"),
+        "bots": sorted_table(request, _BOTS, found.bots, parameter="bots"),
+        "tokens": sorted_table(request, _TOKENS, found.tokens, parameter="tokens"),
+        "usage": found.account.usage,
+        "profile": found.account.user,
+        "read_until": found.read_until,
+        "now": datetime.now(UTC),
+        "secret": "",
+        "problem": "",
+        "password_problem": "",
+        "about_problem": "",
+    }
+    return render(request, "account.html", status=status, keep="no-store", me=identity, days=DAYS, **(shown | more))
 
 
 @routes.get("/account")
@@ -75,7 +71,7 @@ async def show(request: web.Request) -> web.Response:
 async def mark_read(request: web.Request) -> web.Response:
     """Mark all notices as read."""
     await checked_form(request)
-    await run(store_of(request).notices.mark_read, request[IDENTITY].user_id)
+    await run(services.account.mark_read, arena_of(request), request[IDENTITY])
     return redirect("/account#news")
 
 

@@ -67,6 +67,11 @@ class VersionScore:
         """Number of games."""
         return self.wins + self.draws + self.losses
 
+    @property
+    def score(self) -> float:
+        """Points per game."""
+        return (self.wins + self.draws / 2) / self.games if self.games else 0.0
+
 
 def scores_of(counts: list[ResultCount]) -> dict[int, VersionScore]:
     """Sum the counts by version."""

@@ -14,6 +14,7 @@ class RatingLine:
     """One line of a leaderboard. `place` counts all lines, `rank` only those that are not provisional.
 
     `opponents` is the average mu of the opponents, `beats_next` the probability of being stronger than the next line.
+    `elo` with its 95 % `elo_interval` is fitted to the chosen games if only some count.
     """
 
     place: int
@@ -31,15 +32,13 @@ class RatingLine:
     wins: int
     draws: int
     losses: int
+    score: float
     forfeits: int
     opponents: float
     is_provisional: bool
     beats_next: float | None
-
-    @property
-    def score(self) -> float:
-        """Points per game."""
-        return (self.wins + self.draws / 2) / self.games if self.games else 0.0
+    elo: float | None = None
+    elo_interval: float | None = None
 
 
 class StrengthEstimate(Protocol):
@@ -85,6 +84,7 @@ class Ranking:
             rating.wins,
             rating.draws,
             rating.losses,
+            (rating.wins + rating.draws / 2) / rating.games,
             forfeits,
             opposition / rating.games,
             rating.is_provisional,

@@ -1,0 +1,37 @@
+"""Families: what the arena has of a family of games."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from arena.services import leaderboard
+from arena.services.arena import Arena
+from arena.store.base.models import Tournament
+from arena.store.bots.bots import BotLine
+from arena.store.games.games import GameLine
+from arena.store.ratings.rating_line import RatingLine
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyOverview:
+    """Pools of a family with their numbers of games, best versions, sample bots, latest games and tournaments."""
+
+    pools: Sequence[tuple[str, int]]
+    top: Sequence[RatingLine]
+    samples: Sequence[BotLine]
+    recent: Sequence[GameLine]
+    tournaments: Sequence[Tournament]
+
+
+def overview(arena: Arena, family: str) -> FamilyOverview:
+    """Return the overview of a family."""
+    store = arena.store
+    owner = store.samples.owner_id()
+    return FamilyOverview(
+        leaderboard.pools(arena, family),
+        store.ratings.leaderboard(family, limit=10).items,
+        store.bots.page(owner_id=owner, family=family).items if owner else [],
+        store.games.latest(family=family, limit=10).items,
+        store.tournaments.page(family=family, limit=5).items,
+    )
