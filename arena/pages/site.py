@@ -18,6 +18,7 @@ import jinja2
 from aiohttp import web
 
 from arena import services
+from arena.errors import StoreError
 from arena.http.identity import session_of
 from arena.http.request_context import CONTEXT
 from arena.pages import filters, markdown, schema, session
@@ -62,7 +63,7 @@ from arena.pages.routes import (
     user,
     versus,
 )
-from arena.store import Store, StoreError
+from arena.store import Store
 from referee.rules import families, load
 
 _HERE = Path(__file__).parent

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.errors import ForbiddenError
+from arena.documents.identity import Identity
+from arena.documents.page import PageResponse
+from arena.errors import ForbiddenError, NotFoundError
 from arena.services import remote
 from arena.services.arena import Arena
 from arena.services.leaderboard import changes_of
-from arena.store import CursorPage, Identity, NotFoundError
 from arena.store.base.models import BotIdentity, Version
 from arena.store.bots.bots import BotLine
 from arena.store.bots.presences import PresenceLine
@@ -35,7 +36,7 @@ def page(
     with_retired: bool = False,
     limit: int = 50,
     after: str | None = None,
-) -> CursorPage[BotLine]:
+) -> PageResponse[BotLine]:
     """Return bots by name: all, those of one owner, or those with an active version in a family.
 
     Raises NotFoundError for an unknown owner.
@@ -120,7 +121,7 @@ def results(arena: Arena, name: str, number: str = "", family: str = "") -> BotR
 
 def changes(
     arena: Arena, name: str, number: int, pool: str, *, limit: int, after: str | None
-) -> CursorPage[ChangeLine]:
+) -> PageResponse[ChangeLine]:
     """Return what every game did to a version's rating in a pool, in order. Raises NotFoundError."""
     version_id = version(arena, name, number)
     return arena.store.ratings.changes(version_id, pool, limit=limit, after=after)
@@ -132,7 +133,7 @@ def version(arena: Arena, name: str, number: int) -> int:
     return arena.store.versions.find(name, number).id or 0
 
 
-def games(arena: Arena, names: Sequence[str], *, limit: int, after: str | None = None) -> CursorPage[GameLine]:
+def games(arena: Arena, names: Sequence[str], *, limit: int, after: str | None = None) -> PageResponse[GameLine]:
     """Return the results of all versions of a bot, or of two bots against each other, latest first.
 
     Raises NotFoundError.
@@ -140,7 +141,7 @@ def games(arena: Arena, names: Sequence[str], *, limit: int, after: str | None =
     found = [arena.store.versions.of_bot(find(arena, name).id or 0) for name in names]
     mine, *theirs = [[line.id for line in lines] for lines in found]
     if not mine or [] in theirs:
-        return CursorPage([])
+        return PageResponse([])
     return arena.store.games.latest(versions=mine, against=theirs[0] if theirs else None, limit=limit, after=after)
 
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Unpack
 
-from arena.errors import ArenaError, ForbiddenError
+from arena.documents.identity import Identity
+from arena.documents.page import PageResponse
+from arena.errors import ArenaError, ForbiddenError, NotFoundError
 from arena.services.access import may_read_log, shown_void
 from arena.services.arena import Arena
-from arena.store import CursorPage, Identity, NotFoundError
 from arena.store.base.models import RatingChange
 from arena.store.base.page import DEFAULT_LIMIT
 from arena.store.games.game_filter import GameFilter
@@ -33,7 +34,7 @@ class NoLogError(ArenaError):
 
 def forfeits(
     arena: Arena, *, family: str | None = None, limit: int = DEFAULT_LIMIT, after: str | None = None
-) -> CursorPage[GameLine]:
+) -> PageResponse[GameLine]:
     """Return forfeits, latest first, without resignations, which are no errors."""
     without = (Termination.RESIGNED.value,)
     return latest(arena, termination_class=Kind.FORFEIT.value, without=without, family=family, limit=limit, after=after)
@@ -41,7 +42,7 @@ def forfeits(
 
 def voids(
     arena: Arena, by: Identity | None, *, limit: int = DEFAULT_LIMIT, after: str | None = None
-) -> CursorPage[VoidLine]:
+) -> PageResponse[VoidLine]:
     """Return void attempts at games as far as a reader may see them, latest first."""
     return arena.store.voids.page(limit=limit, after=after).map(lambda line: shown_void(arena.settings, by, line))
 
@@ -67,7 +68,7 @@ class GameDetails:
 
 def latest(
     arena: Arena, *, limit: int = DEFAULT_LIMIT, after: str | None = None, **filters: Unpack[GameFilter]
-) -> CursorPage[GameLine]:
+) -> PageResponse[GameLine]:
     """Return games with a result that match the filters, latest first. Raises BadValueError for an invalid cursor."""
     return arena.store.games.latest(limit=limit, after=after, **filters)
 

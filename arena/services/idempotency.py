@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from arena.documents.identity import Identity
 from arena.services.arena import Arena
-from arena.store import Identity
 from arena.store.base.models import IdempotentResponse
 
 

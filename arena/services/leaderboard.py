@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from arena.errors import did_you_mean, near
+from arena.errors import BadValueError, NotFoundError, did_you_mean, near
 from arena.services.arena import Arena
 from arena.services.first_move_advantage import FirstMoveAdvantage
-from arena.store import BadValueError, NotFoundError
 from arena.store.base.page import MAX_LIMIT, cut, read_cursor
 from arena.store.ratings.rating_history import ResultCount, games_of, scores_of
 from arena.store.ratings.rating_line import RatingLine

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from arena.errors import ForbiddenError
+from arena.credentials import digest_of
+from arena.documents.identity import Identity
+from arena.errors import BadValueError, ConflictError, ForbiddenError, QuotaError
 from arena.events.messages import HumanActed
 from arena.services import study
 from arena.services.arena import Arena
 from arena.services.study import Study
-from arena.store import BadValueError, ConflictError, Identity, QuotaError
-from arena.store.base.credentials import digest_of
 from arena.store.base.models import PersonGame
 from arena.store.bots.samples import OWNER
 from arena.store.games.games import GameLine

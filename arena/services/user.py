@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from arena.credentials import SCOPES, hash_password, new_password
+from arena.documents.identity import Identity
+from arena.documents.page import PageResponse
 from arena.errors import ForbiddenError
 from arena.services import token
 from arena.services.arena import Arena
-from arena.store import CursorPage, Identity
-from arena.store.base.credentials import SCOPES, hash_password, new_password
 from arena.store.base.models import Tournament, User
 from arena.store.bots.bots import BotLine
 
 
-def page(arena: Arena, *, limit: int = 50, after: str | None = None) -> CursorPage[User]:
+def page(arena: Arena, *, limit: int = 50, after: str | None = None) -> PageResponse[User]:
     """Return users by name."""
     return arena.store.users.page(limit=limit, after=after)
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from aiohttp import web
 
 from arena import services
-from arena.api.page import PageQuery, PageResponse, page
+from arena.api.page import PageQuery, page
 from arena.api.registry import Routes
 from arena.api.routes.games import RECORDS, StreamQuery, export
 from arena.api.schemas import (
@@ -27,6 +27,7 @@ from arena.api.schemas import (
     TournamentResponse,
     TournamentState,
 )
+from arena.documents.page import PageResponse
 from arena.events.messages import Subject
 from arena.http import stream
 from arena.http.api_paths import PREFIX

@@ -45,7 +45,6 @@ from arena.api.schemas.tournament import (
     TournamentState,
 )
 from arena.api.schemas.word import (
-    MAX_ID,
     BotName,
     EntryName,
     FamilyName,
@@ -66,7 +65,6 @@ from arena.api.schemas.word import (
 )
 
 __all__ = [
-    "MAX_ID",
     "Account",
     "AccountChange",
     "AuditItem",

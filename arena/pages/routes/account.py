@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from aiohttp import web
 
 from arena import services
+from arena.clock import now
+from arena.documents.identity import Identity
 from arena.errors import ArenaError, ForbiddenError
 from arena.http.identity import place_of, session_of, with_password
 from arena.http.problem import Problem
@@ -16,7 +17,6 @@ from arena.pages.columns import text_column
 from arena.pages.html_table import Column, sorted_table
 from arena.pages.page import allow_parameters, arena_of, error_sentence, redirect, render, run, run_use_case
 from arena.pages.session import begin_session, checked_form
-from arena.store import Identity
 
 routes = web.RouteTableDef()
 DAYS = (30, 90, 365, 0)
@@ -48,7 +48,7 @@ async def _show(request: web.Request, identity: Identity, *, status: int = 200, 
         "usage": found.account.usage,
         "profile": found.account.user,
         "read_until": found.read_until,
-        "now": datetime.now(UTC),
+        "now": now(),
         "secret": "",
         "problem": "",
         "password_problem": "",

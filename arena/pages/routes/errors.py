@@ -7,11 +7,11 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
+from arena.documents.page import PageResponse
 from arena.http.identity import session_of
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, choice, sorted_table
 from arena.pages.page import allow_parameters, arena_of, render, run
-from arena.store import CursorPage
 from arena.store.games.games import GameLine
 from arena.store.games.voids import VoidLine
 from referee.rules import families
@@ -46,7 +46,7 @@ async def show(request: web.Request) -> web.Response:
     family = choice(request.query, "family", families())
     arena, identity = arena_of(request), await session_of(request)
 
-    def read() -> tuple[CursorPage[GameLine], CursorPage[VoidLine]]:
+    def read() -> tuple[PageResponse[GameLine], PageResponse[VoidLine]]:
         return (
             services.game.forfeits(arena, family=family or None, after=request.query.get("after") or None),
             services.game.voids(arena, identity, after=request.query.get("voids") or None),
