@@ -47,17 +47,17 @@ def _rebuild(arguments: argparse.Namespace) -> int:
         if not arguments.check:
             games = store.ratings.rebuild(progress.tell)
             if arguments.json:
-                output.document({"games": games, "pools": [name for name, _ in store.ratings.pools()]})
+                output.document({"games": games, "pools": [one.pool for one in store.ratings.pools()]})
             else:
                 output.text(f"ratings rebuilt from {games} games")
             return Exit.DONE
         problems = store.ratings.check(progress.tell)
         pools = store.ratings.pools()
-    games = sum(count for _, count in pools)
+    games = sum(one.games for one in pools)
     if not games and not problems:
         refuse_empty(settings, "no rated games")
     if arguments.json:
-        output.document({"games": games, "pools": [name for name, _ in pools], "problems": problems})
+        output.document({"games": games, "pools": [one.pool for one in pools], "problems": problems})
     else:
         output.text(*problems)
         verdict = f"{len(problems)} stored numbers differ" if problems else "every stored number is reproduced"

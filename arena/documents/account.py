@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from arena.clock import now
 from arena.documents.query import hidden
+from arena.errors import QuotaError
 
 RoleName = Literal["author", "organiser", "admin"]
 ScopeName = Literal["read", "submit", "organise", "admin", "worker"]
@@ -59,6 +60,16 @@ class Usage:
     bots: int
     versions: int
     size_bytes: int
+
+    def require_room(self, size_bytes: int, max_versions: int | None, max_bytes: int | None) -> None:
+        """Raise QuotaError unless one more version of that size fits both limits; None means unlimited."""
+        if max_versions is not None and self.versions >= max_versions:
+            raise QuotaError(f"you have {self.versions} versions; the limit is {max_versions}; retire some")
+        if max_bytes is not None and self.size_bytes + size_bytes > max_bytes:
+            raise QuotaError(
+                f"your bundles take {self.size_bytes} bytes; with {size_bytes} more they exceed the limit of "
+                f"{max_bytes}; retire some versions"
+            )
 
 
 @dataclass(frozen=True, slots=True)

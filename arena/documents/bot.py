@@ -23,12 +23,12 @@ class BotItem:
     is_retired: bool
     plays_people: bool
     created_at: datetime
+    families: list[str]
+    versions: int
+    newest: int
+    newest_state: str
     id: int = hidden()
     owner_id: int = hidden()
-    families: tuple[str, ...] = ()
-    versions: int = 0
-    newest: int = 0
-    newest_state: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class SubmissionResponse(VersionItem):
 
     report: dict[str, Any]
     log: str | None = None
-    url: str
+    url: str = ""
 
     @property
     def is_moving(self) -> bool:

@@ -52,6 +52,11 @@ def hidden(default: Any = MISSING) -> Any:
     return field(default=default, metadata={"exclude": True})
 
 
+def values_of(document: Any) -> dict[str, Any]:
+    """Return the fields of a document by name, to make one that extends it."""
+    return {one.name: getattr(document, one.name) for one in fields(document)}
+
+
 @dataclass(frozen=True, slots=True)
 class QueryField:
     """The description of a field of a query. `kind` is its type without None, `choices` are its values if limited."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -71,6 +71,11 @@ class PoolRating:
     is_provisional: bool
     version_id: int = hidden()
 
+    @property
+    def family(self) -> str:
+        """The family of the pool."""
+        return self.pool.partition("/")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class ChangeItem:
@@ -87,10 +92,39 @@ class ChangeItem:
     sigma: float
 
 
+@dataclass(frozen=True, slots=True)
+class ResultCount:
+    """Number of rated games of two versions in one tournament and variant with the same result."""
+
+    tournament_id: int
+    variant: str
+    first_id: int
+    second_id: int
+    winner: str
+    is_forfeit: bool
+    games: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Number of games of two versions in a family that ended in one way."""
+
+    first_id: int
+    second_id: int
+    first: str
+    second: str
+    family: str
+    winner: str
+    termination_class: str
+    termination: str
+    count: int
+
+
 @dataclass(slots=True)
 class Score:
-    """Results of a player, or of a part of the games of one."""
+    """A sum of results: those of a player, or of a part of the games under a heading, its `name`."""
 
+    name: str = ""
     wins: int = 0
     draws: int = 0
     losses: int = 0
@@ -106,8 +140,8 @@ class Score:
         """Points per game."""
         return (self.wins + self.draws / 2) / self.games if self.games else 0.0
 
-    def add(self, *, is_first: bool, winner: str, games: int, is_forfeit: bool = False) -> None:
-        """Count some games with the same result of the first or the second side."""
+    def add(self, *, is_first: bool, winner: str, games: int = 1, is_forfeit: bool = False) -> None:
+        """Count some games with the same result, played on the first or the second side."""
         if winner == "draw":
             self.draws += games
         elif (winner == "first") == is_first:
@@ -153,6 +187,11 @@ class LeaderboardQuery(PageQuery):
     )
 
     @property
+    def with_retired(self) -> bool:
+        """True if retired versions are read."""
+        return self.retired or self.state != "active"
+
+    @property
     def is_part(self) -> bool:
         """True if only some of the pool's games count."""
         return bool(self.variant or self.pace)
@@ -181,6 +220,13 @@ class Leaderboard(PageResponse[LeaderboardLine]):
     games: int
     sides: list[SideResults]
     at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeQuery(PageQuery):
+    """The pool whose ratings to return."""
+
+    pool: str = described("a pool", words.POOL, default=MISSING)
 
 
 @dataclass(frozen=True, slots=True)

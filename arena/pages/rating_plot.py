@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from arena.documents.rating import ChangeItem
 from arena.pages import filters
 from arena.pages.drawing import plot
-from arena.store.ratings.ratings import ChangeLine
 
 MAX_ROWS = 150
 _SHORT_S = 5 * 86_400
@@ -22,7 +22,7 @@ class RatingPlot:
 
     pool: str
     drawing: Any
-    changes: Sequence[tuple[str, ChangeLine]]
+    changes: Sequence[tuple[str, ChangeItem]]
     count: int
 
 
@@ -38,14 +38,14 @@ def _second(value: float) -> str:
     return datetime.fromtimestamp(value, UTC).strftime("%H:%M:%S")
 
 
-def rating_plot(pool: str, versions: Mapping[str, Sequence[ChangeLine]], by: str) -> RatingPlot:
+def rating_plot(pool: str, versions: Mapping[str, Sequence[ChangeItem]], by: str) -> RatingPlot:
     """Plot the ratings of versions (oldest first) in a pool by `date` or `game`.
 
     A labelled vertical line marks the first game of each version.
     """
     series: list[plot.Series] = []
     breaks: list[tuple[float, str]] = []
-    rows: list[tuple[str, ChangeLine]] = []
+    rows: list[tuple[str, ChangeItem]] = []
     count = 0
     for name, changes in versions.items():
         points = []
@@ -64,7 +64,7 @@ def rating_plot(pool: str, versions: Mapping[str, Sequence[ChangeLine]], by: str
     return RatingPlot(pool, plot.lines(title, series, axis), rows[::-1][:MAX_ROWS], count)
 
 
-def comparison_plot(pool: str, bots: Mapping[str, Sequence[ChangeLine]], by: str) -> Any:
+def comparison_plot(pool: str, bots: Mapping[str, Sequence[ChangeItem]], by: str) -> Any:
     """Plot the ratings of several bots in a pool; the versions of a bot form one line."""
     series = []
     for number, (bot, changes) in enumerate(bots.items(), 1):

@@ -17,12 +17,12 @@ from arena.credentials import (
     scopes_of,
     verify_password,
 )
+from arena.documents.account import Usage
+from arena.documents.bot import BotItem
 from arena.documents.identity import Identity
 from arena.errors import ArenaError, BadValueError, ForbiddenError, NotFoundError, UnauthorisedError
 from arena.services.arena import Arena
 from arena.store.base.models import MAX_ABOUT, MAX_LINK, Token, User
-from arena.store.bots.bots import BotLine
-from arena.store.bots.usage import Usage
 from arena.store.people.login_attempts import BackoffPolicy
 from arena.store.people.notices import Notice
 
@@ -80,7 +80,7 @@ class AccountDetails:
     """The caller's account with bots, tokens and notices, which were last marked as read at `read_until`."""
 
     account: Account
-    bots: Sequence[BotLine]
+    bots: Sequence[BotItem]
     tokens: Sequence[Token]
     notices: Sequence[Notice]
     read_until: datetime | None

@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from arena.documents.bot import BotItem, BotQuery, BotResponse, PresenceItem, SubmissionResponse, VersionItem
 from arena.documents.identity import Identity
-from arena.documents.page import PageResponse
+from arena.documents.page import PageQuery, PageResponse
+from arena.documents.rating import ChangeItem, ChangeQuery, PoolRating, Tally
 from arena.errors import ForbiddenError, NotFoundError
-from arena.services import remote
+from arena.services import remote, submission
 from arena.services.arena import Arena
 from arena.services.leaderboard import changes_of
-from arena.store.base.models import BotIdentity, Version
-from arena.store.bots.bots import BotLine
-from arena.store.bots.presences import PresenceLine
-from arena.store.bots.versions import VersionLine
+from arena.store.base.models import Version
 from arena.store.games.games import GameLine
-from arena.store.games.results import Tally
-from arena.store.ratings.ratings import ChangeLine, PoolLine
 
 
-def find(arena: Arena, name: str) -> BotIdentity:
+def find(arena: Arena, name: str) -> BotItem:
     """Return the bot of that name. Raises NotFoundError that names similar ones."""
     try:
         return arena.store.bots.find(name)
@@ -28,121 +25,115 @@ def find(arena: Arena, name: str) -> BotIdentity:
         raise NotFoundError("bot", name, arena.store.bots.names()) from None
 
 
-def page(
-    arena: Arena,
-    *,
-    family: str | None = None,
-    owner: str | None = None,
-    with_retired: bool = False,
-    limit: int = 50,
-    after: str | None = None,
-) -> PageResponse[BotLine]:
+def page(arena: Arena, query: BotQuery) -> PageResponse[BotItem]:
     """Return bots by name: all, those of one owner, or those with an active version in a family.
 
-    Raises NotFoundError for an unknown owner.
+    Raises NotFoundError for an unknown owner, BadValueError for an invalid cursor.
     """
-    owner_id = arena.store.users.find(owner).id if owner else None
-    return arena.store.bots.page(owner_id=owner_id, family=family, with_retired=with_retired, limit=limit, after=after)
+    return arena.store.bots.page(
+        owner_id=arena.store.users.find(query.owner).id if query.owner else None,
+        family=query.family,
+        with_retired=query.retired,
+        limit=query.limit,
+        after=query.after,
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class BotDetails:
-    """A bot with its versions, newest first, their ratings, and the connection of a remote bot."""
-
-    bot: BotIdentity
-    owner: str
-    versions: Sequence[VersionLine]
-    fit_from: Mapping[int, Mapping[str, int]]
-    ratings: Sequence[PoolLine]
-    presence: PresenceLine | None
-
-
-def read(arena: Arena, name: str) -> BotDetails:
-    """Return a bot with its versions and ratings. Raises NotFoundError."""
-    bot, store = find(arena, name), arena.store
-    versions = store.versions.of_bot(bot.id or 0)
-    ids = [line.id for line in versions]
-    return BotDetails(
-        bot,
-        store.users.get(bot.owner_id).name,
-        versions,
-        store.versions.fit_from(ids),
-        store.ratings.of_versions(ids) if ids else [],
-        remote.presence_of(arena, versions),
+def read(arena: Arena, name: str) -> BotResponse:
+    """Return a bot with its versions and their ratings. Raises NotFoundError."""
+    bot = find(arena, name)
+    versions = arena.store.versions.of_bot(bot.id)
+    return BotResponse(
+        name=bot.name,
+        owner=bot.owner,
+        description=bot.description,
+        is_retired=bot.is_retired,
+        plays_people=bot.plays_people,
+        created_at=bot.created_at,
+        versions=versions,
+        ratings=arena.store.ratings.of_versions([one.id for one in versions]),
+        presence=remote.presence_of(arena, versions),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class BotResults:
-    """Ratings and results of a bot or one of its versions, in all families or in one.
+    """A bot with ratings and results of all its versions, or of one, in all families or in one.
 
-    `families` are all that it plays or has played, `curves` its rating changes by pool and version name.
+    `families` are all that they play or have played, `curves` the rating changes by pool and version name.
     """
 
-    details: BotDetails
-    version: VersionLine | None
-    presence: PresenceLine | None
+    bot: BotResponse
+    version: VersionItem | None
+    presence: PresenceItem | None
     families: Sequence[str]
-    ratings: Sequence[PoolLine]
-    curves: Mapping[str, Mapping[str, Sequence[ChangeLine]]]
+    ratings: Sequence[PoolRating]
+    curves: Mapping[str, Mapping[str, Sequence[ChangeItem]]]
     tallies: Sequence[Tally]
     games: Sequence[GameLine]
+
+    @property
+    def versions(self) -> Sequence[VersionItem]:
+        """The versions whose results these are."""
+        return self.bot.versions if self.version is None else [self.version]
 
 
 def results(arena: Arena, name: str, number: str = "", family: str = "") -> BotResults:
     """Return ratings and results of a bot, or of its version with this number. Raises NotFoundError."""
-    details = read(arena, name)
-    versions = [line for line in details.versions if not number or str(line.number) == number]
+    bot, store = read(arena, name), arena.store
+    versions = [one for one in bot.versions if number in ("", str(one.number))]
     if number and not versions:
-        raise NotFoundError(f"version of {name}", number, [str(line.number) for line in details.versions])
-    ids = [line.id for line in versions]
-    ratings = [line for line in details.ratings if line.version_id in ids]
-    tallies = arena.store.results.tally(ids) if ids else []
-    plays = {name for line in versions for name in line.families}
-    families = plays | {line.family for line in tallies} | {line.pool.partition("/")[0] for line in ratings}
+        raise NotFoundError(f"version of {name}", number, [str(one.number) for one in bot.versions])
+    ids = [one.id for one in versions]
+    ratings = [line for line in bot.ratings if line.version_id in ids]
+    tallies = store.results.tally(ids) if ids else []
+    families = {name for one in versions for name in one.families}
+    families |= {line.family for line in tallies} | {line.family for line in ratings}
     if family:
-        ratings = [line for line in ratings if line.pool.partition("/")[0] == family]
+        ratings = [line for line in ratings if line.family == family]
         tallies = [line for line in tallies if line.family == family]
-    curves: dict[str, dict[str, Sequence[ChangeLine]]] = {}
+    curves: dict[str, dict[str, Sequence[ChangeItem]]] = {}
     for line in sorted(ratings, key=lambda one: one.version_id):
         curves.setdefault(line.pool, {})[line.name] = changes_of(arena, line.version_id, line.pool)
-    games = arena.store.games.latest(versions=ids, family=family or None, limit=20).items if ids else []
     return BotResults(
-        details,
-        versions[0] if number else None,
-        remote.presence_of(arena, versions),
-        sorted(families),
-        ratings,
-        curves,
-        tallies,
-        games,
+        bot=bot,
+        version=versions[0] if number else None,
+        presence=remote.presence_of(arena, versions),
+        families=sorted(families),
+        ratings=ratings,
+        curves=curves,
+        tallies=tallies,
+        games=store.games.latest(versions=ids, family=family or None, limit=20).items if ids else [],
     )
 
 
-def changes(
-    arena: Arena, name: str, number: int, pool: str, *, limit: int, after: str | None
-) -> PageResponse[ChangeLine]:
+def version(arena: Arena, name: str, number: int, by: Identity | None) -> SubmissionResponse:
+    """Return a version of a bot with its check as far as `by` may see it. Raises NotFoundError."""
+    return submission.read(arena, _version_id(arena, name, number), by)
+
+
+def changes(arena: Arena, name: str, number: int, query: ChangeQuery) -> PageResponse[ChangeItem]:
     """Return what every game did to a version's rating in a pool, in order. Raises NotFoundError."""
-    version_id = version(arena, name, number)
-    return arena.store.ratings.changes(version_id, pool, limit=limit, after=after)
+    version_id = _version_id(arena, name, number)
+    return arena.store.ratings.changes(version_id, query.pool, limit=query.limit, after=query.after)
 
 
-def version(arena: Arena, name: str, number: int) -> int:
-    """Return the id of a version. Raises NotFoundError."""
+def _version_id(arena: Arena, name: str, number: int) -> int:
     find(arena, name)
     return arena.store.versions.find(name, number).id or 0
 
 
-def games(arena: Arena, names: Sequence[str], *, limit: int, after: str | None = None) -> PageResponse[GameLine]:
+def games(arena: Arena, names: Sequence[str], query: PageQuery) -> PageResponse[GameLine]:
     """Return the results of all versions of a bot, or of two bots against each other, latest first.
 
     Raises NotFoundError.
     """
-    found = [arena.store.versions.of_bot(find(arena, name).id or 0) for name in names]
-    mine, *theirs = [[line.id for line in lines] for lines in found]
+    bots = [find(arena, name).id for name in names]
+    mine, *theirs = ([one.id for one in arena.store.versions.of_bot(bot_id)] for bot_id in bots)
     if not mine or [] in theirs:
         return PageResponse([])
-    return arena.store.games.latest(versions=mine, against=theirs[0] if theirs else None, limit=limit, after=after)
+    against = theirs[0] if theirs else None
+    return arena.store.games.latest(versions=mine, against=against, limit=query.limit, after=query.after)
 
 
 def describe(arena: Arena, name: str, description: str, by: Identity) -> None:
@@ -180,5 +171,4 @@ def _own(arena: Arena, name: str, by: Identity) -> int:
     bot = find(arena, name)
     if bot.owner_id != by.user_id and "admin" not in by.scopes:
         raise ForbiddenError(f"bot {name} is not yours", hint="ask its owner or an admin")
-    assert bot.id is not None
     return bot.id

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from arena.documents.bot import BotItem
+from arena.documents.rating import LeaderboardLine, PoolItem
 from arena.services import leaderboard
 from arena.services.arena import Arena
 from arena.store.base.models import Tournament
-from arena.store.bots.bots import BotLine
 from arena.store.games.games import GameLine
-from arena.store.ratings.rating_line import RatingLine
 
 
 @dataclass(frozen=True, slots=True)
 class FamilyOverview:
-    """Pools of a family with their numbers of games, best versions, sample bots, latest games and tournaments."""
+    """Pools of a family, best versions, sample bots, latest games and tournaments."""
 
-    pools: Sequence[tuple[str, int]]
-    top: Sequence[RatingLine]
-    samples: Sequence[BotLine]
+    pools: Sequence[PoolItem]
+    top: Sequence[LeaderboardLine]
+    samples: Sequence[BotItem]
     recent: Sequence[GameLine]
     tournaments: Sequence[Tournament]
 

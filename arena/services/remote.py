@@ -7,13 +7,12 @@ from collections.abc import Sequence
 
 from arena import tournaments
 from arena.clock import now
+from arena.documents.bot import PresenceItem, VersionItem
 from arena.documents.identity import Identity
 from arena.errors import ArenaError, ConflictError, ForbiddenError, NotFoundError, QuotaError
 from arena.services.arena import Arena
 from arena.store.base.models import Tournament, Version
-from arena.store.bots.presences import PresenceLine
 from arena.store.bots.samples import OWNER
-from arena.store.bots.versions import VersionLine
 from arena.submission.check import storable
 from arena.submission.receive import NotYoursError
 from protocol.capabilities import Capabilities
@@ -66,7 +65,6 @@ def admit(arena: Arena, name: str, families: Sequence[str], by: Identity, found:
         raise NotYoursError(f"the bot {name!r} belongs to another user", hint="choose another name")
     if bot.is_retired:
         raise ConflictError(f"the bot {name!r} is retired; choose another name", "retired")
-    assert bot.id is not None
     lines = [line for line in store.versions.of_bot(bot.id) if line.state != "retired"]
     if any(not line.place for line in lines):
         raise ConflictError(f"the bot {name!r} was uploaded and runs in the arena; choose another name", "uploaded")
@@ -156,7 +154,7 @@ def challenge(
     return row
 
 
-def presence_of(arena: Arena, versions: Sequence[VersionLine]) -> PresenceLine | None:
+def presence_of(arena: Arena, versions: Sequence[VersionItem]) -> PresenceItem | None:
     """Return the latest connection state of a remote bot with these versions; None for bots that run in the arena."""
     remote = [line.id for line in versions if line.place == "remote" and line.state == "active"]
     found = arena.store.presences.of(remote) if remote else {}

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arena.credentials import SCOPES, hash_password, new_password
+from arena.documents.bot import BotItem
 from arena.documents.identity import Identity
 from arena.documents.page import PageResponse
 from arena.errors import ForbiddenError
 from arena.services import token
 from arena.services.arena import Arena
 from arena.store.base.models import Tournament, User
-from arena.store.bots.bots import BotLine
 
 
 def page(arena: Arena, *, limit: int = 50, after: str | None = None) -> PageResponse[User]:
@@ -30,7 +30,7 @@ class UserProfile:
     """The public profile of a user: their bots, the tournaments they organised, and whether they play themselves."""
 
     user: User
-    bots: Sequence[BotLine]
+    bots: Sequence[BotItem]
     tournaments: Sequence[Tournament]
     has_played: bool
 

@@ -16,7 +16,7 @@ from arena.api.schemas.account import (
     UserItem,
     UserRequest,
 )
-from arena.api.schemas.bot import BotChange, BotItem, BotResponse, PresenceItem, SubmissionResponse, VersionItem
+from arena.api.schemas.bot import BotChange
 from arena.api.schemas.family import (
     FamilyItem,
     FamilyResponse,
@@ -28,7 +28,6 @@ from arena.api.schemas.family import (
     VariantResponse,
 )
 from arena.api.schemas.game import GameItem, GameResponse, LogResponse, RatingStep, VoidItem
-from arena.api.schemas.rating import ChangeItem, LeaderboardLine, PoolItem, PoolRating
 from arena.api.schemas.service import AuditItem, DumpItem, Index, LimitsResponse
 from arena.api.schemas.tournament import (
     CrossCell,
@@ -69,10 +68,7 @@ __all__ = [
     "AccountChange",
     "AuditItem",
     "BotChange",
-    "BotItem",
     "BotName",
-    "BotResponse",
-    "ChangeItem",
     "CrossCell",
     "CrossRow",
     "Crosstable",
@@ -87,7 +83,6 @@ __all__ = [
     "GameResponse",
     "In",
     "Index",
-    "LeaderboardLine",
     "LimitsResponse",
     "LogResponse",
     "LoginRequest",
@@ -103,10 +98,7 @@ __all__ = [
     "OutcomeResponse",
     "PasswordRequest",
     "PlanItem",
-    "PoolItem",
     "PoolName",
-    "PoolRating",
-    "PresenceItem",
     "Prose",
     "RatingStep",
     "RoleName",
@@ -117,7 +109,6 @@ __all__ = [
     "StandingItem",
     "Standings",
     "StartsResponse",
-    "SubmissionResponse",
     "TokenItem",
     "TokenRequest",
     "TournamentItem",
@@ -129,6 +120,5 @@ __all__ = [
     "UserRequest",
     "VariantName",
     "VariantResponse",
-    "VersionItem",
     "VoidItem",
 ]

@@ -8,6 +8,7 @@ from functools import partial
 from aiohttp import web
 
 from arena import services
+from arena.documents.bot import BotQuery
 from arena.http.request_context import IDENTITY
 from arena.pages import columns
 from arena.pages.columns import text_column
@@ -75,14 +76,9 @@ async def index(request: web.Request) -> web.Response:
     """List all bots by name; `?family=`, `?retired=1`."""
     family = choice(request.query, "family", families())
     retired = choice(request.query, "retired", ("0", "1"), "0") == "1"
-    found = await run(
-        services.bot.page,
-        arena_of(request),
-        family=family or None,
-        with_retired=retired,
-        limit=100,
-        after=request.query.get("after") or None,
-    )
+    after = request.query.get("after") or None
+    query = BotQuery(family=family or None, retired=retired, limit=100, after=after)
+    found = await run(services.bot.page, arena_of(request), query)
     table = sorted_table(request, _BOTS, found.items)
     return render(request, "bots.html", bots=found, table=table, family=family, retired=retired)
 
@@ -116,8 +112,7 @@ async def _page(request: web.Request, number: str = "") -> web.Response:
         return found, [rating_plot(pool, versions, by) for pool, versions in found.curves.items()]
 
     found, curves = await run(read)
-    versions = found.details.versions if found.version is None else [found.version]
-    scores = score_tables(found.tallies, {line.id for line in versions})
+    scores = score_tables(found.tallies, {one.id for one in found.versions})
     opponents, endings = (
         sorted(one.values(), key=lambda score: (-score.games, score.name)) for one in (scores.opponents, scores.endings)
     )
@@ -127,14 +122,12 @@ async def _page(request: web.Request, number: str = "") -> web.Response:
         by=by,
         family=family,
         found=found,
-        bot=found.details.bot,
-        owner=found.details.owner,
-        fit_from=found.details.fit_from,
+        bot=found.bot,
         version=found.version,
-        plays=sorted({name for line in versions for name in line.families}),
+        plays=sorted({name for one in found.versions for name in one.families}),
         curves=curves,
         sides=sorted(scores.sides.items()),
-        versions=sorted_table(request, _VERSIONS, found.details.versions, parameter="versions"),
+        versions=sorted_table(request, _VERSIONS, found.bot.versions, parameter="versions"),
         ratings=sorted_table(request, _RATINGS, found.ratings, parameter="ratings"),
         opponents=sorted_table(
             request, (text_column("name", "Opponent"), *_SCORES), opponents[:100], parameter="opponents"

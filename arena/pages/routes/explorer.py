@@ -51,7 +51,7 @@ async def show(request: web.Request) -> web.Response:
         problem = error_sentence(error)
         found = await run_use_case(services.explorer.explore, arena, ExplorerRequest(rules.family))
     moves = sorted_table(request, _COLUMNS, found.moves, value=_value)
-    pools = [name for name, _ in await run(arena.store.ratings.pools) if name.split("/")[0] == rules.family]
+    pools = [one.pool for one in await run(services.leaderboard.pools, arena, rules.family)]
     return render(
         request,
         "explorer.html",

@@ -61,7 +61,7 @@ def _bots(games: Sequence[GameLine]) -> list[int]:
 
 
 def _read(store: Store) -> dict[str, Any]:
-    games = dict(store.ratings.pools())
+    games = {one.pool: one.games for one in store.ratings.pools()}
     running = _strongest_first(store, store.games.in_state("running", MAX_LIVE))
     return {
         "families": [

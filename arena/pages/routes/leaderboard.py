@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime
 from typing import Any
 
 from aiohttp import web
 
 from arena import services
+from arena.documents.rating import LeaderboardLine, LeaderboardQuery
 from arena.http.identity import session_of
-from arena.http.problem import Problem, quoted
 from arena.pages import columns
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, choice, sorted_table, sorting
 from arena.pages.page import allow_parameters, arena_of, path_family, render, run
-from arena.store.ratings.rating_line import RatingLine
+from arena.pages.query_form import PAGING, form_names, read_form
 from arena.tournaments import time_class
 
 routes = web.RouteTableDef()
@@ -48,56 +48,35 @@ _SIDES = (
 )
 
 
-def moment(text: str) -> datetime | None:
-    """Return a day (its end) or a time in UTC; None without one. Raises Problem (400)."""
-    if not text:
-        return None
-    try:
-        at = datetime.fromisoformat(text)
-        if len(text) == 10:
-            at = datetime.combine(at.date(), time.max)
-        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise Problem(
-            "bad-request",
-            f"invalid date {quoted(text)}",
-            field="at",
-            hint="expected a day such as 2026-11-30, or a time such as 2026-11-30T12:00",
-        ) from None
-
-
 @routes.get("/{family}/leaderboard")
-@allow_parameters("pool", "variant", "pace", "state", "at", "mine", "after", "sort", "sides", "games")
+@allow_parameters(*form_names(LeaderboardQuery, (*PAGING, "retired")), "mine", "after", "sort", "sides", "games")
 async def show(request: web.Request) -> web.Response:
     """Show the ratings of a pool: `?pool=`, `?variant=`, `?pace=`, `?state=`, `?mine=1`, `?at=`, `?sort=`."""
-    rules, query, arena = path_family(request), request.query, arena_of(request)
+    rules, arena = path_family(request), arena_of(request)
     user = await session_of(request)
-    is_mine = choice(query, "mine", ("0", "1"), "0") == "1"
-    at = moment(query.get("at", ""))
+    is_mine = choice(request.query, "mine", ("0", "1"), "0") == "1"
+    chosen = read_form(
+        request,
+        LeaderboardQuery,
+        retired=False,
+        limit=services.leaderboard.MAX_FILTERED,
+        after=request.query.get("after") or None,
+        **({"owner": user.name if user else "-"} if is_mine else {}),
+    ).query
 
     def read() -> dict[str, Any]:
         pools = services.leaderboard.pools(arena, rules.family)
-        known = [name for name, _ in pools]
-        own = rules.family if rules.family in known or not known else known[0]
-        chosen = services.leaderboard.LeaderboardQuery(
-            query.get("pool") or own,
-            variant=query.get("variant", ""),
-            pace=query.get("pace", ""),
-            state=query.get("state") or "active",
-            owner=(user.name if user else "-") if is_mine else "",
-            at=at,
-            limit=services.leaderboard.MAX_FILTERED,
-            after=query.get("after") or None,
-        )
+        known = [one.pool for one in pools]
+        query = chosen if chosen.pool or rules.family in known or not known else replace(chosen, pool=known[0])
+        found = services.leaderboard.read(arena, rules.family, query)
         return {
             "pools": pools,
-            "chosen": chosen,
-            "found": services.leaderboard.read(arena, rules.family, chosen),
-            "recent": services.game.latest(arena, pool=chosen.pool, limit=10),
+            "found": found,
+            "recent": services.game.latest(arena, pool=found.pool, limit=10),
         }
 
     shown = await run(read)
-    chosen, found = shown["chosen"], shown["found"]
+    found = shown["found"]
     chosen_columns = COLUMNS if chosen.is_part else tuple(one for one in COLUMNS if one is not _ELO)
     ordered = sorting(request, chosen_columns, "-elo" if chosen.is_part else "place")
     lines = ordered.sort(found.items, _value)
@@ -105,6 +84,7 @@ async def show(request: web.Request) -> web.Response:
         request,
         "leaderboard.html",
         rules=rules,
+        chosen=chosen,
         is_mine=is_mine,
         paces=time_class.NAMES,
         states=STATES,
@@ -121,7 +101,7 @@ async def show(request: web.Request) -> web.Response:
     )
 
 
-def _value(line: RatingLine, key: str) -> Any:
+def _value(line: LeaderboardLine, key: str) -> Any:
     if key == "rating":
         return line.conservative
     return line.draws / line.games if key == "drawn" else getattr(line, key)

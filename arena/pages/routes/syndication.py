@@ -9,6 +9,7 @@ import aiohttp_jinja2
 from aiohttp import web
 
 from arena import services
+from arena.documents.page import PageQuery
 from arena.http.request_context import CONTEXT
 from arena.pages.drawing import thumbnail
 from arena.pages.drawing.scene import Scenes
@@ -40,7 +41,7 @@ async def of_bot(request: web.Request) -> web.Response:
 
     def read() -> web.Response:
         bot = request.match_info["bot"]
-        games = services.bot.games(arena_of(request), [bot], limit=ITEMS).items
+        games = services.bot.games(arena_of(request), [bot], PageQuery(limit=ITEMS)).items
         return _feed(request, f"Results of {bot}", f"/bots/{bot}", games)
 
     return await run(read)

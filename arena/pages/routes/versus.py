@@ -8,11 +8,12 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
+from arena.documents.rating import Score
 from arena.pages import columns, filters
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, choice, sorted_table
 from arena.pages.page import allow_parameters, arena_of, render, run, store_of
-from arena.pages.score_table import ScoreRow, score_tables
+from arena.pages.score_table import score_tables
 
 routes = web.RouteTableDef()
 _OPENINGS = (text_column("name", "Opening"), Column("wins", "W"), Column("draws", "D"), Column("losses", "L"))
@@ -33,7 +34,7 @@ async def versus(request: web.Request) -> web.Response:
         rivals = [line.id for line in others if not theirs or line.name == theirs]
         tallies = store.results.tally(ids, rivals) if ids and rivals else []
         found = score_tables(tallies, set(ids))
-        total = ScoreRow(bot.name)
+        total = Score(bot.name)
         for score in found.endings.values():
             total.wins, total.draws = total.wins + score.wins, total.draws + score.draws
             total.losses, total.forfeits = total.losses + score.losses, total.forfeits + score.forfeits
@@ -43,16 +44,11 @@ async def versus(request: web.Request) -> web.Response:
             else None
         )
         openings = store.games.openings([game.id for game in games.items]) if games else {}
-        by_opening: dict[str, ScoreRow] = {}
+        by_opening: dict[str, Score] = {}
         for game in games.items if games else ():
-            score = by_opening.setdefault(openings.get(game.id) or game.variant, ScoreRow(openings.get(game.id, "")))
-            is_first = game.first_id in ids
-            if game.winner == "draw":
-                score.draws += 1
-            elif game.winner and (game.winner == "first") == is_first:
-                score.wins += 1
-            elif game.winner:
-                score.losses += 1
+            score = by_opening.setdefault(openings.get(game.id) or game.variant, Score(openings.get(game.id, "")))
+            if game.winner:
+                score.add(is_first=game.first_id in ids, winner=game.winner)
         return {
             "bot": bot,
             "other": other,

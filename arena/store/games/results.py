@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from operator import itemgetter
 from typing import Any, NamedTuple, Unpack
 
@@ -15,6 +15,7 @@ from sqlalchemy import String, cast, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from arena.documents.rating import Tally
 from arena.store.base.engine import Sessions, fetch, table_of
 from arena.store.base.models import Game, Record
 from arena.store.base.page import bounded
@@ -53,21 +54,6 @@ class FinishedGame(NamedTuple):  # a dataclass takes four times as long to creat
 
 _POINTS: Mapping[str | None, tuple[float, float]] = {"first": (1.0, 0.0), "second": (0.0, 1.0)}
 _HALVES = (0.5, 0.5)
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """Number of games of two versions in a family that ended in one way."""
-
-    first_id: int
-    second_id: int
-    first: str
-    second: str
-    family: str
-    winner: str
-    termination_class: str
-    termination: str
-    count: int
 
 
 _COLUMNS = tuple("termination_class" if name == "kind" else name for name in FinishedGame._fields)
