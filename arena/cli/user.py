@@ -18,8 +18,8 @@ from arena.cli.exit import CommandError, Exit
 from arena.cli.login import asked, token_end
 
 if TYPE_CHECKING:
+    from arena.documents.account import TokenItem
     from arena.services.arena import Arena
-    from arena.store.base.models import Token
 
 _ROLES = ("author", "organiser", "admin")
 
@@ -116,16 +116,16 @@ def _token(arena: Arena, arguments: argparse.Namespace) -> int:
     from arena import services
     from arena.credentials import scopes_of
 
-    user = arena.store.users.find(arguments.name)
+    user = services.user.find(arena, arguments.name)
     scopes = arguments.scopes.replace(",", " ").split() if arguments.scopes else scopes_of(user.role)
-    token, secret = services.token.create_for(arena, user, arguments.label, scopes, arguments.days)
+    token = services.token.create_for(arena, user, arguments.label, scopes, arguments.days)
     if arguments.json:
         ends = token.expires.isoformat() if token.expires else None
-        output.document({"name": user.name, "token": secret, "scopes": token.scopes.split(), "expires": ends})
+        output.document({"name": user.name, "token": token.token, "scopes": token.scopes, "expires": ends})
         return Exit.DONE
-    output.text(secret)
+    output.text(token.token)
     output.note(
-        f"A token of {user.name} for {token.scopes}.",
+        f"A token of {user.name} for {' '.join(token.scopes)}.",
         f"It {token_end(token.expires.isoformat() if token.expires else None)}, and is not shown again.",
     )
     return Exit.DONE
@@ -160,12 +160,14 @@ def _change(arena: Arena, arguments: argparse.Namespace) -> int:
 
 
 def _tokens(arena: Arena, arguments: argparse.Namespace) -> int:
-    user = arena.store.users.find(arguments.name)
-    rows = arena.store.users.tokens(user.id or 0)
+    from arena import services
+
+    user = services.user.find(arena, arguments.name)
+    rows = services.token.of_user(arena, user)
     if arguments.json:
         moments = ("created_at", "expires", "last_used", "revoked")
         found = [
-            {"id": row.id, "name": row.name, "scopes": row.scopes.split(), "made_with": row.parent_id}
+            {"id": row.id, "name": row.name, "scopes": row.scopes, "made_with": row.parent_id}
             | {moment: at.isoformat() if (at := getattr(row, moment)) else None for moment in moments}
             for row in rows
         ]
@@ -177,7 +179,7 @@ def _tokens(arena: Arena, arguments: argparse.Namespace) -> int:
             (
                 str(row.id),
                 row.name,
-                row.scopes,
+                " ".join(row.scopes),
                 f"{row.created_at:%Y-%m-%d}",
                 f"{row.last_used:%Y-%m-%d}" if row.last_used else "-",
                 _end(row),
@@ -188,7 +190,7 @@ def _tokens(arena: Arena, arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _end(token: Token) -> str:
+def _end(token: TokenItem) -> str:
     """The end of a token, for a table."""
     if token.revoked:
         return "revoked"
@@ -200,7 +202,7 @@ def _end(token: Token) -> str:
 def _revoke(arena: Arena, arguments: argparse.Namespace) -> int:
     from arena import services
 
-    user = arena.store.users.find(arguments.name)
+    user = services.user.find(arena, arguments.name)
     services.token.revoke_for(arena, user, None if arguments.all else arguments.token)
     which = "all tokens" if arguments.all else f"token {arguments.token}"
     if arguments.json:
@@ -224,9 +226,12 @@ def _change_own(arguments: argparse.Namespace) -> int:
 
 
 def _list(arena: Arena, arguments: argparse.Namespace) -> int:
+    from arena import services
+    from arena.documents.page import MAX_LIMIT, PageQuery
+
     users, after = [], None
     while True:
-        page = arena.store.users.page(limit=500, after=after)
+        page = services.user.page(arena, PageQuery(limit=MAX_LIMIT, after=after))
         users += page.items
         after = page.next
         if after is None:

@@ -17,14 +17,13 @@ from arena.credentials import (
     scopes_of,
     verify_password,
 )
-from arena.documents.account import Usage
+from arena.documents.account import Account, Notice, TokenItem, UserItem
 from arena.documents.bot import BotItem
 from arena.documents.identity import Identity
 from arena.errors import ArenaError, BadValueError, ForbiddenError, NotFoundError, UnauthorisedError
 from arena.services.arena import Arena
-from arena.store.base.models import MAX_ABOUT, MAX_LINK, Token, User
+from arena.store.base.models import MAX_ABOUT, MAX_LINK
 from arena.store.people.login_attempts import BackoffPolicy
-from arena.store.people.notices import Notice
 
 _LINK = re.compile(
     r"https?://[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?([/?#][\w/?#%&=+~!$*,;:@.()-]*)?", re.ASCII | re.IGNORECASE
@@ -62,17 +61,20 @@ class TooManyTriesError(ArenaError):
         super().__init__("too many wrong passwords", hint="wait for the seconds in Retry-After")
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
-    """The caller's account: profile and storage use."""
-
-    user: User
-    usage: Usage
-
-
 def read(arena: Arena, by: Identity) -> Account:
     """Return the caller's account."""
-    return Account(arena.store.users.get(by.user_id), arena.store.bots.usage(by.user_id))
+    user, usage = arena.store.users.get(by.user_id), arena.store.bots.usage(by.user_id)
+    return Account(
+        name=user.name,
+        role=user.role,
+        scopes=sorted(by.scopes),
+        token=by.token_id,
+        bots=usage.bots,
+        versions=usage.versions,
+        size_bytes=usage.size_bytes,
+        about=user.about,
+        link=user.link,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class AccountDetails:
 
     account: Account
     bots: Sequence[BotItem]
-    tokens: Sequence[Token]
+    tokens: Sequence[TokenItem]
     notices: Sequence[Notice]
     read_until: datetime | None
 
@@ -121,11 +123,10 @@ def authenticate(arena: Arena, name: str, password: str, origin: LoginOrigin) ->
     policies = _policies(arena, user, name, origin)
     if wait := arena.store.login_attempts.take(policies):
         raise TooManyTriesError(wait)
-    is_right = verify_password(user.password_hash if user else None, password)
+    is_right = verify_password(arena.store.users.password_hash(name) if user else None, password)
     if not is_right or user is None or not user.is_active:
         arena.note("login.refused", f"user:{_shown(name)}", None)
         raise UnauthorisedError("no user with this name and password")
-    assert user.id is not None
     arena.store.login_attempts.forget([key for key, one in policies.items() if one is _PER_ORIGIN])
     arena.store.login_attempts.give_back(policies)
     arena.store.trusted_devices.remember(user.id, _digests(origin))
@@ -168,7 +169,7 @@ def change_password(
     return _session(arena, by, trusted)
 
 
-def update_profile(arena: Arena, by: Identity, about: str | None = None, link: str | None = None) -> User:
+def update_profile(arena: Arena, by: Identity, about: str | None = None, link: str | None = None) -> Account:
     """Update the caller's profile. `None` leaves a field unchanged. Raises BadValueError."""
     user = arena.store.users.get(by.user_id)
     about, link = user.about if about is None else about.strip(), user.link if link is None else link.strip()
@@ -180,26 +181,26 @@ def update_profile(arena: Arena, by: Identity, about: str | None = None, link: s
         raise BadValueError(f"invalid link {link[:60]!r}: expected the address of a page", hint=hint, field="link")
     arena.store.users.describe(by.user_id, about, link)
     arena.note("user.describe", f"user:{by.name}", by)
-    return arena.store.users.get(by.user_id)
+    return read(arena, by)
 
 
 def is_trusted_origin(arena: Arena, name: str, origin: LoginOrigin) -> bool:
     """Return whether the user of that name has logged in from this origin before."""
     user = _find(arena, name)
-    return bool(user and user.id and arena.store.trusted_devices.known(user.id, _digests(origin)))
+    return bool(user and arena.store.trusted_devices.known(user.id, _digests(origin)))
 
 
-def _find(arena: Arena, name: str) -> User | None:
+def _find(arena: Arena, name: str) -> UserItem | None:
     try:
         return arena.store.users.find(name) if name.isascii() and name.isprintable() else None
     except NotFoundError:
         return None
 
 
-def _policies(arena: Arena, user: User | None, name: str, origin: LoginOrigin) -> Mapping[str, BackoffPolicy]:
+def _policies(arena: Arena, user: UserItem | None, name: str, origin: LoginOrigin) -> Mapping[str, BackoffPolicy]:
     """Return the counters of a log-in attempt, each with its backoff policy."""
     digests = _digests(origin)
-    known = arena.store.trusted_devices.known(user.id, digests) if user and user.id else set()
+    known = arena.store.trusted_devices.known(user.id, digests) if user else set()
     found = next((digest for digest in digests if digest in known), None)
     if found is not None:
         return {digest_of(f"place:{name}:{found}"): _PER_ORIGIN}

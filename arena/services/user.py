@@ -6,21 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arena.credentials import SCOPES, hash_password, new_password
+from arena.documents.account import UserItem
 from arena.documents.bot import BotItem
 from arena.documents.identity import Identity
-from arena.documents.page import PageResponse
+from arena.documents.page import PageQuery, PageResponse
 from arena.errors import ForbiddenError
 from arena.services import token
 from arena.services.arena import Arena
-from arena.store.base.models import Tournament, User
+from arena.store.base.models import Tournament
 
 
-def page(arena: Arena, *, limit: int = 50, after: str | None = None) -> PageResponse[User]:
+def page(arena: Arena, query: PageQuery) -> PageResponse[UserItem]:
     """Return users by name."""
-    return arena.store.users.page(limit=limit, after=after)
+    return arena.store.users.page(limit=query.limit, after=query.after)
 
 
-def find(arena: Arena, name: str) -> User:
+def find(arena: Arena, name: str) -> UserItem:
     """Return the user of that name. Raises NotFoundError."""
     return arena.store.users.find(name)
 
@@ -29,7 +30,7 @@ def find(arena: Arena, name: str) -> User:
 class UserProfile:
     """The public profile of a user: their bots, the tournaments they organised, and whether they play themselves."""
 
-    user: User
+    user: UserItem
     bots: Sequence[BotItem]
     tournaments: Sequence[Tournament]
     has_played: bool
@@ -46,7 +47,7 @@ def profile(arena: Arena, name: str) -> UserProfile:
     )
 
 
-def add(arena: Arena, name: str, role: str, password: str | None, by: Identity | None = None) -> User:
+def add(arena: Arena, name: str, role: str, password: str | None, by: Identity | None = None) -> UserItem:
     """Create a user; without a password they can use tokens only. Raises BadValueError, CredentialError, TakenError."""
     user = arena.store.users.add(name, role, hash_password(password, name) if password is not None else None)
     arena.note("user.make", f"user:{user.name}", by, role=user.role)
@@ -62,7 +63,7 @@ def change(
     is_active: bool | None = None,
     revoke_tokens: bool = False,
     by: Identity | None = None,
-) -> User:
+) -> UserItem:
     """Change role, password or activation of a user; None leaves a value unchanged.
 
     All browser sessions of the user end; `revoke_tokens` also revokes all API tokens. Raises NotFoundError,
@@ -72,7 +73,6 @@ def change(
         raise ForbiddenError("you cannot remove your own rights", hint="ask another admin")
     hashed = hash_password(password, name) if password is not None else None
     user = arena.store.users.change(name, role=role, password_hash=hashed, is_active=is_active)
-    assert user.id is not None
     if hashed is not None:
         arena.store.trusted_devices.forget(user.id)
     if revoke_tokens:
@@ -92,6 +92,6 @@ def ensure_admin(arena: Arena, name: str) -> tuple[str, str] | None:
         return None
     password = new_password()
     user = arena.store.users.add(name, "admin", hash_password(password))
-    _, secret = token.create_for(arena, user, "from arena init", SCOPES)
+    made = token.create_for(arena, user, "from arena init", SCOPES)
     arena.store.audit.note("arena.init", f"user:{name}", user.id)
-    return password, secret
+    return password, made.token

@@ -10,15 +10,15 @@ from arena import services
 from arena.api.handle import MAX_BODY_BYTES
 from arena.api.page import PageQuery, page
 from arena.api.registry import Routes
-from arena.api.schemas import AuditItem, DumpItem, Index, LimitsResponse, Number, Out, VoidItem
+from arena.api.schemas import DumpItem, Index, LimitsResponse, Number, Out, VoidItem
 from arena.collections.dump import DamagedError
 from arena.collections.dumps import DumpIndex, Dumps
+from arena.documents.account import AuditItem
 from arena.documents.page import MAX_LIMIT, PageResponse
 from arena.http.api_paths import DOCS, PREFIX, VERSION
 from arena.http.problem import Problem
 from arena.http.request_context import RequestContext, RouteResult
 from arena.services.access import shown_owner, shown_void
-from arena.store.base.models import Audit
 from arena.tournaments.settings import Document
 from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
 
@@ -145,22 +145,7 @@ async def audit(call: RequestContext, query: AuditQuery) -> PageResponse[AuditIt
     """List the audit log, latest first."""
     if query.subject is not None and not query.subject.isprintable():
         return PageResponse(items=[])
-    rows = await call.run(call.store.audit.page, subject=query.subject, limit=query.limit, after=query.after)
-    ids = {row.user_id for row in rows.items if row.user_id is not None}
-    names = await call.run(call.store.users.names, sorted(ids)) if ids else {}
-    return page(rows, lambda row: _audit_item(row, names))
-
-
-def _audit_item(row: Audit, names: dict[int, str]) -> AuditItem:
-    assert row.id is not None
-    return AuditItem(
-        id=row.id,
-        logged_at=row.logged_at,
-        user=names.get(row.user_id or 0),
-        action=row.action,
-        subject=row.subject,
-        detail=row.detail,
-    )
+    return await call.run(call.store.audit.page, subject=query.subject, limit=query.limit, after=query.after)
 
 
 # -- schedules ---------------------------------------------------------------------------------------------------------

@@ -5,15 +5,11 @@ interface.
 """
 
 from arena.api.schemas.account import (
-    Account,
     AccountChange,
     LoginRequest,
-    NewToken,
     PasswordRequest,
-    TokenItem,
     TokenRequest,
     UserChange,
-    UserItem,
     UserRequest,
 )
 from arena.api.schemas.bot import BotChange
@@ -28,7 +24,7 @@ from arena.api.schemas.family import (
     VariantResponse,
 )
 from arena.api.schemas.game import GameItem, GameResponse, LogResponse, RatingStep, VoidItem
-from arena.api.schemas.service import AuditItem, DumpItem, Index, LimitsResponse
+from arena.api.schemas.service import DumpItem, Index, LimitsResponse
 from arena.api.schemas.tournament import (
     CrossCell,
     CrossRow,
@@ -55,8 +51,6 @@ from arena.api.schemas.word import (
     Out,
     PoolName,
     Prose,
-    RoleName,
-    ScopeName,
     Sha256,
     Side,
     UserName,
@@ -64,9 +58,7 @@ from arena.api.schemas.word import (
 )
 
 __all__ = [
-    "Account",
     "AccountChange",
-    "AuditItem",
     "BotChange",
     "BotName",
     "CrossCell",
@@ -90,7 +82,6 @@ __all__ = [
     "Moment",
     "MoveResponse",
     "MovesResponse",
-    "NewToken",
     "Number",
     "OneLine",
     "OptionResponse",
@@ -101,21 +92,17 @@ __all__ = [
     "PoolName",
     "Prose",
     "RatingStep",
-    "RoleName",
     "RulesItem",
-    "ScopeName",
     "Sha256",
     "Side",
     "StandingItem",
     "Standings",
     "StartsResponse",
-    "TokenItem",
     "TokenRequest",
     "TournamentItem",
     "TournamentResponse",
     "TournamentState",
     "UserChange",
-    "UserItem",
     "UserName",
     "UserRequest",
     "VariantName",

@@ -1,31 +1,15 @@
-"""Accounts, tokens and users."""
+"""Requests about accounts, tokens and users."""
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
 
-from arena.api.schemas.word import In, OneLine, Out, Prose, RoleName, ScopeName, UserName
+from arena.api.schemas.word import In, OneLine, Prose, UserName
 from arena.credentials import MAX_PASSWORD, MIN_PASSWORD
+from arena.documents.account import RoleName, ScopeName
 from arena.store.base.models import MAX_LINK
-
-
-class Account(Out):
-    """Your account: name, role, storage use and profile. `token` is the number of the token you sent, `scopes` are its
-    scopes.
-    """
-
-    name: str
-    role: RoleName
-    scopes: list[str]
-    token: int | None
-    bots: int
-    versions: int
-    size_bytes: int
-    about: str
-    link: str
 
 
 class AccountChange(In):
@@ -33,24 +17,6 @@ class AccountChange(In):
 
     about: Prose | None = None
     link: Annotated[str, Field(max_length=MAX_LINK)] | None = None
-
-
-class TokenItem(Out):
-    """A token without its secret."""
-
-    id: int
-    name: str
-    scopes: list[str]
-    created_at: datetime
-    expires: datetime | None
-    last_used: datetime | None
-    revoked: datetime | None
-
-
-class NewToken(TokenItem):
-    """A new token with its secret, which is shown only in this response."""
-
-    token: str
 
 
 class TokenRequest(In):
@@ -78,17 +44,6 @@ class PasswordRequest(In):
     password: Annotated[str, Field(min_length=1, max_length=MAX_PASSWORD)]
     new_password: Annotated[str, Field(min_length=MIN_PASSWORD, max_length=MAX_PASSWORD)]
     revoke_tokens: bool = False
-
-
-class UserItem(Out):
-    """A user account."""
-
-    name: str
-    role: RoleName
-    is_active: bool
-    about: str
-    link: str
-    created_at: datetime
 
 
 class UserRequest(In):

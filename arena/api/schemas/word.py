@@ -40,8 +40,6 @@ def _is_moment(value: Any) -> Any:
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(T|$)", re.ASCII | re.IGNORECASE)
 Moment = Annotated[datetime, BeforeValidator(_is_moment), AfterValidator(_in_utc)]
 """A day or a time, in UTC by default."""
-ScopeName = Literal["read", "submit", "organise", "admin", "worker"]
-RoleName = Literal["author", "organiser", "admin"]
 Side = Literal["first", "second"]
 
 

@@ -7,7 +7,6 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
-from arena.clock import now
 from arena.documents.identity import Identity
 from arena.errors import ArenaError, ForbiddenError
 from arena.http.identity import place_of, session_of, with_password
@@ -45,10 +44,9 @@ async def _show(request: web.Request, identity: Identity, *, status: int = 200, 
         "notices": sorted_table(request, _NEWS, found.notices, parameter="news"),
         "bots": sorted_table(request, _BOTS, found.bots, parameter="bots"),
         "tokens": sorted_table(request, _TOKENS, found.tokens, parameter="tokens"),
-        "usage": found.account.usage,
-        "profile": found.account.user,
+        "usage": found.account,
+        "profile": found.account,
         "read_until": found.read_until,
-        "now": now(),
         "secret": "",
         "problem": "",
         "password_problem": "",
@@ -101,10 +99,10 @@ async def make(request: web.Request) -> web.Response:
     if days not in {str(one) for one in DAYS}:
         return await _show(request, identity, status=422, problem="Choose a lifetime from the list.")
     try:
-        _, secret = await run_use_case(services.token.create, arena_of(request), name, scopes, int(days), identity)
+        made = await run_use_case(services.token.create, arena_of(request), name, scopes, int(days), identity)
     except ArenaError as error:
         return await _show(request, identity, status=error.status, problem=error_sentence(error))
-    return await _show(request, identity, secret=secret, secret_name=name)
+    return await _show(request, identity, secret=made.token, secret_name=name)
 
 
 @routes.post("/account/tokens/revoke")

@@ -11,6 +11,7 @@ from typing import Any
 from aiohttp import web
 
 from arena.clock import now
+from arena.documents.account import AuditItem
 from arena.events.messages import CoordinatorWorkers
 from arena.http.api_paths import VERSION
 from arena.http.identity import session_of
@@ -20,7 +21,6 @@ from arena.pages.columns import text_column
 from arena.pages.html_table import Column, sorted_table
 from arena.pages.page import allow_parameters, redirect_permanently, render, run, store_of
 from arena.services.access import may_read_hosts, shown_owner
-from arena.store.base.models import Audit
 from arena.store.people.audit import QUARANTINED, THROTTLED, VERIFIED
 from referee.machine import source
 from referee.sandbox import open_sandbox
@@ -83,7 +83,7 @@ def workers_of(status: CoordinatorWorkers | None, at: float) -> list[WorkerRow] 
 class QuarantinedWorker:
     """A quarantined worker, and what happened to its results."""
 
-    line: Audit
+    line: AuditItem
     results: str
 
     @property
@@ -92,7 +92,7 @@ class QuarantinedWorker:
         return str(self.line.detail["worker"])
 
 
-def quarantined_workers(lines: list[Audit]) -> list[QuarantinedWorker]:
+def quarantined_workers(lines: list[AuditItem]) -> list[QuarantinedWorker]:
     """Return the quarantined workers from the audit log, latest first."""
     found, verified = [], set()
     for line in lines:

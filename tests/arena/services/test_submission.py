@@ -28,7 +28,7 @@ def test_submit_stores_notes_and_wakes(arena: Arena, person: Person, ear: Ear) -
     assert (version.name, version.state) == ("zeta v1", "uploaded")
     assert ear.heard == ["CoordinatorWakeup"]
     note = arena.store.audit.page(subject="version:zeta v1").items[0]
-    assert (note.action, note.user_id, note.detail) == ("bot.submit", ada.user_id, {"sha256": version.bundle})
+    assert (note.action, note.user, note.detail) == ("bot.submit", "ada", {"sha256": version.bundle})
 
 
 def test_name_of_another_user_is_refused(arena: Arena, person: Person, ear: Ear) -> None:
