@@ -105,21 +105,6 @@ class ResultCount:
     games: int
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """Number of games of two versions in a family that ended in one way."""
-
-    first_id: int
-    second_id: int
-    first: str
-    second: str
-    family: str
-    winner: str
-    termination_class: str
-    termination: str
-    count: int
-
-
 @dataclass(slots=True)
 class Score:
     """A sum of results: those of a player, or of a part of the games under a heading, its `name`."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from arena.documents.rating import Score, Tally
+from arena.documents.game import Tally
+from arena.documents.rating import Score
 from arena.pages.drawing import plot
 from referee.rules.core import Kind
 

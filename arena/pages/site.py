@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Hashable
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,6 @@ from arena.pages.page import (
     cached_page,
     redirect_permanently,
     run,
-    store_of,
     template_context_middleware,
 )
 from arena.pages.routes import (
@@ -63,7 +61,6 @@ from arena.pages.routes import (
     user,
     versus,
 )
-from arena.store import Store
 from referee.rules import families, load
 
 _HERE = Path(__file__).parent
@@ -94,7 +91,7 @@ async def _frame_context(request: web.Request) -> dict[str, Any]:
         "canonical": _canonical(request),
         "family_titles": {name: load(name).title for name in families()},
         "unread": await _unread(request),
-        "is_damaged": await asyncio.to_thread(_is_damaged, store_of(request)),
+        "is_damaged": await asyncio.to_thread(arena_of(request).is_damaged),
     }
 
 
@@ -103,13 +100,6 @@ def _canonical(request: web.Request) -> str:
     path = request.path.removeprefix("/embed")
     pool = {"pool": request.query["pool"]} if "pool" in request.query else {}
     return request.app[CONTEXT].settings.public_url.rstrip("/") + str(request.rel_url.with_path(path).with_query(pool))
-
-
-def _is_damaged(store: Store) -> bool:
-    """Return whether the database is known to be damaged."""
-    with suppress(StoreError):
-        return bool(store.health.damage)
-    return False
 
 
 async def _unread(request: web.Request) -> int:

@@ -1,7 +1,7 @@
 """Use cases: one function each, which checks rights and quotas, writes the audit log and wakes the coordinator.
 
-    submission, bot, game             upload, manage and read bots and their games
-    leaderboard, family               leaderboards, rating curves; what the arena has of a family
+    submission, bot, game, versus     upload, manage and read bots and their games
+    leaderboard, family, front_page   leaderboards, rating curves; what the arena has of a family; what is going on
     standings                         standings and progress of tournaments
     archive                           search, show and import games of all times
     analysis                          analyses of games and positions by an engine
@@ -25,6 +25,7 @@ from arena.services import (
     bot,
     explorer,
     family,
+    front_page,
     game,
     idempotency,
     leaderboard,
@@ -37,6 +38,7 @@ from arena.services import (
     token,
     tournament,
     user,
+    versus,
 )
 from arena.services.arena import Arena
 
@@ -49,6 +51,7 @@ __all__ = [
     "bot",
     "explorer",
     "family",
+    "front_page",
     "game",
     "idempotency",
     "leaderboard",
@@ -61,4 +64,5 @@ __all__ = [
     "token",
     "tournament",
     "user",
+    "versus",
 ]

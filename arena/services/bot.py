@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.documents.bot import BotItem, BotQuery, BotResponse, PresenceItem, SubmissionResponse, VersionItem
+from arena.documents.game import GameItem, Tally
 from arena.documents.identity import Identity
 from arena.documents.page import PageQuery, PageResponse
-from arena.documents.rating import ChangeItem, ChangeQuery, PoolRating, Tally
+from arena.documents.rating import ChangeItem, ChangeQuery, PoolRating
 from arena.errors import ForbiddenError, NotFoundError
 from arena.services import remote, submission
 from arena.services.arena import Arena
 from arena.services.leaderboard import changes_of
 from arena.store.base.models import Version
-from arena.store.games.games import GameLine
 
 
 def find(arena: Arena, name: str) -> BotItem:
@@ -70,7 +70,7 @@ class BotResults:
     ratings: Sequence[PoolRating]
     curves: Mapping[str, Mapping[str, Sequence[ChangeItem]]]
     tallies: Sequence[Tally]
-    games: Sequence[GameLine]
+    games: Sequence[GameItem]
 
     @property
     def versions(self) -> Sequence[VersionItem]:
@@ -123,7 +123,7 @@ def _version_id(arena: Arena, name: str, number: int) -> int:
     return arena.store.versions.find(name, number).id or 0
 
 
-def games(arena: Arena, names: Sequence[str], query: PageQuery) -> PageResponse[GameLine]:
+def games(arena: Arena, names: Sequence[str], query: PageQuery) -> PageResponse[GameItem]:
     """Return the results of all versions of a bot, or of two bots against each other, latest first.
 
     Raises NotFoundError.

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arena.documents.bot import BotItem
+from arena.documents.game import GameItem
 from arena.documents.rating import LeaderboardLine, PoolItem
 from arena.services import leaderboard
 from arena.services.arena import Arena
 from arena.store.base.models import Tournament
-from arena.store.games.games import GameLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class FamilyOverview:
     pools: Sequence[PoolItem]
     top: Sequence[LeaderboardLine]
     samples: Sequence[BotItem]
-    recent: Sequence[GameLine]
+    recent: Sequence[GameItem]
     tournaments: Sequence[Tournament]
 
 

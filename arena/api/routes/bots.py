@@ -10,10 +10,10 @@ from pydantic import Field
 
 from arena import services
 from arena.api import handle, idempotency
-from arena.api.page import page
 from arena.api.registry import Routes
-from arena.api.schemas import BotChange, BotName, FamilyName, GameItem, In, Number, Sha256
+from arena.api.schemas import BotChange, BotName, FamilyName, In, Number, Sha256
 from arena.documents.bot import BotItem, BotQuery, BotResponse, SubmissionResponse
+from arena.documents.game import GameItem
 from arena.documents.page import PageQuery, PageResponse
 from arena.documents.rating import ChangeItem, ChangeQuery
 from arena.http.api_paths import PREFIX
@@ -165,7 +165,7 @@ async def meetings(call: RequestContext, bot: BotName, other: BotName, query: Pa
 
 
 async def _games(call: RequestContext, query: PageQuery, *names: str) -> PageResponse[GameItem]:
-    return page(await call.run(services.bot.games, call.arena, names, query), GameItem.model_validate)
+    return await call.run(services.bot.games, call.arena, names, query)
 
 
 @routes.get("/submissions/{submission_id}", tag="bots", summary="Get a submission and its check")

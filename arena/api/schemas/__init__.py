@@ -23,7 +23,7 @@ from arena.api.schemas.family import (
     StartsResponse,
     VariantResponse,
 )
-from arena.api.schemas.game import GameItem, GameResponse, LogResponse, RatingStep, VoidItem
+from arena.api.schemas.game import VoidItem
 from arena.api.schemas.service import DumpItem, Index, LimitsResponse
 from arena.api.schemas.tournament import (
     CrossCell,
@@ -45,7 +45,6 @@ from arena.api.schemas.word import (
     FamilyName,
     GameId,
     In,
-    Moment,
     Number,
     OneLine,
     Out,
@@ -71,15 +70,11 @@ __all__ = [
     "FamilyName",
     "FamilyResponse",
     "GameId",
-    "GameItem",
-    "GameResponse",
     "In",
     "Index",
     "LimitsResponse",
-    "LogResponse",
     "LoginRequest",
     "LongerTournament",
-    "Moment",
     "MoveResponse",
     "MovesResponse",
     "Number",
@@ -91,7 +86,6 @@ __all__ = [
     "PlanItem",
     "PoolName",
     "Prose",
-    "RatingStep",
     "RulesItem",
     "Sha256",
     "Side",

@@ -14,6 +14,7 @@ from arena.pages import columns
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, choice, sorted_table
 from arena.pages.page import allow_parameters, arena_of, redirect, redirect_permanently, render, run, run_use_case
+from arena.pages.query_form import form_names, read_form
 from arena.pages.rating_plot import RatingPlot, rating_plot
 from arena.pages.score_table import score_tables
 from arena.pages.session import checked_form
@@ -71,16 +72,12 @@ _CHANGES = (
 
 
 @routes.get("/bots")
-@allow_parameters("family", "retired", "after", "sort")
+@allow_parameters(*form_names(BotQuery), "after", "sort")
 async def index(request: web.Request) -> web.Response:
-    """List all bots by name; `?family=`, `?retired=1`."""
-    family = choice(request.query, "family", families())
-    retired = choice(request.query, "retired", ("0", "1"), "0") == "1"
-    after = request.query.get("after") or None
-    query = BotQuery(family=family or None, retired=retired, limit=100, after=after)
+    """List all bots by name; `?family=`, `?owner=`, `?retired=1`."""
+    query = read_form(request, BotQuery, limit=100, after=request.query.get("after") or None).query
     found = await run(services.bot.page, arena_of(request), query)
-    table = sorted_table(request, _BOTS, found.items)
-    return render(request, "bots.html", bots=found, table=table, family=family, retired=retired)
+    return render(request, "bots.html", bots=found, table=sorted_table(request, _BOTS, found.items), chosen=query)
 
 
 @routes.get("/bots/{bot}")

@@ -10,13 +10,14 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
+from arena.documents.game import GameQuery
 from arena.documents.rating import LeaderboardLine, LeaderboardQuery
 from arena.http.identity import session_of
 from arena.pages import columns
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, choice, sorted_table, sorting
 from arena.pages.page import allow_parameters, arena_of, path_family, render, run
-from arena.pages.query_form import PAGING, form_names, read_form
+from arena.pages.query_form import form_names, read_form
 from arena.tournaments import time_class
 
 routes = web.RouteTableDef()
@@ -49,7 +50,7 @@ _SIDES = (
 
 
 @routes.get("/{family}/leaderboard")
-@allow_parameters(*form_names(LeaderboardQuery, (*PAGING, "retired")), "mine", "after", "sort", "sides", "games")
+@allow_parameters(*form_names(LeaderboardQuery), "mine", "after", "sort", "sides", "games")
 async def show(request: web.Request) -> web.Response:
     """Show the ratings of a pool: `?pool=`, `?variant=`, `?pace=`, `?state=`, `?mine=1`, `?at=`, `?sort=`."""
     rules, arena = path_family(request), arena_of(request)
@@ -58,7 +59,6 @@ async def show(request: web.Request) -> web.Response:
     chosen = read_form(
         request,
         LeaderboardQuery,
-        retired=False,
         limit=services.leaderboard.MAX_FILTERED,
         after=request.query.get("after") or None,
         **({"owner": user.name if user else "-"} if is_mine else {}),
@@ -72,7 +72,7 @@ async def show(request: web.Request) -> web.Response:
         return {
             "pools": pools,
             "found": found,
-            "recent": services.game.latest(arena, pool=found.pool, limit=10),
+            "recent": services.game.search(arena, GameQuery(pool=found.pool, limit=10)),
         }
 
     shown = await run(read)

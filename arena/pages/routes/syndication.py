@@ -9,13 +9,13 @@ import aiohttp_jinja2
 from aiohttp import web
 
 from arena import services
+from arena.documents.game import GameItem, GameQuery
 from arena.documents.page import PageQuery
 from arena.http.request_context import CONTEXT
 from arena.pages.drawing import thumbnail
 from arena.pages.drawing.scene import Scenes
 from arena.pages.page import allow_parameters, arena_of, path_family, path_number, run
 from arena.pages.routes.game import render_viewer, replay_of
-from arena.store.games.games import GameLine
 
 routes = web.RouteTableDef()
 ITEMS = 30
@@ -23,7 +23,7 @@ ITEMS = 30
 _FRAMED = "default-src 'self'; object-src 'none'; frame-ancestors *; base-uri 'none'; form-action 'none'"
 
 
-def _feed(request: web.Request, title: str, path: str, games: Sequence[GameLine]) -> web.Response:
+def _feed(request: web.Request, title: str, path: str, games: Sequence[GameItem]) -> web.Response:
     base = request.app[CONTEXT].settings.public_url.rstrip("/")
     at = games[0].finished_at if games else datetime.now(UTC)
     given = {"title": title, "path": path, "base": base, "games": games, "at": at}
@@ -56,7 +56,7 @@ async def of_tournament(request: web.Request) -> web.Response:
     def read() -> web.Response:
         arena = arena_of(request)
         row = services.tournament.get(arena, number)
-        games = services.game.latest(arena, tournament_id=number, limit=ITEMS).items
+        games = services.game.search(arena, GameQuery(tournament=number, limit=ITEMS)).items
         return _feed(request, f"Results of {row.name}", f"/tournaments/{number}", games)
 
     return await run(read)
@@ -69,7 +69,7 @@ async def of_family(request: web.Request) -> web.Response:
     rules = path_family(request)
 
     def read() -> web.Response:
-        games = services.game.latest(arena_of(request), family=rules.family, limit=ITEMS).items
+        games = services.game.search(arena_of(request), GameQuery(family=rules.family, limit=ITEMS)).items
         return _feed(request, f"Results of {rules.title}", f"/{rules.family}", games)
 
     return await run(read)
