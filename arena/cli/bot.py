@@ -17,7 +17,9 @@ from typing import Any, BinaryIO
 from arena.cli import choice, output, remote
 from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
+from arena.cli.query_options import add_options, read_options
 from arena.client import ApiClient
+from arena.documents.bot import BotQuery
 from referee.bot.input_file import refuse_special
 
 _MOVING = ("uploaded", "checking")
@@ -57,9 +59,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     submit.add_argument("--watch", action="store_true", help="wait for the verdict; exit 1 if the bot is unfit")
 
     listing = actions.add("list", _list, "all bots", "arena bot list --family loa")
-    listing.add_argument("--family", metavar="F", type=choice.family, help="only those that play it")
-    listing.add_argument("--owner", metavar="USER", help="only this user's")
-    listing.add_argument("--retired", action="store_true", help="retired ones too")
+    add_options(listing, BotQuery)
     listing.add_argument("--limit", metavar="N", type=choice.positive, help="at most so many")
 
     show = actions.add("show", _show, "a bot, or one version with its check", "arena bot show mybot --version 2")
@@ -200,13 +200,7 @@ def _last_words(found: dict[str, Any]) -> list[str]:
 
 def _list(arguments: argparse.Namespace) -> int:
     client = remote.client(arguments)
-    items = client.pages(
-        "/bots",
-        arguments.limit,
-        family=arguments.family,
-        owner=arguments.owner,
-        retired=True if arguments.retired else None,
-    )
+    items = client.pages("/bots", arguments.limit, **read_options(arguments, BotQuery))
     columns = (
         ("bot", "name"),
         ("owner", "owner"),

@@ -6,13 +6,15 @@ import argparse
 
 from arena.cli import choice, output, remote
 from arena.cli.exit import Exit
+from arena.cli.query_options import add_options, read_options
+from arena.documents.page import MAX_LIMIT
+from arena.documents.rating import LeaderboardQuery
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("family", metavar="FAMILY", type=choice.family)
-    parser.add_argument("--pool", metavar="P", help="a rules class of the family (default: the family's own)")
-    parser.add_argument("--retired", action="store_true", help="versions that play no more, too")
+    add_options(parser, LeaderboardQuery)
     parser.add_argument("--limit", metavar="N", type=choice.positive, default=50, help="at most so many (default 50)")
     remote.add_server(parser, has_ndjson=True, has_csv=True)
 
@@ -20,13 +22,13 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print it, best first."""
     client = remote.client(arguments)
-    retired = True if arguments.retired else None
     path = f"/leaderboards/{arguments.family}"
-    head = client.get(path, pool=arguments.pool, retired=retired, limit=min(arguments.limit, 200))
+    filters = read_options(arguments, LeaderboardQuery)
+    head = client.get(path, **filters, limit=min(arguments.limit, MAX_LIMIT))
     lines = list(head["items"])
     while head["next"] and len(lines) < arguments.limit:
-        left = min(arguments.limit - len(lines), 200)
-        head = client.get(path, pool=arguments.pool, retired=retired, limit=left, after=head["next"])
+        left = min(arguments.limit - len(lines), MAX_LIMIT)
+        head = client.get(path, **filters, limit=left, after=head["next"])
         lines += head["items"]
     if arguments.ndjson:
         for line in lines:

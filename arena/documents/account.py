@@ -10,6 +10,8 @@ from arena.clock import now
 from arena.documents.query import hidden
 from arena.errors import QuotaError
 
+MAX_ABOUT, MAX_LINK = 1000, 200
+"""Maximum lengths of a user's profile text and of the address of their own page."""
 RoleName = Literal["author", "organiser", "admin"]
 ScopeName = Literal["read", "submit", "organise", "admin", "worker"]
 

@@ -17,12 +17,11 @@ from arena.credentials import (
     scopes_of,
     verify_password,
 )
-from arena.documents.account import Account, Notice, TokenItem, UserItem
+from arena.documents.account import MAX_ABOUT, MAX_LINK, Account, Notice, TokenItem, UserItem
 from arena.documents.bot import BotItem
 from arena.documents.identity import Identity
 from arena.errors import ArenaError, BadValueError, ForbiddenError, NotFoundError, UnauthorisedError
 from arena.services.arena import Arena
-from arena.store.base.models import MAX_ABOUT, MAX_LINK
 from arena.store.people.login_attempts import BackoffPolicy
 
 _LINK = re.compile(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from arena.documents.game import GameItem, GameQuery, LogResponse
+from arena.documents.game import GameItem, GameQuery, LogResponse, VoidItem
 from arena.documents.identity import Identity
 from arena.documents.page import PageQuery, PageResponse
 from arena.errors import ArenaError, ForbiddenError, NotFoundError
@@ -16,7 +16,6 @@ from arena.services.arena import Arena
 from arena.store.base.models import RatingChange
 from arena.store.base.page import write_cursor
 from arena.store.games.game_filter import GameFilter
-from arena.store.games.voids import VoidLine
 from referee.game.record import GameRecord
 from referee.game.spec import GameSpec
 from referee.rules.core import Kind, Side, Termination
@@ -73,12 +72,6 @@ def forfeits(arena: Arena, family: str | None = None, after: str | None = None) 
     return arena.store.games.latest(
         termination_class=Kind.FORFEIT.value, without=(Termination.RESIGNED.value,), family=family, after=after
     )
-
-
-def voids(arena: Arena, by: Identity | None, query: PageQuery) -> PageResponse[VoidLine]:
-    """Return void attempts at games as far as a reader may see them, latest first. Raises BadValueError."""
-    found = arena.store.voids.page(limit=query.limit, after=query.after)
-    return found.map(lambda line: shown_void(arena.settings, by, line))
 
 
 def in_state(arena: Arena, state: str, limit: int) -> list[GameItem]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from arena import services
 from arena.api.registry import Routes
-from arena.api.schemas import AccountChange, LoginRequest, Number, PasswordRequest, TokenRequest
-from arena.documents.account import Account, NewToken, TokenItem
+from arena.api.schemas import In, Number, OneLine, Prose, UserName
+from arena.credentials import MAX_PASSWORD, MIN_PASSWORD
+from arena.documents.account import MAX_LINK, Account, NewToken, ScopeName, TokenItem
 from arena.documents.identity import Identity
 from arena.documents.page import PageResponse
 from arena.http.api_paths import PREFIX
@@ -13,6 +18,40 @@ from arena.http.identity import place_of, with_name_and_password, with_password
 from arena.http.request_context import RequestContext, RouteResult
 
 routes = Routes()
+
+
+class AccountChange(In):
+    """Changes of your public profile. `link` is the address of a page of yours; empty removes it."""
+
+    about: Prose | None = None
+    link: Annotated[str, Field(max_length=MAX_LINK)] | None = None
+
+
+class TokenRequest(In):
+    """A token to create. It expires after `days`: 90 by default, 0 for never."""
+
+    name: OneLine
+    scopes: Annotated[list[ScopeName], Field(min_length=1, max_length=5)]
+    days: Annotated[int, Field(ge=0, le=3650)] | None = None
+
+
+class LoginRequest(In):
+    """A token to create with a password: with these scopes, by default all of your role. `days` as for any token."""
+
+    name: OneLine
+    scopes: Annotated[list[ScopeName], Field(min_length=1, max_length=5)] | None = None
+    days: Annotated[int, Field(ge=0, le=3650)] | None = None
+
+    user: UserName
+    password: Annotated[str, Field(min_length=1, max_length=MAX_PASSWORD)]
+
+
+class PasswordRequest(In):
+    """A change of your password; `revoke_tokens` also revokes all tokens."""
+
+    password: Annotated[str, Field(min_length=1, max_length=MAX_PASSWORD)]
+    new_password: Annotated[str, Field(min_length=MIN_PASSWORD, max_length=MAX_PASSWORD)]
+    revoke_tokens: bool = False
 
 
 @routes.get("/account", tag="account", summary="Show your account", scope="read", example="/api/v1/account")

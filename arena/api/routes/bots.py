@@ -11,7 +11,7 @@ from pydantic import Field
 from arena import services
 from arena.api import handle, idempotency
 from arena.api.registry import Routes
-from arena.api.schemas import BotChange, BotName, FamilyName, In, Number, Sha256
+from arena.api.schemas import BotName, FamilyName, In, Number, Prose, Sha256
 from arena.documents.bot import BotItem, BotQuery, BotResponse, SubmissionResponse
 from arena.documents.game import GameItem
 from arena.documents.page import PageQuery, PageResponse
@@ -22,6 +22,13 @@ from arena.http.request_context import RequestContext, RouteResult
 from arena.http.upload import Upload
 
 routes = Routes()
+
+
+class BotChange(In):
+    """Changes of a bot. Omitted fields stay. `plays_people`: people may play against it."""
+
+    description: Prose | None = None
+    plays_people: bool | None = None
 
 
 class SubmitQuery(In):

@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from arena import services
 from arena.api.registry import Routes
-from arena.api.schemas import Number, UserChange, UserName, UserRequest
-from arena.documents.account import TokenItem, UserItem
+from arena.api.schemas import In, Number, UserName
+from arena.credentials import MAX_PASSWORD, MIN_PASSWORD
+from arena.documents.account import RoleName, TokenItem, UserItem
 from arena.documents.page import PageQuery, PageResponse
 from arena.http.api_paths import PREFIX
 from arena.http.identity import with_password
 from arena.http.request_context import RequestContext, RouteResult
 
 routes = Routes()
+
+
+class UserRequest(In):
+    """A user to create. Users without a password cannot log in on the website."""
+
+    name: UserName
+    role: RoleName = "author"
+    password: Annotated[str, Field(min_length=MIN_PASSWORD, max_length=MAX_PASSWORD)] | None = None
+
+
+class UserChange(In):
+    """Changes of a user. Omitted fields stay."""
+
+    role: RoleName | None = None
+    password: Annotated[str, Field(min_length=MIN_PASSWORD, max_length=MAX_PASSWORD)] | None = None
+    is_active: bool | None = None
+    revoke_tokens: bool = False
 
 
 @routes.get("/users", tag="users", summary="List users", scope="admin", example="/api/v1/users")

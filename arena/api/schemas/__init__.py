@@ -4,15 +4,6 @@ Responses are filled from rows by attribute name (`from_attributes`), so every n
 interface.
 """
 
-from arena.api.schemas.account import (
-    AccountChange,
-    LoginRequest,
-    PasswordRequest,
-    TokenRequest,
-    UserChange,
-    UserRequest,
-)
-from arena.api.schemas.bot import BotChange
 from arena.api.schemas.family import (
     FamilyItem,
     FamilyResponse,
@@ -23,7 +14,6 @@ from arena.api.schemas.family import (
     StartsResponse,
     VariantResponse,
 )
-from arena.api.schemas.game import VoidItem
 from arena.api.schemas.service import DumpItem, Index, LimitsResponse
 from arena.api.schemas.tournament import (
     CrossCell,
@@ -57,8 +47,6 @@ from arena.api.schemas.word import (
 )
 
 __all__ = [
-    "AccountChange",
-    "BotChange",
     "BotName",
     "CrossCell",
     "CrossRow",
@@ -73,7 +61,6 @@ __all__ = [
     "In",
     "Index",
     "LimitsResponse",
-    "LoginRequest",
     "LongerTournament",
     "MoveResponse",
     "MovesResponse",
@@ -82,7 +69,6 @@ __all__ = [
     "OptionResponse",
     "Out",
     "OutcomeResponse",
-    "PasswordRequest",
     "PlanItem",
     "PoolName",
     "Prose",
@@ -92,14 +78,10 @@ __all__ = [
     "StandingItem",
     "Standings",
     "StartsResponse",
-    "TokenRequest",
     "TournamentItem",
     "TournamentResponse",
     "TournamentState",
-    "UserChange",
     "UserName",
-    "UserRequest",
     "VariantName",
     "VariantResponse",
-    "VoidItem",
 ]

@@ -7,13 +7,12 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
-from arena.documents.game import GameItem
+from arena.documents.game import GameItem, VoidItem
 from arena.documents.page import PageQuery, PageResponse
 from arena.http.identity import session_of
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, choice, sorted_table
 from arena.pages.page import allow_parameters, arena_of, render, run
-from arena.store.games.voids import VoidLine
 from referee.rules import families
 
 routes = web.RouteTableDef()
@@ -46,7 +45,7 @@ async def show(request: web.Request) -> web.Response:
     family = choice(request.query, "family", families())
     arena, identity = arena_of(request), await session_of(request)
 
-    def read() -> tuple[PageResponse[GameItem], PageResponse[VoidLine]]:
+    def read() -> tuple[PageResponse[GameItem], PageResponse[VoidItem]]:
         return (
             services.game.forfeits(arena, family or None, request.query.get("after") or None),
             services.game.voids(arena, identity, PageQuery(after=request.query.get("voids") or None)),
