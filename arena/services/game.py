@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from arena.documents.game import GameItem, GameQuery, LogResponse, VoidItem
+from arena.documents.game import GameItem, GameQuery, LogResponse
 from arena.documents.identity import Identity
 from arena.documents.page import PageQuery, PageResponse
+from arena.documents.service import VoidItem
 from arena.errors import ArenaError, ForbiddenError, NotFoundError
 from arena.services import bot
 from arena.services.access import may_read_log, shown_void
@@ -72,6 +73,11 @@ def forfeits(arena: Arena, family: str | None = None, after: str | None = None) 
     return arena.store.games.latest(
         termination_class=Kind.FORFEIT.value, without=(Termination.RESIGNED.value,), family=family, after=after
     )
+
+
+def voids(arena: Arena, by: Identity | None, query: PageQuery) -> PageResponse[VoidItem]:
+    """Return void attempts at games as far as a reader may see them, latest first."""
+    return arena.store.voids.page(query).map(lambda line: shown_void(arena.settings, by, line))
 
 
 def in_state(arena: Arena, state: str, limit: int) -> list[GameItem]:

@@ -8,27 +8,21 @@ from typing import Any, Literal
 
 from arena import services
 from arena.api.handle import MAX_BODY_BYTES
-from arena.api.page import PageQuery, page
 from arena.api.registry import Routes
-from arena.api.schemas import DumpItem, Index, LimitsResponse, Number, Out, VoidItem
+from arena.api.schemas import DumpItem, Index, LimitsResponse, Number, Out
 from arena.collections.dump import DamagedError
 from arena.collections.dumps import DumpIndex, Dumps
 from arena.documents.account import AuditItem
-from arena.documents.page import MAX_LIMIT, PageResponse
+from arena.documents.page import MAX_LIMIT, PageQuery, PageResponse
+from arena.documents.service import AuditQuery, VoidItem
 from arena.http.api_paths import DOCS, PREFIX, VERSION
 from arena.http.problem import Problem
 from arena.http.request_context import RequestContext, RouteResult
-from arena.services.access import shown_owner, shown_void
+from arena.services.access import shown_owner
 from arena.tournaments.settings import Document
 from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
 
 routes = Routes()
-
-
-class AuditQuery(PageQuery):
-    """The subject of the actions, such as `bot:zeta`."""
-
-    subject: str | None = None
 
 
 class ScheduleItem(Out):
@@ -117,9 +111,7 @@ async def referee(call: RequestContext) -> RouteResult[Referee]:
 @routes.get("/voids", tag="service", summary="List void games", example="/api/v1/voids")
 async def voids(call: RequestContext, query: PageQuery) -> PageResponse[VoidItem]:
     """List void attempts at games, latest first. They are unrated and the games are played again."""
-    rows = await call.run(call.store.voids.page, limit=query.limit, after=query.after)
-    settings = call.context.settings
-    return page(rows, lambda line: VoidItem.model_validate(shown_void(settings, call.identity, line)))
+    return await call.run(services.game.voids, call.arena, call.identity, query)
 
 
 @routes.get("/dumps", tag="service", summary="List dumps of games", example="/api/v1/dumps")

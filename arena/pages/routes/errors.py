@@ -7,8 +7,9 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
-from arena.documents.game import GameItem, VoidItem
+from arena.documents.game import GameItem
 from arena.documents.page import PageQuery, PageResponse
+from arena.documents.service import VoidItem
 from arena.http.identity import session_of
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, choice, sorted_table

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import event
 
 from arena.clock import now
+from arena.documents.page import PageQuery
 from arena.store import Store
 from arena.store.base.page import write_cursor
 from tests.arena.field import START, Field, void_of
@@ -63,7 +64,7 @@ PAGES: dict[str, Page] = {
     "results of a pool": lambda store, field: store.results.of(pool="loa", limit=100),
     "records": lambda store, field: list(store.results.records(after=80)),
     "records of a tournament": lambda store, field: list(store.results.records(tournament_id=field.tournament_id)),
-    "voids": lambda store, field: store.voids.page(after=write_cursor(3)),
+    "voids": lambda store, field: store.voids.page(PageQuery(after=write_cursor(3))),
     "voids of a game": lambda store, field: store.voids.of("x"),
     "last commit": lambda store, field: store.results.last_commit(),
     "pools": lambda store, field: store.ratings.pools(),
