@@ -24,13 +24,13 @@ from arena.api.handle import read_query
 from arena.api.introduction import introduced
 from arena.api.schemas import BotName, FamilyName, In
 from arena.coordinator.lobby import Lobby
+from arena.documents.bot import VersionItem
 from arena.errors import ArenaError, StoreUnavailableError
 from arena.http.api_paths import PREFIX
 from arena.http.identity import identify
 from arena.http.problem import Problem, too_many
 from arena.http.request_context import CONTEXT, IDENTITY, RequestContext, require
 from arena.log import logger
-from arena.store.base.models import Version
 
 PATH = f"{PREFIX}/connect"
 FRAME_BYTES = 16 * 1024
@@ -111,7 +111,6 @@ async def _attend(call: RequestContext, lobby: Lobby, query: ConnectQuery) -> we
     if version is None:
         await socket.close()
         return socket
-    assert version.id is not None
     games = min(query.games, call.context.settings.max_remote_games)
     await socket.send_json({"bot": version.name, "games": games, "run": lobby.runs[query.bot]})
     wire, name = _Socket(socket), version.name
@@ -150,7 +149,7 @@ async def _attend(call: RequestContext, lobby: Lobby, query: ConnectQuery) -> we
 
 async def _admitted(
     call: RequestContext, lobby: Lobby, query: ConnectQuery, socket: web.WebSocketResponse
-) -> Version | None:
+) -> VersionItem | None:
     """Return the version that plays on this connection; None if it was refused.
 
     A refusal is sent over the socket, because the HTTP response has been sent already.

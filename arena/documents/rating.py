@@ -223,7 +223,7 @@ class RatingCurve:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RatingComparison:
     """Rating curves of some bots of a pool by name; the `pools` of the family and the `bots` to choose from."""
 
     pool: str

@@ -14,7 +14,6 @@ from arena.errors import ForbiddenError, NotFoundError
 from arena.services import remote, submission
 from arena.services.arena import Arena
 from arena.services.leaderboard import changes_of
-from arena.store.base.models import Version
 
 
 def find(arena: Arena, name: str) -> BotItem:
@@ -153,17 +152,17 @@ def retire(arena: Arena, name: str, by: Identity) -> None:
     arena.note("bot.retire", f"bot:{name}", by)
 
 
-def retire_version(arena: Arena, name: str, number: int, by: Identity) -> Version:
+def retire_version(arena: Arena, name: str, number: int, by: Identity) -> SubmissionResponse:
     """Retire one version from future tournaments; its games and ratings stay.
 
     Raises NotFoundError, ForbiddenError, ConflictError.
     """
     _own(arena, name, by)
-    version = arena.store.versions.find(name, number)
-    assert version.id is not None
-    retired = arena.store.versions.retire(version.id)
-    arena.note("version.retire", f"version:{version.name}", by)
-    return retired
+    version_id = _version_id(arena, name, number)
+    arena.store.versions.retire(version_id)
+    found = submission.read(arena, version_id, by)
+    arena.note("version.retire", f"version:{found.name}", by)
+    return found
 
 
 def _own(arena: Arena, name: str, by: Identity) -> int:

@@ -9,11 +9,11 @@ from datetime import UTC, datetime, time
 from arena.documents.page import PageResponse
 from arena.documents.rating import (
     ChangeItem,
-    Comparison,
     Leaderboard,
     LeaderboardLine,
     LeaderboardQuery,
     PoolItem,
+    RatingComparison,
     RatingCurve,
     ResultCount,
     SideResults,
@@ -171,7 +171,7 @@ def _sides(family: str, counts: Mapping[tuple[str, str], int]) -> list[SideResul
     return found
 
 
-def compare(arena: Arena, family: str, pool: str, names: Sequence[str]) -> Comparison:
+def compare(arena: Arena, family: str, pool: str, names: Sequence[str]) -> RatingComparison:
     """Return the rating curves of these bots, by default of the three best ones.
 
     Raises BadValueError for an unknown pool, a bot without a rating in it, and more than `MAX_COMPARED` bots.
@@ -197,7 +197,7 @@ def compare(arena: Arena, family: str, pool: str, names: Sequence[str]) -> Compa
         curves[name] = RatingCurve(
             by_bot[name][0], [one for line in versions for one in changes_of(arena, line.version_id, pool)]
         )
-    return Comparison(pool, known, list(by_bot), curves)
+    return RatingComparison(pool, known, list(by_bot), curves)
 
 
 def changes_of(arena: Arena, version_id: int, pool: str) -> list[ChangeItem]:

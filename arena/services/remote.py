@@ -41,7 +41,9 @@ class UnfitError(ArenaError):
     kind = "invalid"
 
 
-def admit(arena: Arena, name: str, families: Sequence[str], by: Identity, found: Capabilities | None = None) -> Version:
+def admit(
+    arena: Arena, name: str, families: Sequence[str], by: Identity, found: Capabilities | None = None
+) -> VersionItem:
     """Return the bot's remote version that a connection plays for; create one for new families.
 
     `found` is what the bot announced and decides which variants it may enter; None changes nothing. Raises
@@ -72,10 +74,10 @@ def admit(arena: Arena, name: str, families: Sequence[str], by: Identity, found:
         if sorted(line.families) == wanted:
             if found:
                 store.versions.announce(line.id, variants, capabilities)
-            return store.versions.get(line.id)
+            return store.versions.lines([line.id])[line.id]
     for line in lines:
         store.versions.retire(line.id)
-    return store.versions.add(
+    version = store.versions.add(
         bot.id,
         command=[COMMAND],
         families=wanted,
@@ -85,6 +87,7 @@ def admit(arena: Arena, name: str, families: Sequence[str], by: Identity, found:
         capabilities=capabilities,
         max_versions=settings.quota_versions,
     )
+    return store.versions.lines([version.id or 0])[version.id or 0]
 
 
 def _variants(family: str, found: Capabilities | None) -> list[str]:

@@ -11,7 +11,6 @@ from arena.documents.query import derived
 from arena.errors import NotFoundError
 from arena.services.access import may_read_log
 from arena.services.arena import Arena
-from arena.store.base.models import Version
 from arena.submission.receive import NotYoursError, Quota, receive, refuse_unsafe
 
 
@@ -28,7 +27,9 @@ def admit(arena: Arena, name: str, by: Identity) -> None:
     refuse_unsafe(arena.settings, is_admin="admin" in by.scopes)
 
 
-def submit(arena: Arena, file: BinaryIO, *, name: str, families: Sequence[str], by: Identity, tc: str = "") -> Version:
+def submit(
+    arena: Arena, file: BinaryIO, *, name: str, families: Sequence[str], by: Identity, tc: str = ""
+) -> SubmissionResponse:
     """Store an upload as the next version of the user's bot, to be checked. An unknown name creates a bot.
 
     `name` and `families` may be empty if `bot.toml` contains them. With `tc` the check tests only the time per move of
@@ -47,7 +48,7 @@ def submit(arena: Arena, file: BinaryIO, *, name: str, families: Sequence[str], 
     )
     arena.wake()
     arena.note("bot.submit", f"version:{version.name}", by, sha256=version.bundle)
-    return version
+    return read(arena, version.id or 0, by)
 
 
 def read(arena: Arena, version_id: int, by: Identity | None) -> SubmissionResponse:

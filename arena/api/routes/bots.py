@@ -104,7 +104,7 @@ async def submit(
         call.context.metrics.upload_bytes.inc(file.size)
 
         async def take() -> web.StreamResponse:
-            version = await call.run(
+            found = await call.run(
                 services.submission.submit,
                 call.arena,
                 file.file,
@@ -113,7 +113,7 @@ async def submit(
                 tc=query.tc,
                 by=call.user,
             )
-            body = _submission(await call.run(services.submission.read, call.arena, version.id or 0, call.user))
+            body = _submission(found)
             given = RouteResult(body, status=202, headers={"Location": body.url}, is_private=True)
             return handle.render(call.request, given, SubmissionResponse, is_private=True)
 
@@ -139,8 +139,7 @@ async def retire_version(call: RequestContext, bot: BotName, number: Number) -> 
     """Retire the version: it enters no new tournaments, but keeps its games and ratings. Retiring it again has no
     effect.
     """
-    version = await call.run(services.bot.retire_version, call.arena, bot, number, call.user)
-    return _submission(await call.run(services.submission.read, call.arena, version.id or 0, call.user))
+    return _submission(await call.run(services.bot.retire_version, call.arena, bot, number, call.user))
 
 
 @routes.get(

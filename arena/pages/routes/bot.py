@@ -121,6 +121,7 @@ async def _page(request: web.Request, number: str = "") -> web.Response:
         found=found,
         bot=found.bot,
         version=found.version,
+        presence=found.presence,
         plays=sorted({name for one in found.versions for name in one.families}),
         curves=curves,
         sides=sorted(scores.sides.items()),

@@ -190,7 +190,7 @@ class Versions:
         with self._sessions.reading() as session:
             return families_of(session, [version_id]).get(version_id, {})
 
-    def retire(self, version_id: int) -> Version:
+    def retire(self, version_id: int) -> None:
         """Retire a version; its games and ratings stay. Raises ConflictError while it is being checked."""
         with self._sessions.writing() as session:
             version = session.get(Version, version_id, with_for_update=True)
@@ -199,7 +199,6 @@ class Versions:
             if version.state == "checking":
                 raise ConflictError(f"{version.name} is being checked; wait for the verdict", version.state)
             version.state = "retired"
-        return version
 
     def _items(self, *conditions: Any, order: Sequence[Any] = ()) -> list[VersionItem]:
         query = (
