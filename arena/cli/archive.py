@@ -177,16 +177,15 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _search(arguments: argparse.Namespace) -> int:
-    from arena.services import archive
+    from arena.services.archive import read_query
 
     if archive_server.is_meant(arguments):
         games, total = archive_server.search(arguments)
     else:
+        query = ArchiveQuery(**asked(arguments), sort=arguments.sort, order=order_of(arguments), limit=arguments.limit)
+        search = read_query(query)
         with _open(arguments) as arena:
-            query = ArchiveQuery(
-                **asked(arguments), sort=arguments.sort, order=order_of(arguments), limit=arguments.limit
-            )
-            found = archive.search(arena, query, offset=arguments.offset)
+            found = arena.store.archive.search(search, offset=arguments.offset)
         games, total = [asdict(line) for line in found.items], found.total
     if arguments.json:
         output.document({"games": games, "total": total})
@@ -234,10 +233,11 @@ _NONE = "no game of the archive matches; look with: arena archive search"
 
 
 def _chosen(arguments: argparse.Namespace) -> list[ArchivedGame]:
-    from arena.services import archive
+    from arena.services.archive import read_query
 
+    search = read_query(ArchiveQuery(**asked(arguments)))
     with _open(arguments) as arena:
-        games = archive.find(arena, ArchiveQuery(**asked(arguments)))
+        games = arena.store.archive.find(search)
     if not games:
         raise CommandError(_NONE, Exit.NOT_FOUND)
     return games
