@@ -2,6 +2,7 @@
 
     submission, bot, game             upload, manage and read bots and their games
     standings, ratings                standings and progress of tournaments; rating pools
+    status                            coordinator, workers, games in progress, audit log
     archive                           search, show and import games of all times
     analysis                          analyses of games and positions by an engine
     explorer, book                    moves played in a position; opening books made from them
@@ -28,6 +29,7 @@ from arena.services import (
     remote,
     schedule,
     standings,
+    status,
     study,
     submission,
     token,
@@ -50,6 +52,7 @@ __all__ = [
     "remote",
     "schedule",
     "standings",
+    "status",
     "study",
     "submission",
     "token",

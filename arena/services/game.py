@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from arena.documents.page import PageQuery, PageResponse
+from arena.documents.service import VoidItem
 from arena.errors import ArenaError, ForbiddenError
-from arena.services.access import may_read_log
+from arena.services.access import may_read_log, shown_void
 from arena.services.arena import Arena
 from arena.store import Identity, NotFoundError
 from arena.store.base.models import RatingChange
@@ -25,6 +27,11 @@ class NoLogError(ArenaError):
     """The game has no log because it has no record yet."""
 
     kind = "not-found"
+
+
+def voids(arena: Arena, by: Identity | None, query: PageQuery) -> PageResponse[VoidItem]:
+    """Return void attempts at games as far as a reader may see them, latest first."""
+    return arena.store.voids.page(query).map(lambda line: shown_void(arena.settings, by, line))
 
 
 @dataclass(frozen=True, slots=True)

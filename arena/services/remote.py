@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 
 from arena import tournaments
+from arena.documents.tournament import TournamentItem, TournamentQuery
 from arena.errors import ArenaError, ForbiddenError
 from arena.services.arena import Arena
 from arena.store import ConflictError, Identity, NotFoundError, QuotaError
-from arena.store.base.models import Tournament, Version, now
+from arena.store.base.models import Version, now
 from arena.store.bots.presences import PresenceLine
 from arena.store.bots.samples import OWNER
 from arena.store.bots.versions import VersionLine
@@ -116,7 +117,7 @@ def challenge(
     variant: str | None = None,
     games: int = 2,
     time: str = "10+0.1",
-) -> Tournament:
+) -> TournamentItem:
     """Create a match of the caller's remote bot against a sample, an own bot, or a remote bot that accepts challenges.
 
     It starts at once and counts in the remote pool; a match between two bots of one user is unrated. Raises
@@ -135,7 +136,7 @@ def challenge(
         raise ChallengeError(
             f"{opponent} accepts no challenges; choose a sample ({OWNER}'s bots) or a remote bot open to challenges"
         )
-    recent = arena.store.tournaments.page(created_by=by.user_id, limit=100).items
+    recent = arena.store.tournaments.page(TournamentQuery(limit=100), created_by=by.user_id).items
     if sum(one.state not in ("finished", "cancelled") for one in recent) >= MAX_OPEN_CHALLENGES:
         raise QuotaError(f"you have {MAX_OPEN_CHALLENGES} running matches; wait for one to end, or cancel one")
     document = {

@@ -61,18 +61,3 @@ class LogResponse(Out):
     side: Side
     name: str
     log: str
-
-
-class VoidItem(Out):
-    """A void attempt at a game: it failed through no fault of a bot."""
-
-    id: int
-    game_id: str
-    tournament_id: int
-    family: str
-    first: str
-    second: str
-    attempt: int
-    termination: str
-    detail: str
-    voided_at: datetime

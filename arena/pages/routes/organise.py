@@ -10,18 +10,18 @@ from urllib.parse import quote
 from aiohttp import web
 
 from arena import services
+from arena.documents.schedule import ScheduleItem
+from arena.documents.tournament import TournamentItem
 from arena.errors import ArenaError
 from arena.http.identity import session_of
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, IDENTITY
 from arena.pages import tournament_form
 from arena.pages.html_table import choice
-from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run, run_use_case, store_of
-from arena.pages.routes.referee import workers_of
+from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run, run_use_case
 from arena.pages.session import checked_form
 from arena.services.tournament import Preview
 from arena.store import Identity
-from arena.store.base.models import Schedule, Tournament
 from arena.tournaments import as_toml
 from arena.tournaments.settings import FORMATS, Document, SettingsError, read
 from referee.machine import toml
@@ -54,17 +54,17 @@ def _new(request: web.Request) -> _Draft:
     return _Draft("New tournament", "/tournaments/new", "Create", save)
 
 
-def _of_tournament(request: web.Request, row: Tournament) -> _Draft:
+def _of_tournament(request: web.Request, row: TournamentItem) -> _Draft:
     def save(document: Document, by: Identity) -> str:
-        services.tournament.change(arena_of(request), row.id or 0, document, by)
+        services.tournament.change(arena_of(request), row.id, document, by)
         return f"/tournaments/{row.id}"
 
     return _Draft(f"Change {row.name}", f"/tournaments/{row.id}/edit", "Save", save)
 
 
-def _of_schedule(request: web.Request, row: Schedule) -> _Draft:
+def _of_schedule(request: web.Request, row: ScheduleItem) -> _Draft:
     def save(document: Document, by: Identity) -> str:
-        services.schedule.change(arena_of(request), row.id or 0, document, by)
+        services.schedule.change(arena_of(request), row.id, document, by)
         return f"/schedules/{row.id}"
 
     return _Draft(f"Change {row.name}", f"/schedules/{row.id}/edit", "Save", save)
@@ -82,7 +82,7 @@ async def _organiser(request: web.Request) -> Identity | web.Response:
     return identity
 
 
-def settings_of(row: Tournament) -> dict[str, Any]:
+def settings_of(row: TournamentItem) -> dict[str, Any]:
     """Return a tournament's document without defaults and without its schedule, but with its start time."""
     starts = {} if row.started_at else {"start_time": row.start_time.isoformat()}
     document = read({**row.settings, "schedule": None, **starts})
@@ -100,7 +100,7 @@ async def new(request: web.Request) -> web.Response:
         "format": choice(request.query, "format", FORMATS, FORMATS[0]),
     }
     if request.query.get("like", "").isdecimal():
-        row = await run(store_of(request).tournaments.get, int(request.query["like"][:9]))
+        row = await run(services.tournament.get, arena_of(request), int(request.query["like"][:9]))
         settings = {name: value for name, value in settings_of(row).items() if name != "start_time"}
     return await _show(request, _new(request), settings)
 
@@ -127,8 +127,8 @@ async def change(request: web.Request) -> web.Response:
     return await _answer(request, _of_tournament(request, await _tournament(request)))
 
 
-async def _tournament(request: web.Request) -> Tournament:
-    row = await run(store_of(request).tournaments.get, path_number(request, "tournament", "tournament"))
+async def _tournament(request: web.Request) -> TournamentItem:
+    row = await run(services.tournament.get, arena_of(request), path_number(request, "tournament", "tournament"))
     if row.started_at is not None or row.state not in _EDITABLE:
         hint = f"create a copy at /tournaments/new?like={row.id}"
         raise Problem("conflict", f"the tournament is {row.state}: its settings can no longer change", hint=hint)
@@ -141,14 +141,14 @@ async def edit_schedule(request: web.Request) -> web.Response:
     """Show the form of a schedule."""
     if isinstance(found := await _organiser(request), web.Response):
         return found
-    row = await run(store_of(request).schedules.get, path_number(request, "schedule", "schedule"))
+    row = await run(services.schedule.get, arena_of(request), path_number(request, "schedule", "schedule"))
     return await _show(request, _of_schedule(request, row), row.template)
 
 
 @routes.post("/schedules/{schedule}/edit")
 async def change_schedule(request: web.Request) -> web.Response:
     """Replace the document of a schedule, for its future tournaments."""
-    row = await run(store_of(request).schedules.get, path_number(request, "schedule", "schedule"))
+    row = await run(services.schedule.get, arena_of(request), path_number(request, "schedule", "schedule"))
     return await _answer(request, _of_schedule(request, row))
 
 
@@ -156,7 +156,7 @@ async def change_schedule(request: web.Request) -> web.Response:
 @allow_parameters()
 async def download(request: web.Request) -> web.Response:
     """Serve a tournament's document as TOML."""
-    row = await run(store_of(request).tournaments.get, path_number(request, "tournament", "tournament"))
+    row = await run(services.tournament.get, arena_of(request), path_number(request, "tournament", "tournament"))
     return _file(as_toml(read(settings_of(row))), f"tournament-{row.id}")
 
 
@@ -210,11 +210,12 @@ async def _show(
     preview: Preview | None = None,
     errors: list[tuple[str, str]] | None = None,
 ) -> web.Response:
-    live, store = request.app[CONTEXT].live, store_of(request)
-    slots = sum(one.slots for one in workers_of(live.workers, live.workers_at) or () if one.is_fit)
+    arena = arena_of(request)
+    workers = services.status.workers(arena, request.app[CONTEXT].live, None)
+    slots = sum(one.slots for one in workers or () if one.is_fit)
     family = settings.get("family")
     known = family if isinstance(family, str) and family in families() else families()[0]
-    bots = await run(lambda: sorted({line.bot for line in store.versions.active(known)}))
+    bots = await run(services.tournament.bots, arena, known)
     return render(
         request,
         "organise.html",

@@ -9,6 +9,7 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
+from arena.documents.human_game import DecisionRequest, PlayRequest
 from arena.errors import ArenaError
 from arena.http.identity import is_same_origin, session_of
 from arena.http.json_text import as_json
@@ -18,9 +19,7 @@ from arena.pages.html_table import choice
 from arena.pages.page import GAME_ID, allow_parameters, arena_of, error_sentence, redirect, render, run_use_case
 from arena.pages.routes.game import render_viewer
 from arena.pages.session import checked_form, give_cookie, read_form
-from arena.services.people import TIME_CONTROLS, HumanAction, HumanGameRequest, Visitor
-from arena.store import BadValueError, NotFoundError, StoreError
-from arena.store.base.credentials import new_secret
+from arena.services.people import TIME_CONTROLS, HumanSeat, Visitor
 from referee.rules import families, load
 from referee.rules.rules import Rules
 
@@ -47,6 +46,8 @@ async def show(request: web.Request) -> web.Response:
 async def _form(request: web.Request, given: dict[str, Any], problem: str = "", status: int = 200) -> web.Response:
     arena, visitor = arena_of(request), await _visitor(request)
     rules = family_of(given.get("family", ""))
+    people = services.people
+    opponents, mine = await run_use_case(lambda: (people.opponents(arena, rules.family), people.mine(arena, visitor)))
     return render(
         request,
         "play.html",
@@ -54,12 +55,12 @@ async def _form(request: web.Request, given: dict[str, Any], problem: str = "", 
         keep="no-store",
         rules=rules,
         families=[load(name) for name in families()],
-        opponents=await run_use_case(services.people.opponents, arena, rules.family),
+        opponents=opponents,
         variants=[one.name for one in rules.variants],
         times=TIME_CONTROLS,
         given=given,
         problem=problem,
-        mine=await run_use_case(services.people.mine, arena, visitor),
+        mine=mine,
         slots=arena.settings.human_slots,
     )
 
@@ -79,13 +80,12 @@ async def begin(request: web.Request) -> web.Response:
     visitor = await _visitor(request)
     is_new = visitor.user is None and not visitor.cookie
     if is_new:
-        visitor = Visitor(None, new_secret(), visitor.address)
-    bot = fields.get("bot", "")
-    wish = HumanGameRequest(
+        visitor = Visitor.new(visitor.address)
+    wish = PlayRequest(
         family=family_of(fields.get("family", "")).family,
-        version=int(bot) if bot.isascii() and bot.isdecimal() and len(bot) < 10 else 0,
+        bot=fields.get("bot", ""),
         variant=fields.get("variant", "")[:120],
-        side=fields.get("side", ""),
+        side=fields.get("side") or None,  # type: ignore[arg-type] # the use case checks it
         time=fields.get("time", "none"),
         is_rated=fields.get("rated") == "yes",
     )
@@ -111,49 +111,44 @@ def _require_own_page(request: web.Request) -> None:
 async def board(request: web.Request) -> web.Response:
     """Show the board of a game to its human player; redirect others to the viewer."""
     name = request.match_info["game"]
-    try:
-        line, visitor = await _line(request)
-    except NotFoundError:  # perhaps a game between bots
-        await run_use_case(arena_of(request).store.games.get, name)
+    seat = await _seat(request)
+    if seat is None or seat.line.is_over:
         return redirect(str(request.rel_url.with_path(f"/games/{name}", keep_query=True)))
-    if not visitor.plays(line) or line.state in ("finished", "void", "cancelled"):
-        return redirect(f"/games/{name}")
     query = request.rel_url.query
-    if "flip" not in query and line.side == "second":
+    if "flip" not in query and seat.line.side == "second":
         return redirect(str(request.rel_url.update_query(flip="1")))
-    arena = arena_of(request)
-    ahead = await run_use_case(services.people.waiting, arena, name) if line.state == "planned" else 0
-    offer = services.people.draw_offer(line)
     return await render_viewer(
-        request, "playing.html", keep="no-store", seat=line, ahead=ahead, offer=offer, charts=[], thoughts={}
+        request,
+        "playing.html",
+        keep="no-store",
+        seat=seat.line,
+        ahead=seat.ahead,
+        offer=seat.offer,
+        charts=[],
+        thoughts={},
     )
 
 
-async def _line(request: web.Request) -> tuple[Any, Visitor]:
+async def _seat(request: web.Request) -> HumanSeat | None:
     name = request.match_info["game"]
     if not GAME_ID.fullmatch(name):
         raise not_found("game", name)
-    line = await run_use_case(arena_of(request).store.people.get, name)
-    return line, await _visitor(request)
+    return await run_use_case(services.people.seat, arena_of(request), name, await _visitor(request))
 
 
 @routes.get("/play/{game}/state.json")
 @allow_parameters()
 async def state(request: web.Request) -> web.Response:
     """Return the state of the game for its human player."""
-    line, visitor = await _line(request)
-    if not visitor.plays(line):
+    seat = await _seat(request)
+    if seat is None:
         raise Problem("forbidden", "this game belongs to another player")
-    ahead = (
-        await run_use_case(services.people.waiting, arena_of(request), line.game_id) if line.state == "planned" else 0
-    )
-    offer = services.people.draw_offer(line)
     body = {
-        "state": line.state,
-        "ahead": ahead,
-        "plies": len(line.plies),
-        "is_rated": line.is_rated,
-        "draw": asdict(offer) if offer else None,
+        "state": seat.line.state,
+        "ahead": seat.ahead,
+        "plies": len(seat.line.plies),
+        "is_rated": seat.line.is_rated,
+        "draw": asdict(seat.offer) if seat.offer else None,
     }
     response = web.json_response(body, dumps=as_json)
     response.headers["Cache-Control"] = "no-store"
@@ -166,10 +161,10 @@ async def decide(request: web.Request) -> web.Response:
     name = request.match_info["game"]
     try:
         await _decide(request)
-    except (ArenaError, StoreError) as error:
+    except ArenaError as error:
         if error.status >= 500:
             raise
-        raise Problem("invalid" if isinstance(error, BadValueError) else error.kind, error_sentence(error)) from None
+        raise Problem(error.kind, error_sentence(error)) from None
     return redirect(f"/play/{name}")
 
 
@@ -187,10 +182,10 @@ async def _decide(request: web.Request) -> None:
     fields = await read_form(request)
     _require_own_page(request)
     ply = fields.get("ply", "")
-    wish = HumanAction(
-        do=fields.get("do", "move"),
+    wish = DecisionRequest(
+        do=fields.get("do", "move"),  # type: ignore[arg-type] # the use case checks it
         ply=int(ply) if ply.isascii() and ply.isdecimal() and len(ply) < 6 else -1,
-        move=fields.get("move", "").strip()[:100],
+        move=fields.get("move", "")[:100],
         draw=fields.get("draw") == "yes",
     )
     await run_use_case(services.people.decide, arena_of(request), name, wish, await _visitor(request))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.store.base.engine import Sessions
@@ -22,6 +23,17 @@ LEVELS: Mapping[str, Mapping[str, str]] = {
 
 REVISIONS: Mapping[str, int] = {"bots.samples.mcts": 2, "bots.samples.champion": 2}
 """Revisions by module: raise one when a sample plays differently, which creates a new version. The default is 1."""
+
+
+def ensure_owner(session: Session) -> int:
+    """Return the id of the user that owns the sample bots and the games of people; it is created if missing."""
+    owner = session.scalar(select(User).where(col(User.name) == OWNER))
+    if owner is None:
+        owner = User(name=OWNER)
+        session.add(owner)
+        session.flush()
+    assert owner.id is not None
+    return owner.id
 
 
 class Samples:
@@ -42,8 +54,8 @@ class Samples:
         They run as a command of this installation: `python` stands for its interpreter, `{family}` for the family.
         `variants` are those of each family. Samples in `LEVELS` get their options.
         """
-        owner_id = self.owner_id() or self._add_owner()
-        with self._sessions.reading() as session:
+        with self._sessions.writing() as session:
+            owner_id = ensure_owner(session)
             bots = {
                 bot.name: bot
                 for bot in session.scalars(select(BotIdentity).where(col(BotIdentity.name).in_(list(samples))))
@@ -54,13 +66,6 @@ class Samples:
             if bot.owner_id == owner_id:  # otherwise a user took the name first and keeps it
                 found[name] = self._ensure_version(bot, module, variants)
         return found
-
-    def _add_owner(self) -> int:
-        owner = User(name=OWNER)
-        with self._sessions.writing() as session:
-            session.add(owner)
-        assert owner.id is not None
-        return owner.id
 
     def _ensure_version(self, bot: BotIdentity, module: str, variants: Mapping[str, Sequence[str]]) -> Version:
         """Return the newest active version if it has this module, these families and the revision; else add one."""

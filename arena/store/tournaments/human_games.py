@@ -7,17 +7,17 @@ an account share one, called `guest`. Their games belong to a tournament per fam
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Select, func, insert, select, update
 from sqlmodel import col
 
+from arena.documents.human_game import OPEN, HumanGame, OpponentItem
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.errors import ConflictError, NotFoundError
 from arena.store.base.models import BotIdentity, Game, PersonGame, Tournament, User, Version, VersionFamily, now
-from arena.store.bots.samples import OWNER
+from arena.store.bots.samples import OWNER, ensure_owner
 from arena.store.tournaments.queue import row_of_game
 from referee.game.spec import GameSpec, PlannedGame, spec_from_json
 from referee.rules.core import SIDES
@@ -28,23 +28,6 @@ DRAW = "draw"
 """Mark after a ply with which a draw was offered."""
 MAX_TAKEN_BACK = 100
 """Maximum number of moves taken back in a game."""
-_OPEN = ("planned", "queued", "running")
-
-
-@dataclass(frozen=True, slots=True)
-class PersonLine:
-    """Current state of a game of a person."""
-
-    game_id: str
-    state: str
-    attempt: int
-    is_rated: bool
-    user_id: int | None
-    guest: str
-    side: str
-    plies: Sequence[Any]
-    asked: Mapping[str, Any] | None
-    created_at: datetime
 
 
 _LINE = (
@@ -67,10 +50,9 @@ class People:
     def version(self, user_id: int | None) -> Version:
         """Return the version that represents a user, or all people without an account. It is created if missing."""
         with self._sessions.writing() as session:
-            query = select(User).where(col(User.id) == user_id if user_id else col(User.name) == OWNER)
-            user = session.scalar(query)
+            user = session.get(User, user_id or ensure_owner(session))
             if user is None:
-                raise NotFoundError("user", user_id or OWNER)
+                raise NotFoundError("user", user_id)
             name = f"@{user.name}" if user_id else GUEST
             found = session.scalar(select(Version).where(col(Version.name) == name))
             if found is None:
@@ -95,7 +77,6 @@ class People:
         with self._sessions.writing() as session:
             number = session.scalar(mine)
             if number is None:
-                owner = session.scalar(select(col(User.id)).where(col(User.name) == OWNER))
                 row = Tournament(
                     name=title,
                     family=family,
@@ -105,7 +86,7 @@ class People:
                     pool=pool,
                     state="open",
                     start_time=now(),
-                    created_by=owner or 0,
+                    created_by=ensure_owner(session),
                 )
                 session.add(row)
                 session.flush()
@@ -129,10 +110,10 @@ class People:
             session.add(person)
         return game.id
 
-    def open(self, **who: Any) -> list[PersonLine]:
+    def open(self, **who: Any) -> list[HumanGame]:
         """Return the games that are not over, oldest first: all, or those that match the given columns."""
         with self._sessions.reading() as session:
-            return [PersonLine(*row) for row in fetch(session, _open(select(*_LINE), who))]
+            return [HumanGame(*row) for row in fetch(session, _open(select(*_LINE), who))]
 
     def count_open(self, **who: Any) -> int:
         """Count the games that are not over: all, or those that match the given columns."""
@@ -145,11 +126,11 @@ class People:
         with self._sessions.reading() as session:
             return dict(fetch(session, _open(select(col(Game.id), col(PersonGame.asked)), {})))
 
-    def get(self, game_id: str) -> PersonLine:
+    def get(self, game_id: str) -> HumanGame:
         """Return a game of a person. Raises NotFoundError."""
         query = select(*_LINE).join(PersonGame, col(PersonGame.game_id) == col(Game.id)).where(col(Game.id) == game_id)
         with self._sessions.reading() as session:
-            found = [PersonLine(*row) for row in fetch(session, query)]
+            found = [HumanGame(*row) for row in fetch(session, query)]
         if not found:
             raise NotFoundError("game of a person", game_id)
         return found[0]
@@ -167,7 +148,7 @@ class People:
         with self._sessions.writing() as session:
             row = session.get(PersonGame, game_id, with_for_update=True)
             state = session.scalar(select(col(Game.state)).where(col(Game.id) == game_id))
-            if row is None or state not in _OPEN:
+            if row is None or state not in OPEN:
                 raise ConflictError("the game is over", str(state))
             row.asked = dict(asked)
 
@@ -175,7 +156,7 @@ class People:
         """Mark the game as running and return its attempt, which is unchanged if the game resumes."""
         with self._sessions.writing() as session:
             game = session.get(Game, game_id, with_for_update=True)
-            if game is None or game.state not in _OPEN:
+            if game is None or game.state not in OPEN:
                 raise ConflictError("the game is over", str(game and game.state))
             game.state, game.lease_owner = "running", owner
             game.started_at = game.started_at or now()
@@ -202,7 +183,7 @@ class People:
         """Cancel a game in which the person never moved."""
         with self._sessions.writing() as session:
             game = session.get(Game, game_id, with_for_update=True)
-            if game is not None and game.state in _OPEN:
+            if game is not None and game.state in OPEN:
                 game.state = "cancelled"
                 tournament = session.get(Tournament, game.tournament_id, with_for_update=True)
                 if tournament is not None:
@@ -213,10 +194,10 @@ class People:
         with self._sessions.writing() as session:
             session.execute(update(BotIdentity).where(col(BotIdentity.id) == bot_id).values(plays_people=allowed))
 
-    def opponents(self, family: str) -> list[tuple[int, str]]:
-        """Return (version id, name) of people's opponents in a family: samples, then bots whose owners allow it."""
+    def opponents(self, family: str) -> list[OpponentItem]:
+        """Return the bots that people may play in a family: samples, then bots whose owners allow it."""
         query = (
-            select(col(Version.id), col(Version.name), col(BotIdentity.id), col(User.name))
+            select(col(BotIdentity.name), col(Version.name), col(Version.id))
             .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
             .join(User, col(User.id) == col(BotIdentity.owner_id))
             .join(VersionFamily, col(VersionFamily.version_id) == col(Version.id))
@@ -226,18 +207,18 @@ class People:
                 col(VersionFamily.family) == family,
                 (col(User.name) == OWNER) | col(BotIdentity.plays_people),
             )
-            .order_by(col(BotIdentity.name), col(Version.number).desc())
+            .order_by(col(User.name) != OWNER, col(BotIdentity.name), col(Version.number).desc())
         )
         with self._sessions.reading() as session:
             rows = fetch(session, query)
-        newest: dict[int, tuple[int, str, bool]] = {}
-        for version_id, name, bot_id, owner in rows:
-            newest.setdefault(bot_id, (version_id, name, owner == OWNER))
-        return [(number, name) for number, name, _ in sorted(newest.values(), key=lambda one: not one[2])]
+        newest: dict[str, OpponentItem] = {}
+        for opponent in (OpponentItem(*row) for row in rows):
+            newest.setdefault(opponent.bot, opponent)
+        return list(newest.values())
 
 
 def _open(query: Select[Any], who: Mapping[str, Any]) -> Select[Any]:
-    query = query.join(PersonGame, col(PersonGame.game_id) == col(Game.id)).where(col(Game.state).in_(_OPEN))
+    query = query.join(PersonGame, col(PersonGame.game_id) == col(Game.id)).where(col(Game.state).in_(OPEN))
     for name, value in who.items():
         query = query.where(col(getattr(PersonGame, name)) == value)
     return query.order_by(col(PersonGame.created_at), col(Game.id))
