@@ -5,9 +5,11 @@ from __future__ import annotations
 from arena.analysis.fit import WinModelFit, fit
 from arena.analysis.game_analysis import AnalysedGame
 from arena.analysis.win_model import WinModel, shipped
+from arena.clock import now
 from arena.collections.conversion import to_record
-from arena.store import NotFoundError, Store
-from arena.store.base.models import StoredWinModel, now
+from arena.errors import NotFoundError
+from arena.store import Store
+from arena.store.base.models import StoredWinModel
 from arena.store.games.analyses import AnalysisFigures
 from referee.game.record import GameRecord
 

@@ -16,7 +16,8 @@ from croniter import croniter
 
 from arena.documents.schedule import ScheduleItem
 from arena.documents.tournament import TournamentItem
-from arena.store import ConflictError, Store
+from arena.errors import ConflictError
+from arena.store import Store
 from arena.store.base.models import Schedule
 from arena.tournaments import openings
 from arena.tournaments.creation import create as create_tournament
@@ -103,7 +104,9 @@ def create(store: Store, document: Mapping[str, Any] | Document, by: int, at: da
     return schedule
 
 
-def change(store: Store, schedule_id: int, document: Mapping[str, Any] | Document, by: int, at: datetime) -> ScheduleItem:
+def change(
+    store: Store, schedule_id: int, document: Mapping[str, Any] | Document, by: int, at: datetime
+) -> ScheduleItem:
     """Replace the settings document of a schedule; its existing tournaments stay as they are.
 
     Raises SettingsError, NotFoundError, TakenError.

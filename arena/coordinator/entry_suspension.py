@@ -8,6 +8,7 @@ from __future__ import annotations
 from arena.coordinator.dispatcher import JobDispatcher
 from arena.coordinator.in_flight import InFlightJobs
 from arena.coordinator.recorder import Recorder
+from arena.documents.tournament import EntryItem
 from arena.events.bus import EventBus
 from arena.events.messages import EntrySuspended
 from arena.log import logger

@@ -10,8 +10,8 @@ from typing import Any, Literal
 from arena.documents import words
 from arena.documents.family import OutcomeResponse, Side
 from arena.documents.query import Query, described, hidden
+from arena.documents.tournament import GameState
 
-GameState = Literal["planned", "queued", "running", "finished", "void", "cancelled"]
 OPEN: tuple[GameState, ...] = ("planned", "queued", "running")
 """States of a game that is not over."""
 
@@ -57,11 +57,11 @@ class PlayRequest(Query):
     `variant` is by default the family's first one.
     """
 
-    family: str = described("", words.FAMILY, default=MISSING)
-    bot: str = described("", words.NAME, default=MISSING)
-    variant: str | None = described("", words.VARIANT)
+    family: str = described("a family", words.FAMILY, default=MISSING)
+    bot: str = described("a bot that plays people", words.NAME, default=MISSING)
+    variant: str | None = described("a variant", words.VARIANT)
     side: Side | None = None
-    time: str = described("", {"max_length": 40}, default="none")
+    time: str = described("your clock", {"max_length": 40}, default="none")
     is_rated: bool = True
 
 
@@ -74,8 +74,8 @@ class DecisionRequest(Query):
     """
 
     do: Literal["move", "draw", "resign", "back"] = "move"
-    move: str = described("", {"max_length": 100}, default="")
-    ply: int | None = described("", {"ge": 0, "le": 100_000})
+    move: str = described("a move in any notation", {"max_length": 100}, default="")
+    ply: int | None = described("the number of plies you have seen", {"ge": 0, "le": 100_000})
     draw: bool = False
 
 

@@ -22,6 +22,7 @@ NEXT_STATES: Mapping[TournamentState, frozenset[TournamentState]] = {
     "open": frozenset(),
 }
 """Allowed next states; a `finished` tournament resumes when it is extended. `open` is for games of people."""
+GameState = Literal["planned", "queued", "running", "finished", "void", "cancelled"]
 OVER: tuple[TournamentState, ...] = ("finished", "cancelled")
 """States in which the standings are final, unless the tournament is extended."""
 
@@ -117,6 +118,6 @@ class TournamentQuery(PageQuery):
 class PlanQuery(PageQuery):
     """Filters of a tournament's games."""
 
-    state: Literal["planned", "queued", "running", "finished", "void", "cancelled"] | None = described("a state")
+    state: GameState | None = described("a state")
     termination: str | None = described("how they ended", {"pattern": "^[a-z-]{1,40}$"})
     version: str | None = described("a version that plays, such as zeta v3", words.ENTRY)

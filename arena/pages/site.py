@@ -17,6 +17,7 @@ import aiohttp_jinja2
 import jinja2
 from aiohttp import web
 
+from arena.errors import StoreError
 from arena.http.identity import session_of
 from arena.http.request_context import CONTEXT
 from arena.pages import filters, markdown, schema, session
@@ -60,7 +61,7 @@ from arena.pages.routes import (
     user,
     versus,
 )
-from arena.store import Store, StoreError
+from arena.store import Store
 from referee.rules import families, load
 
 _HERE = Path(__file__).parent

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from arena.documents.service import VoidItem
 from arena.config import Settings
-from arena.store import Identity
-from arena.store.base.credentials import digest_of
+from arena.credentials import digest_of
+from arena.documents.identity import Identity
+from arena.documents.service import VoidItem
 from referee.rules.core import Termination
 
 

@@ -8,10 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from arena.errors import ArenaError, ForbiddenError, UnauthorisedError
-from arena.services.arena import Arena
-from arena.store import BadValueError, Identity, NotFoundError
-from arena.store.base.credentials import (
+from arena.clock import now
+from arena.credentials import (
     check_password,
     digest_of,
     hash_password,
@@ -19,7 +17,10 @@ from arena.store.base.credentials import (
     scopes_of,
     verify_password,
 )
-from arena.store.base.models import MAX_ABOUT, MAX_LINK, User, now
+from arena.documents.identity import Identity
+from arena.errors import ArenaError, BadValueError, ForbiddenError, NotFoundError, UnauthorisedError
+from arena.services.arena import Arena
+from arena.store.base.models import MAX_ABOUT, MAX_LINK, User
 from arena.store.people.login_attempts import BackoffPolicy
 
 _LINK = re.compile(

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from arena.analysis.game_analysis import marks_of
+from arena.documents.identity import Identity
+from arena.errors import BadValueError, ConflictError, NotFoundError
 from arena.services import study
 from arena.services.arena import Arena
-from arena.store import BadValueError, ConflictError, Identity, NotFoundError
 from arena.store.base.models import QueuedAnalysis
 from referee.game.record import GameRecord, Ply, now
 from referee.rules.core import Kind, Termination

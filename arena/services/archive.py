@@ -12,9 +12,9 @@ from arena.analysis.game_analysis import marks_of
 from arena.collections.collection import Collection, GameProblem, best_reading, read_collection
 from arena.collections.conversion import to_archived, to_text
 from arena.collections.record_format import RECORD
-from arena.errors import ArenaError, ForbiddenError, did_you_mean, near
+from arena.documents.identity import Identity
+from arena.errors import ArenaError, BadValueError, ForbiddenError, NotFoundError, did_you_mean, near
 from arena.services.arena import Arena
-from arena.store import BadValueError, Identity, NotFoundError
 from arena.store.archive.archive import ArchivedPairing, ArchiveMatches
 from arena.store.archive.archived_game import ArchivedGame, day_of
 from arena.store.archive.line import ArchiveLine, date_of

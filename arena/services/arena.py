@@ -7,11 +7,12 @@ from functools import cached_property
 from typing import Any
 
 from arena.config import Settings
+from arena.documents.identity import Identity
 from arena.events.bus import Bus, EventBus
 from arena.events.messages import CoordinatorWakeup
 from arena.services.first_move_advantage import FirstMoveAdvantages
 from arena.services.standings_cache import StandingsCache
-from arena.store import Identity, Store
+from arena.store import Store
 from arena.submission.bundle_store import BundleStore
 
 

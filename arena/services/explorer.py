@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from arena.errors import BadValueError
 from arena.services.archive import read_day
 from arena.services.arena import Arena
-from arena.store import BadValueError
 from arena.store.archive.explorer import ExplorerTally, Selection
 from arena.store.archive.line import ArchiveLine, date_of
 from arena.store.archive.search import ArchiveSearch

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from arena.documents.identity import Identity
 from arena.documents.page import PageQuery, PageResponse
 from arena.documents.service import VoidItem
-from arena.errors import ArenaError, ForbiddenError
+from arena.errors import ArenaError, ForbiddenError, NotFoundError
 from arena.services.access import may_read_log, shown_void
 from arena.services.arena import Arena
-from arena.store import Identity, NotFoundError
 from arena.store.base.models import RatingChange
 from arena.store.games.games import GameLine
 from referee.game.record import GameRecord

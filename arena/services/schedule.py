@@ -8,12 +8,12 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
+from arena.clock import now
 from arena.coordinator import cron
+from arena.documents.identity import Identity
 from arena.documents.schedule import ScheduleItem
 from arena.services.arena import Arena
 from arena.services.tournament import require_organiser
-from arena.store import Identity
-from arena.store.base.models import now
 from arena.tournaments.settings import Document, SettingsError, read
 from arena.tournaments.toml_text import as_toml
 

@@ -62,9 +62,7 @@ def crosstable(arena: Arena, tournament_id: int) -> tuple[TournamentItem, Crosst
     names = [line.name for line in table.standing.lines]
     rows = []
     for line, row in zip(table.standing.lines, table.rows, strict=True):
-        cells = [
-            cell and _cell(table, line.name, name, cell) for name, cell in zip(names, row.cells, strict=True)
-        ]
+        cells = [cell and _cell(table, line.name, name, cell) for name, cell in zip(names, row.cells, strict=True)]
         rows.append(of_attributes(CrossRow, line, cells=cells))
     return table.tournament, Crosstable(tournament=tournament_id, items=rows, is_final=table.is_final)
 

@@ -25,6 +25,7 @@ from referee.rules.core import SIDES
 CACHE_SIZE = 8
 """Number of cached tournaments; one with 10,000 games takes some megabytes."""
 
+
 @dataclass(frozen=True)
 class TournamentStandings:
     """A tournament with its current results and the standings that follow from them."""

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from arena.events.live import Live
-from arena.events.messages import WorkerPayload
+from arena.clock import now
+from arena.documents.identity import Identity
 from arena.documents.page import PageResponse
 from arena.documents.service import AuditQuery, Referee
+from arena.events.live import Live
+from arena.events.messages import WorkerPayload
 from arena.services.access import may_read_hosts, shown_owner
 from arena.services.arena import Arena
-from arena.store import Identity
-from arena.store.base.models import Audit, now
+from arena.store.base.models import Audit
 from arena.store.games.games import GameLine
 from arena.store.people.audit import QUARANTINED, THROTTLED, VERIFIED
 

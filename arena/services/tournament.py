@@ -9,8 +9,10 @@ from statistics import fmean
 from typing import Any
 
 from arena import tournaments
+from arena.clock import now
 from arena.coordinator import cron
 from arena.documents.attributes import of_attributes
+from arena.documents.identity import Identity
 from arena.documents.page import PageResponse
 from arena.documents.tournament import (
     EntryItem,
@@ -20,11 +22,10 @@ from arena.documents.tournament import (
     TournamentQuery,
     TournamentResponse,
 )
-from arena.errors import ForbiddenError
+from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundError
 from arena.services.arena import Arena
 from arena.services.bot import find as find_bot
-from arena.store import BadValueError, ConflictError, Identity, NotFoundError, Store
-from arena.store.base.models import now
+from arena.store import Store
 from arena.store.games.games import GameLine
 from arena.tournaments import openings
 from arena.tournaments.creation import shortage
@@ -76,9 +77,7 @@ class Plan:
     openings: Mapping[str, str]
 
 
-def plan(
-    arena: Arena, tournament_id: int, query: PlanQuery, *, sort: str, is_descending: bool, offset: int
-) -> Plan:
+def plan(arena: Arena, tournament_id: int, query: PlanQuery, *, sort: str, is_descending: bool, offset: int) -> Plan:
     """Return games of a tournament in the order of a column of `GameLine`, from a number on."""
     lines, count = arena.store.games.schedule(
         tournament_id, query, sort=sort, is_descending=is_descending, offset=offset

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from arena.documents.tournament import PlanItem, TournamentItem, TournamentState
-from arena.store import ConflictError, Store
+from arena.errors import ConflictError
+from arena.store import Store
 from arena.tournaments import format
 from arena.tournaments.extension import extended, planned
 from arena.tournaments.participants import participants, played, seeds_of

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from arena.documents.tournament import TournamentItem
-from arena.store import ConflictError, Store
+from arena.errors import ConflictError
+from arena.store import Store
 from arena.tournaments import format
 from arena.tournaments.entry import eligibility_of, read_name, resolve
 from arena.tournaments.settings import Document, SettingsError, read

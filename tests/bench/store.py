@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from arena import tournaments
+from arena.clock import now
 from arena.cluster.spool import Spool
 from arena.config import Settings
 from arena.coordinator.coordinator import Coordinator
@@ -26,7 +27,6 @@ from arena.coordinator.leadership import LEASE
 from arena.coordinator.maintenance import Maintenance
 from arena.events.bus import Bus
 from arena.store import Store
-from arena.store.base.models import now
 from arena.store.games.commit import pack, unpack_line
 from referee.game.record import GameRecord
 from referee.game.spec import Adjudication, BotSpec, GameSpec, PlannedGame, spec_from_json

@@ -11,7 +11,7 @@ from aiohttp import web
 from pydantic import Field
 
 from arena import services
-from arena.api.page import PageQuery, PageResponse, page
+from arena.api.page import PageQuery, page
 from arena.api.registry import Routes
 from arena.api.schemas import (
     BotName,
@@ -29,6 +29,7 @@ from arena.api.schemas import (
     VariantName,
 )
 from arena.collections.dump import without_logs
+from arena.documents.page import PageResponse
 from arena.events.messages import PlyPayload, Subject
 from arena.http import stream
 from arena.http.broadcast import Batch

@@ -62,6 +62,7 @@ class DumpItem(Dump):
 class DumpList(PageResponse[DumpItem]):
     """The monthly dumps of games. They contain every result up to the commit number `through`."""
 
+    items: list[DumpItem]
     licence: str
     through: int
     written: datetime | None

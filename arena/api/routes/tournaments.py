@@ -22,7 +22,7 @@ from arena.http.request_context import RequestContext, RouteResult
 from arena.http.stream_line import FORMS, NDJSON, StreamLine
 from arena.store.games.game_filter import GameFilter
 from arena.tournaments.settings import Document
-from arena.validation import adapter_of
+from arena.validation import plain
 
 routes = Routes()
 _BATCH = 500
@@ -98,7 +98,8 @@ async def games(
     """
     form = call.accepts("application/json", NDJSON, "text/plain")
     if form == "application/json":
-        return await call.run(services.tournament.games, call.arena, tournament, query)
+        found = await call.run(services.tournament.games, call.arena, tournament, query)
+        return found.map(GameItem.model_validate)
     await call.run(services.tournament.get, call.arena, tournament)
     return await export(call, form, GameFilter(tournament_id=tournament))
 
@@ -166,12 +167,15 @@ class _TournamentSource:
     def _look(self, after: int | None) -> Batch:
         news = services.tournament.news(self._call.arena, self._tournament, after, _BATCH)
         row = news.tournament
-        told = adapter_of(TournamentItem).dump_python(row, mode="json")
+        told = plain(row)
         lines: list[StreamLine] = []
         if after is None:
             lines.append(StreamLine("state", news.commit_number, {"tournament": told, "standings": self._table()}))
         else:
-            lines += [StreamLine("game", one.commit_number or 0, {"game": _told(one)}) for one in news.results]
+            lines += [
+                StreamLine("game", one.commit_number or 0, {"game": plain(GameItem.model_validate(one))})
+                for one in news.results
+            ]
             if self._told is not None and self._told != row.state and not row.is_over:
                 lines.append(StreamLine("tournament", news.commit_number, {"tournament": told}))
         is_over = row.is_over and len(news.results) < _BATCH  # otherwise there may be more results to send
@@ -180,11 +184,6 @@ class _TournamentSource:
             lines.append(StreamLine("final", news.commit_number, {"tournament": told, "standings": self._table()}))
         return Batch(lines, is_final=is_over)
 
-    def _table(self) -> list[dict[str, Any]]:
+    def _table(self) -> list[Any]:
         _, standings = services.standings.show(self._call.arena, self._tournament)
-        found: list[dict[str, Any]] = adapter_of(Standings).dump_python(standings, mode="json")["items"]
-        return found
-
-
-def _told(line: Any) -> dict[str, Any]:
-    return adapter_of(GameItem).dump_python(line, mode="json")
+        return [plain(line) for line in standings.items]

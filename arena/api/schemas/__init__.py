@@ -21,7 +21,6 @@ from arena.api.schemas.game import GameItem, GameResponse, LogResponse, RatingSt
 from arena.api.schemas.rating import ChangeItem, LeaderboardLine, PoolItem, PoolRating
 from arena.api.schemas.service import AuditItem
 from arena.api.schemas.word import (
-    MAX_ID,
     BotName,
     EntryName,
     FamilyName,
@@ -42,7 +41,6 @@ from arena.api.schemas.word import (
 )
 
 __all__ = [
-    "MAX_ID",
     "Account",
     "AccountChange",
     "AuditItem",

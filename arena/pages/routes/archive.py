@@ -10,6 +10,7 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
+from arena.clock import now
 from arena.collections.conversion import to_record
 from arena.errors import ArenaError
 from arena.http.identity import is_from_own_page, session_of
@@ -36,7 +37,6 @@ from arena.pages.routes.game import engine_charts, scenes_body, viewer_context
 from arena.services.archive import MAX_TEXT_BYTES, RESULTS, SEARCH_FIELDS, ArchiveSearchForm
 from arena.store.archive.archived_game import ArchivedGame
 from arena.store.archive.line import ArchiveLine
-from arena.store.base.models import now
 from arena.store.games.analyses import BY_ANALYSIS
 from referee.rules import families, load
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from aiohttp import web
 
+from arena.documents.page import PageQuery
 from arena.http.identity import session_of
 from arena.http.request_context import CONTEXT
 from arena.pages.columns import text_column
@@ -55,7 +56,7 @@ async def show(request: web.Request) -> web.Response:
                 limit=50,
                 after=request.query.get("after") or None,
             ),
-            "voids": store.voids.page(limit=50, after=request.query.get("voids") or None),
+            "voids": store.voids.page(PageQuery(after=request.query.get("voids") or None)),
         }
 
     found = await run(read)

@@ -6,6 +6,7 @@ from typing import Any
 
 from aiohttp import web
 
+from arena.documents.tournament import TournamentQuery
 from arena.pages import columns
 from arena.pages.columns import text_column
 from arena.pages.drawing import board
@@ -47,7 +48,7 @@ async def show(request: web.Request) -> web.Response:
             "top": store.ratings.leaderboard(rules.family, limit=10).items,
             "recent": store.games.latest(family=rules.family, limit=10).items,
             "samples": store.bots.page(owner_id=owner, family=rules.family).items if owner else [],
-            "tournaments": store.tournaments.page(family=rules.family, limit=5).items,
+            "tournaments": store.tournaments.page(TournamentQuery(family=rules.family, limit=5)).items,
             "drawing": start_drawing(rules, rules.variants[0].name),
         }
 

@@ -11,6 +11,7 @@ from aiohttp import web
 from yarl import URL
 
 from arena import services
+from arena.errors import BadValueError
 from arena.http.json_text import as_json
 from arena.http.request_context import IDENTITY
 from arena.pages.drawing import board
@@ -33,7 +34,6 @@ from arena.pages.routes.archive import replay_at
 from arena.pages.routes.game import grid, piece_key, ply_of, replay_of
 from arena.pages.session import checked_form
 from arena.services.study import Study
-from arena.store import BadValueError
 from referee.game.record import GameRecord, read_record, ruleset_of
 from referee.rules.core import SIDES, Side
 from referee.rules.move_input import legal_moves

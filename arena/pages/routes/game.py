@@ -8,6 +8,7 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
+from arena.documents.tournament import PlanQuery
 from arena.events.messages import PlyPayload
 from arena.http.identity import session_of
 from arena.http.json_text import as_json
@@ -55,7 +56,9 @@ async def _find(request: web.Request, name: str = "") -> GameDetails:
 
 def _neighbours(store: Store, line: GameLine) -> tuple[GameLine | None, GameLine | None, GameLine | None]:
     """Return the games before and after one in its tournament's plan, and its partner with sides swapped."""
-    near = store.games.of_tournament(line.tournament_id, limit=3, after=write_cursor(line.sequence - 2)).items
+    near = store.games.of_tournament(
+        line.tournament_id, PlanQuery(limit=3, after=write_cursor(line.sequence - 2))
+    ).items
     before = next((one for one in near if one.sequence == line.sequence - 1), None)
     following = next((one for one in near if one.sequence == line.sequence + 1), None)
     swapped = (

@@ -9,12 +9,12 @@ from aiohttp import web
 from multidict import MultiMapping
 
 from arena import services
+from arena.errors import NotFoundError
 from arena.http.problem import Problem, quoted
 from arena.pages import columns
 from arena.pages.html_table import choice, number
 from arena.pages.page import allow_parameters, arena_of, render, run, store_of
 from arena.services import Arena
-from arena.store.base.errors import NotFoundError
 from arena.store.games.analyses import BY_ANALYSIS, AnalysisFilter
 from arena.store.games.game_filter import GameFilter
 from referee.rules import families, load

@@ -7,6 +7,7 @@ from typing import Any
 
 from aiohttp import web
 
+from arena.documents.tournament import TournamentQuery
 from arena.http.request_context import CONTEXT
 from arena.pages import columns, filters
 from arena.pages.drawing import board
@@ -76,7 +77,7 @@ def _read(store: Store) -> dict[str, Any]:
         "next": store.games.in_state("queued", MAX_NEXT),
         "specs": {game.id: store.games.spec(game.id) for game in running},
         "tournaments": store.tournaments.in_states("running", "draining", "paused", "scheduled")[:12],
-        "finished": store.tournaments.page(state="finished", limit=5).items,
+        "finished": store.tournaments.page(TournamentQuery(state="finished", limit=5)).items,
         "recent": store.games.latest(limit=8).items,
         "ends": {} if running else _ends(store),
     }

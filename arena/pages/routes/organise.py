@@ -10,6 +10,7 @@ from urllib.parse import quote
 from aiohttp import web
 
 from arena import services
+from arena.documents.identity import Identity
 from arena.documents.schedule import ScheduleItem
 from arena.documents.tournament import TournamentItem
 from arena.errors import ArenaError
@@ -21,7 +22,6 @@ from arena.pages.html_table import choice
 from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run, run_use_case
 from arena.pages.session import checked_form
 from arena.services.tournament import Preview
-from arena.store import Identity
 from arena.tournaments import as_toml
 from arena.tournaments.settings import FORMATS, Document, SettingsError, read
 from referee.machine import toml

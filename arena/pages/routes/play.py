@@ -16,7 +16,16 @@ from arena.http.json_text import as_json
 from arena.http.problem import Problem, not_found
 from arena.http.request_context import CONTEXT, IDENTITY, address_key
 from arena.pages.html_table import choice
-from arena.pages.page import GAME_ID, allow_parameters, arena_of, error_sentence, redirect, render, run_use_case
+from arena.pages.page import (
+    GAME_ID,
+    allow_parameters,
+    arena_of,
+    error_sentence,
+    read_fields,
+    redirect,
+    render,
+    run_use_case,
+)
 from arena.pages.routes.game import render_viewer
 from arena.pages.session import checked_form, give_cookie, read_form
 from arena.services.people import TIME_CONTROLS, HumanSeat, Visitor
@@ -81,15 +90,17 @@ async def begin(request: web.Request) -> web.Response:
     is_new = visitor.user is None and not visitor.cookie
     if is_new:
         visitor = Visitor.new(visitor.address)
-    wish = PlayRequest(
-        family=family_of(fields.get("family", "")).family,
-        bot=fields.get("bot", ""),
-        variant=fields.get("variant", "")[:120],
-        side=fields.get("side") or None,  # type: ignore[arg-type] # the use case checks it
-        time=fields.get("time", "none"),
-        is_rated=fields.get("rated") == "yes",
-    )
+    family = family_of(fields.get("family", "")).family
     try:
+        wish = read_fields(
+            PlayRequest,
+            family=family,
+            bot=fields.get("bot", ""),
+            variant=fields.get("variant") or None,
+            side=fields.get("side") or None,
+            time=fields.get("time", "none"),
+            is_rated=fields.get("rated") == "yes",
+        )
         game = await run_use_case(services.people.begin, arena_of(request), wish, visitor)
     except ArenaError as error:
         if error.status >= 500:
@@ -181,10 +192,10 @@ async def _decide(request: web.Request) -> None:
         raise not_found("game", name)
     fields = await read_form(request)
     _require_own_page(request)
-    ply = fields.get("ply", "")
-    wish = DecisionRequest(
-        do=fields.get("do", "move"),  # type: ignore[arg-type] # the use case checks it
-        ply=int(ply) if ply.isascii() and ply.isdecimal() and len(ply) < 6 else -1,
+    wish = read_fields(
+        DecisionRequest,
+        do=fields.get("do", "move"),
+        ply=fields.get("ply") or None,
         move=fields.get("move", "")[:100],
         draw=fields.get("draw") == "yes",
     )

@@ -60,7 +60,7 @@ async def show(request: web.Request) -> web.Response:
         rules=source.digest(),
         sandbox=sandbox,
         settings=arena.settings,
-        status=status,
+        service=status,
         coordinator=status.coordinator,
         counts=status.coordinator.games,
         table=columns.sort_games(request, status.running, with_family=True),

@@ -21,9 +21,7 @@ async def show(request: web.Request) -> web.Response:
     """Show a schedule."""
     arena, number = arena_of(request), path_number(request, "schedule", "schedule")
     query = TournamentQuery(schedule=number, limit=MAX_TOURNAMENTS, after=request.query.get("after") or None)
-    found, created = await run(
-        lambda: (services.schedule.show(arena, number), services.tournament.page(arena, query))
-    )
+    found, created = await run(lambda: (services.schedule.show(arena, number), services.tournament.page(arena, query)))
     return render(
         request,
         "schedule.html",

@@ -9,12 +9,12 @@ from functools import partial
 from aiohttp import web
 
 from arena import services
+from arena.documents.identity import Identity
 from arena.documents.tournament import NEXT_STATES, EntryItem, TournamentItem, TournamentState
 from arena.http.request_context import IDENTITY
 from arena.pages.page import arena_of, path_number, redirect, run_use_case
 from arena.pages.session import checked_form
 from arena.services import Arena
-from arena.store import Identity
 from arena.tournaments.extension import Length, length
 from arena.tournaments.format import is_closed, is_open
 from arena.tournaments.participants import participating

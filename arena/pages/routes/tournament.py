@@ -6,13 +6,21 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote
 
 from aiohttp import web
 
 from arena import services
-from arena.documents.tournament import NEXT_STATES, EntryItem, PlanQuery, TournamentItem, TournamentQuery
+from arena.documents.tournament import (
+    NEXT_STATES,
+    EntryItem,
+    GameState,
+    PlanQuery,
+    TournamentItem,
+    TournamentQuery,
+    TournamentState,
+)
 from arena.pages.columns import text_column
 from arena.pages.drawing.race_summary import RaceSummary
 from arena.pages.drawing.sprt_chart import SprtChart
@@ -27,8 +35,8 @@ from arena.tournaments.settings import read as read_settings
 from referee.rules import families, terminations
 
 routes = web.RouteTableDef()
-STATES = tuple(NEXT_STATES)
-GAME_STATES = ("planned", "queued", "running", "finished", "void", "cancelled")
+STATES: tuple[TournamentState, ...] = tuple(NEXT_STATES)
+GAME_STATES: tuple[GameState, ...] = get_args(GameState)
 PAGE = 100
 _SHOWN = ("state", "ended", "bot", "sort", "games", "page", "endings", "entries", "rows", "against")
 """Query parameters of a tournament's page: filters of its schedule, orders of its tables, block of its crosstable."""
@@ -118,9 +126,7 @@ async def index(request: web.Request) -> web.Response:
     state = choice(request.query, "state", STATES)
     arena = arena_of(request)
     query = TournamentQuery(state=state or None, family=family or None, after=request.query.get("after") or None)
-    found, schedules = await run(
-        lambda: (services.tournament.page(arena, query), services.schedule.read_all(arena))
-    )
+    found, schedules = await run(lambda: (services.tournament.page(arena, query), services.schedule.read_all(arena)))
     return render(
         request,
         "tournaments.html",
@@ -133,7 +139,7 @@ async def index(request: web.Request) -> web.Response:
     )
 
 
-def _eta(tournament: Tournament, at: datetime) -> float | None:
+def _eta(tournament: TournamentItem, at: datetime) -> float | None:
     """Estimate the seconds until the last game from the speed so far; None without an estimate."""
     if tournament.state != "running" or not tournament.started_at or not tournament.finished_games:
         return None

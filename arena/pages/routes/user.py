@@ -6,11 +6,12 @@ from typing import Any
 
 from aiohttp import web
 
+from arena.documents.tournament import TournamentQuery
+from arena.errors import NotFoundError
 from arena.http.problem import not_found
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, sorted_table
 from arena.pages.page import allow_parameters, render, run, store_of
-from arena.store import NotFoundError
 
 routes = web.RouteTableDef()
 _BOTS = (
@@ -37,7 +38,7 @@ async def show(request: web.Request) -> web.Response:
             "user": user,
             "has_played": store.people.has_played(user.name),
             "bots": store.bots.page(owner_id=user.id, with_retired=True, limit=200).items,
-            "tournaments": store.tournaments.page(created_by=user.id, limit=20).items,
+            "tournaments": store.tournaments.page(TournamentQuery(limit=20), created_by=user.id).items,
         }
 
     found = await run(read)

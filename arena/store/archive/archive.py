@@ -14,6 +14,7 @@ from sqlalchemy import Select, false, func, select, tuple_
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from arena.errors import BadValueError, NotFoundError
 from arena.store.archive import positions
 from arena.store.archive.archived_game import WINNERS, ArchivedGame, entries_of
 from arena.store.archive.entry import (
@@ -32,7 +33,6 @@ from arena.store.archive.explorer import Explorer
 from arena.store.archive.line import ArchiveLine, games_of, lines_of, names_of
 from arena.store.archive.search import MAX_SERIAL, ArchiveSearch, Matches
 from arena.store.base.engine import BATCH, Sessions, fetch
-from arena.store.base.errors import BadValueError, NotFoundError
 from arena.store.base.models import Analysis, ArchiveGame, ArchiveName, Game, Record
 from arena.store.base.page import DEFAULT_LIMIT
 from arena.store.games.analyses import BY_ANALYSIS

@@ -17,11 +17,11 @@ from sqlalchemy import ARRAY, ColumnElement, FromClause, Integer, Select, bindpa
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from arena.errors import BadValueError
 from arena.store.archive import positions
 from arena.store.archive.archived_game import MAX_OPENING_PLIES, WINNERS, opening_key
 from arena.store.archive.line import games_of
 from arena.store.base.engine import table_of
-from arena.store.base.errors import BadValueError
 from arena.store.base.models import Analysis, ArchiveGame, ArchiveName
 from arena.store.games.analyses import AnalysisFilter
 

@@ -15,9 +15,10 @@ import zstandard
 from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlmodel import col
 
+from arena.clock import now
+from arena.errors import NotFoundError, QuotaError
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.errors import NotFoundError, QuotaError
-from arena.store.base.models import Analysis, Game, QueuedAnalysis, StoredWinModel, now
+from arena.store.base.models import Analysis, Game, QueuedAnalysis, StoredWinModel
 
 MAX_LATEST = 1_000
 """Number of latest results that may be analysed without a request."""

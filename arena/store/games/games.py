@@ -15,10 +15,10 @@ from sqlmodel import col
 
 from arena.documents.page import PageResponse
 from arena.documents.tournament import PlanQuery
+from arena.errors import BadValueError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.errors import BadValueError, NotFoundError
 from arena.store.base.models import Analysis, Game, Record
-from arena.store.base.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor
+from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
 from arena.store.games.analyses import BY_ANALYSIS
 from arena.store.games.commit import unpack
 from arena.store.games.game_filter import GameFilter, conditions
@@ -60,6 +60,9 @@ LINE = tuple(col(getattr(Game, name)) for name in GameLine.__dataclass_fields__)
 """The columns of a `GameLine`."""
 
 
+_ALL = PlanQuery()
+
+
 class Games:
     """Games in any state."""
 
@@ -90,7 +93,7 @@ class Games:
             raise NotFoundError("record of game", game_id)
         return unpack(data)
 
-    def of_tournament(self, tournament_id: int, query: PlanQuery) -> PageResponse[GameLine]:
+    def of_tournament(self, tournament_id: int, query: PlanQuery = _ALL) -> PageResponse[GameLine]:
         """Return games of a tournament in planned order."""
         limit, narrow = bounded(query.limit), _of_plan(tournament_id, query)
         if keys := read_cursor(query.after, int):
@@ -133,7 +136,7 @@ class Games:
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
         **filters: Unpack[GameFilter],
-    ) -> CursorPage[GameLine]:
+    ) -> PageResponse[GameLine]:
         """Return games with a result, latest first; `against` restricts the games of `versions` to these opponents.
 
         Games filtered by time are ordered by their end, others by their commit number.
@@ -169,7 +172,7 @@ class Games:
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
         **filters: Unpack[GameFilter],
-    ) -> CursorPage[GameLine]:
+    ) -> PageResponse[GameLine]:
         """Return analysed games sorted by one of `BY_ANALYSIS`, equal ones latest first. Raises BadValueError."""
         if figure not in BY_ANALYSIS:
             raise BadValueError(f"invalid sort key {figure!r}; choose from {', '.join(BY_ANALYSIS)}")
@@ -190,7 +193,7 @@ class Games:
         with self._sessions.reading() as session:
             rows = [tuple(row) for row in fetch(session, query)]
         found = cut(rows, limit, lambda row: (float(row[0]), GameLine(*row[1:]).commit_number))
-        return CursorPage([GameLine(*row[1:]) for row in found.items], found.next)
+        return PageResponse([GameLine(*row[1:]) for row in found.items], found.next)
 
     def in_state(self, state: str, limit: int = DEFAULT_LIMIT) -> list[GameLine]:
         """Return some games of all tournaments in one state, such as those being played now."""

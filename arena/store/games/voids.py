@@ -5,16 +5,16 @@ from __future__ import annotations
 from sqlalchemy import select
 from sqlmodel import col
 
+from arena.clock import now
 from arena.documents.page import PageQuery, PageResponse
 from arena.documents.service import VoidItem
+from arena.errors import NotFoundError
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.errors import NotFoundError
-from arena.store.base.models import Game, Record, Void, now
+from arena.store.base.models import Game, Record, Void
 from arena.store.base.page import bounded, cut, read_cursor
 from arena.store.games.commit import count_over, pack
 from referee.game.record import GameRecord
 from referee.rules.core import Kind
-
 
 _LINE = (
     *(col(one) for one in (Void.id, Void.game_id, Game.tournament_id, Game.family, Game.first, Game.second)),

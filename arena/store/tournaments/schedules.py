@@ -10,8 +10,8 @@ from sqlmodel import col
 
 from arena.documents.attributes import of_attributes
 from arena.documents.schedule import ScheduleItem
+from arena.errors import NotFoundError, TakenError
 from arena.store.base.engine import Sessions
-from arena.store.base.errors import NotFoundError, TakenError
 from arena.store.base.models import Schedule
 
 
@@ -57,13 +57,18 @@ class Schedules:
     def all(self) -> list[ScheduleItem]:
         """Return every schedule, ordered by name."""
         with self._sessions.reading() as session:
-            return [of_attributes(ScheduleItem, row) for row in session.scalars(select(Schedule).order_by(col(Schedule.name)))]
+            return [
+                of_attributes(ScheduleItem, row)
+                for row in session.scalars(select(Schedule).order_by(col(Schedule.name)))
+            ]
 
     def due(self, at: datetime) -> list[ScheduleItem]:
         """Return the enabled schedules whose fire time has come, earliest first."""
         query = select(Schedule).where(col(Schedule.next_fire) <= at, col(Schedule.is_enabled).is_(True))
         with self._sessions.reading() as session:
-            return [of_attributes(ScheduleItem, row) for row in session.scalars(query.order_by(col(Schedule.next_fire)))]
+            return [
+                of_attributes(ScheduleItem, row) for row in session.scalars(query.order_by(col(Schedule.next_fire)))
+            ]
 
     def fired(self, schedule_id: int, fire_time: datetime | None, next_fire: datetime | None) -> bool:
         """Advance to the next fire time; return False if another process has already advanced from `fire_time`."""

@@ -14,13 +14,15 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from arena.clock import now
 from arena.documents.attributes import of_attributes
-from arena.documents.tournament import NEXT_STATES, EntryItem, TournamentItem, TournamentQuery, TournamentState
-from arena.store.base.engine import Sessions, fetch
-from arena.store.base.errors import ConflictError, NotFoundError
-from arena.store.base.models import BotIdentity, Entry, Tournament, Version, now
 from arena.documents.page import PageResponse
+from arena.documents.tournament import NEXT_STATES, EntryItem, TournamentItem, TournamentQuery, TournamentState
+from arena.errors import ConflictError, NotFoundError
+from arena.store.base.engine import Sessions, fetch
+from arena.store.base.models import BotIdentity, Entry, Tournament, Version
 from arena.store.base.page import bounded, cut, read_cursor
+
 
 @dataclass(frozen=True, slots=True)
 class LiveTournament:
@@ -104,13 +106,19 @@ class Tournaments:
         """Return all tournaments in these states, oldest start first."""
         query = select(Tournament).where(col(Tournament.state).in_(states))
         with self._sessions.reading() as session:
-            return sorted((of_attributes(TournamentItem, row) for row in session.scalars(query)), key=lambda found: (found.start_time, found.id))
+            return sorted(
+                (of_attributes(TournamentItem, row) for row in session.scalars(query)),
+                key=lambda found: (found.start_time, found.id),
+            )
 
     def due(self, at: datetime) -> list[TournamentItem]:
         """Return the scheduled tournaments whose start time has come, earliest first."""
         query = select(Tournament).where(col(Tournament.state) == "scheduled", col(Tournament.start_time) <= at)
         with self._sessions.reading() as session:
-            return [of_attributes(TournamentItem, row) for row in session.scalars(query.order_by(col(Tournament.start_time), col(Tournament.id)))]
+            return [
+                of_attributes(TournamentItem, row)
+                for row in session.scalars(query.order_by(col(Tournament.start_time), col(Tournament.id)))
+            ]
 
     def live(self) -> list[LiveTournament]:
         """Return the tournaments that are or will be played, earliest first; the coordinator polls this."""
@@ -221,7 +229,8 @@ class Tournaments:
             if tournament is None:
                 raise NotFoundError("tournament", tournament_id)
             present = tournament.state
-            if state not in NEXT_STATES[present] or (only_from and present not in only_from):
+            following = NEXT_STATES[present]  # type: ignore[index] # the table has no other states
+            if state not in following or (only_from and present not in only_from):
                 raise ConflictError(f"tournament {tournament_id} is {present}; it cannot become {state}", present)
             tournament.state = state
             tournament.problem = problem
@@ -273,7 +282,7 @@ class Tournaments:
             tournament = session.get(Tournament, tournament_id, with_for_update=True)
             if tournament is None:
                 raise NotFoundError("tournament", tournament_id)
-            if not NEXT_STATES[tournament.state] or tournament.state == "finished":
+            if tournament.state in ("finished", "cancelled", "open"):
                 raise ConflictError(
                     f"tournament {tournament_id} is {tournament.state}: it has no more games", tournament.state
                 )

@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.store import Store, StoreError
+from arena.errors import StoreError
+from arena.store import Store
 from arena.store.games.games import GameLine
 from tests.e2e.drill.contest import ROOT, Contest, DrillError, command
 from tests.e2e.drill.machine import Disk

@@ -12,7 +12,8 @@ from sqlalchemy import func, select
 from sqlmodel import col
 
 from arena.collections.following import follow, prepared, rebuild
-from arena.store import BadValueError, NotFoundError, Store
+from arena.errors import BadValueError, NotFoundError
+from arena.store import Store
 from arena.store.archive import positions
 from arena.store.archive import search as archive_search
 from arena.store.archive.archived_game import MAX_OPENING_PLIES, ArchivedGame, day_of, entries_of
