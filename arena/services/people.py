@@ -10,7 +10,7 @@ from typing import Any
 
 from arena.credentials import digest_of, new_secret
 from arena.documents.attributes import of_attributes
-from arena.documents.family import OutcomeResponse, Side
+from arena.documents.family import OutcomeResponse
 from arena.documents.human_game import (
     DecisionRequest,
     DrawOfferResponse,
@@ -101,7 +101,7 @@ def begin(arena: Arena, request: PlayRequest, by: Visitor) -> str:
     ruleset = study.settle(request.family, request.variant or "", "")
     rules = ruleset.rules
     _require_room(arena, by)
-    side: Side = request.side or random.choice(SIDES)
+    side = random.choice(SIDES) if request.side is None else request.side
     person = store.people.version(by.user.user_id if by.user else None)
     bot = store.versions.get(version)
     seat = BotSpec(person.name, (), place="person", time=_time(request.time))
