@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
-Side: TypeAlias = Literal["first", "second"]
+from referee.rules.core import Side, Winner
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class MoveResponse:
 class OutcomeResponse:
     """The end of a game by the rules."""
 
-    winner: Literal["first", "second", "draw"]
+    winner: Winner
     termination: str
 
 

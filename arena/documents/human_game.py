@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import Any, Literal
 
 from arena.documents import words
-from arena.documents.family import OutcomeResponse, Side
+from arena.documents.family import OutcomeResponse
 from arena.documents.query import Query, described, hidden
 from arena.documents.tournament import GameState
+from referee.rules.core import Side
 
 OPEN: tuple[GameState, ...] = ("planned", "queued", "running")
 """States of a game that is not over."""

@@ -81,7 +81,7 @@ def _cell(table: TournamentStandings, bot: str, rival: str, cell: CrosstableCell
 
 @dataclass(frozen=True, slots=True)
 class TournamentView:
-    """All that the page of a tournament shows besides its schedule.
+    """All that the page of a tournament shows, except the list of its games.
 
     `changes` are conservative ratings before and after by version, `games` counts games by state, `restarted` those
     dispatched more than once.

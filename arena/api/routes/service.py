@@ -139,7 +139,11 @@ async def dumps(call: RequestContext) -> DumpList:
 async def audit(call: RequestContext, query: AuditQuery) -> PageResponse[AuditItem]:
     """List the audit log, latest first."""
     rows, names = await call.run(services.status.audit, call.arena, query)
-    return rows.map(lambda row: of_attributes(AuditItem, row, user=names.get(row.user_id or 0)))
+    return rows.map(
+        lambda row: AuditItem.model_validate(
+            {**row.model_dump(exclude={"user_id"}), "user": names.get(row.user_id or 0)}
+        )
+    )
 
 
 # -- schedules ---------------------------------------------------------------------------------------------------------

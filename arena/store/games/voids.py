@@ -23,6 +23,9 @@ _LINE = (
 """The columns of a `VoidItem`."""
 
 
+_FIRST = PageQuery()
+
+
 class Voids:
     """Void attempts; their games were returned to the plan or given up."""
 
@@ -61,7 +64,7 @@ class Voids:
                 count_over(session, game.tournament_id)
         return True
 
-    def page(self, query: PageQuery) -> PageResponse[VoidItem]:
+    def page(self, query: PageQuery = _FIRST) -> PageResponse[VoidItem]:
         """Return void attempts, latest first."""
         limit = bounded(query.limit)
         rows = select(*_LINE).join(Game, col(Game.id) == col(Void.game_id)).order_by(col(Void.id).desc())

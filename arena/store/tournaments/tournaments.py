@@ -48,6 +48,9 @@ _ENTRY = (
 """The columns of an `EntryItem`."""
 
 
+_ALL = TournamentQuery()
+
+
 class Tournaments:
     """Tournaments and entries."""
 
@@ -82,7 +85,7 @@ class Tournaments:
             raise NotFoundError("tournament", tournament_id)
         return of_attributes(TournamentItem, tournament)
 
-    def page(self, query: TournamentQuery, *, created_by: int | None = None) -> PageResponse[TournamentItem]:
+    def page(self, query: TournamentQuery = _ALL, *, created_by: int | None = None) -> PageResponse[TournamentItem]:
         """Return tournaments, latest start first: all, or those of one organiser.
 
         Games of people are omitted unless the state is `open`.
@@ -110,15 +113,6 @@ class Tournaments:
                 (of_attributes(TournamentItem, row) for row in session.scalars(query)),
                 key=lambda found: (found.start_time, found.id),
             )
-
-    def due(self, at: datetime) -> list[TournamentItem]:
-        """Return the scheduled tournaments whose start time has come, earliest first."""
-        query = select(Tournament).where(col(Tournament.state) == "scheduled", col(Tournament.start_time) <= at)
-        with self._sessions.reading() as session:
-            return [
-                of_attributes(TournamentItem, row)
-                for row in session.scalars(query.order_by(col(Tournament.start_time), col(Tournament.id)))
-            ]
 
     def live(self) -> list[LiveTournament]:
         """Return the tournaments that are or will be played, earliest first; the coordinator polls this."""

@@ -6,10 +6,10 @@ from statistics import fmean
 
 import pytest
 
+from arena.documents.tournament import PlanItem
 from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundError
 from arena.services import Arena, schedule, tournament
 from arena.store.base.models import Tournament
-from arena.tournaments.extension import PlannedSize
 from arena.tournaments.settings import read
 from tests.arena.field import Field
 from tests.arena.services.conftest import Person
@@ -82,8 +82,8 @@ def test_enter_and_withdraw(arena: Arena, open_one: Tournament, person: Person) 
 
 def test_extend_adds_games(arena: Arena, open_one: Tournament, person: Person) -> None:
     by, number = person("otto", "organiser"), open_one.id or 0
-    assert tournament.extend(arena, number, by, amount=2) == PlannedSize(4, games_per_pairing=4, rounds=2)
-    assert tournament.extend(arena, number, by, to=10) == PlannedSize(10, games_per_pairing=10, rounds=5)
+    assert tournament.extend(arena, number, by, amount=2) == PlanItem(4, games_per_pairing=4, rounds=2)
+    assert tournament.extend(arena, number, by, to=10) == PlanItem(10, games_per_pairing=10, rounds=5)
     notes = arena.store.audit.page(user_id=by.user_id).items
     assert [(note.action, note.detail) for note in notes] == [
         ("tournament.extend", {"to": 10}),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from arena.documents.tournament import PlanQuery
 from arena.errors import NotFoundError
 from arena.store import Store
 from referee.game.record import read_record
@@ -64,13 +65,13 @@ def test_of_tournament_pages_in_planned_order(store: Store, field: Field) -> Non
     field.plan(4, first_sequence=6)
     found, after = [], None
     while True:
-        page = store.games.of_tournament(field.tournament_id, limit=4, after=after)
+        page = store.games.of_tournament(field.tournament_id, PlanQuery(limit=4, after=after))
         found += [line.sequence for line in page.items]
         after = page.next
         if after is None:
             break
     assert found == list(range(1, 10))
-    planned = store.games.of_tournament(field.tournament_id, state="planned", limit=2)
+    planned = store.games.of_tournament(field.tournament_id, PlanQuery(state="planned", limit=2))
     assert [line.sequence for line in planned.items] == [6, 7]
 
 
