@@ -169,7 +169,7 @@ class HumanGames:
             self.wake()  # a slot is free again
 
     def _continue(self, line: HumanGame, state: _HumanGame) -> None:
-        game = self._place.open().resolve_game(self._store.people.planned(line.id))
+        game = self._place.open().resolve_game(PlannedGame(line.id, self._store.games.spec(line.id)))
         self._sandbox = self._sandbox or open_sandbox(self._sandbox_name)
         attempt = self._store.people.start(line.id, self._owner)
         with Roster(self._sandbox, state.stop_read) as roster:

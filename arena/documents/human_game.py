@@ -125,3 +125,8 @@ class PlayResponse:
     to_move: Side | None
     draw: DrawOfferResponse | None
     outcome: OutcomeResponse | None
+
+    @property
+    def is_over(self) -> bool:
+        """True once the game has ended."""
+        return self.state not in OPEN

@@ -21,7 +21,7 @@ from arena.documents.human_game import (
     PlayResponse,
 )
 from arena.documents.identity import Identity
-from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundError, QuotaError
+from arena.errors import BadValueError, ConflictError, ForbiddenError, QuotaError
 from arena.events.messages import HumanActed
 from arena.services import study
 from arena.services.arena import Arena
@@ -207,29 +207,10 @@ def _why_declined(score: int | None, ply: int) -> str:
     return f"the bot's score is {score / 100:+.2f}; it accepts a draw within {LEVEL / 100:g} of 0"
 
 
-@dataclass(frozen=True, slots=True)
-class HumanSeat:
-    """The state of a visitor's own game. `ahead` counts the games that wait before it."""
-
-    line: HumanGame
-    ahead: int
-    offer: DrawOfferResponse | None
-
-
-def seat(arena: Arena, game_id: str, by: Visitor) -> HumanSeat | None:
-    """Return the state of the visitor's own game; None for a game of others or between bots. Raises NotFoundError."""
-    arena.store.games.get(game_id)
-    try:
-        line = _mine(arena, game_id, by)
-    except (NotFoundError, ForbiddenError):
-        return None
-    return HumanSeat(line, waiting(arena, game_id) if line.state == "planned" else 0, draw_offer(line))
-
-
 def see(arena: Arena, game_id: str, by: Visitor) -> PlayResponse:
     """Return one of the visitor's own games. Raises NotFoundError, ForbiddenError."""
     line, game = _mine(arena, game_id, by), arena.store.games.get(game_id)
-    found = _study(line, arena.store.people.planned(game_id).spec)
+    found = _study(line, arena.store.games.spec(game_id))
     outcome = None
     if game.winner and game.termination:
         outcome = OutcomeResponse(game.winner, game.termination)  # type: ignore[arg-type] # the table has no others
@@ -284,7 +265,7 @@ def _move(arena: Arena, line: HumanGame, action: DecisionRequest) -> str:
     """Return the move in canonical notation if it is legal now."""
     if action.ply != len(line.plies):
         raise ConflictError("the position has changed; look at the board again", "running")
-    found = _study(line, arena.store.people.planned(line.id).spec)
+    found = _study(line, arena.store.games.spec(line.id))
     if found.end.outcome is not None or found.end.side != line.side:
         raise ConflictError("it is not your turn", "running")
     return study.read(found.ruleset, found.start, [*found.moves, action.move.strip()]).moves[-1]

@@ -179,8 +179,7 @@ def change(arena: Arena, tournament_id: int, document: Mapping[str, Any] | Docum
     """Replace the document of a tournament before its start. Raises SettingsError, ConflictError, ForbiddenError."""
     require_organiser(by)
     row = tournaments.change(arena.store, tournament_id, document, now())
-    arena.note("tournament.change", f"tournament:{tournament_id}", by, name=row.name)
-    arena.wake()
+    _note(arena, "change", tournament_id, by, name=row.name)
     return row
 
 
@@ -190,8 +189,7 @@ def steer(arena: Arena, tournament_id: int, act: str, by: Identity) -> Tournamen
     if act not in ACTIONS:
         raise BadValueError(f"unknown action {act[:40]!r}", hint="choose from " + ", ".join(ACTIONS), field="verb")
     row = ACTIONS[act](arena.store, tournament_id, now())
-    arena.note(f"tournament.{act}", f"tournament:{tournament_id}", by)
-    arena.wake()
+    _note(arena, act, tournament_id, by)
     return row
 
 
@@ -205,8 +203,7 @@ def extend(
     require_organiser(by)
     plan = tournaments.extend(arena.store, tournament_id, to=to, amount=amount)
     detail = {"to": to} if amount is None else {"amount": amount}
-    arena.note("tournament.extend", f"tournament:{tournament_id}", by, **detail)
-    arena.wake()
+    _note(arena, "extend", tournament_id, by, **detail)
     return plan
 
 
@@ -220,8 +217,7 @@ def prioritise(arena: Arena, tournament_id: int, priority: int, by: Identity) ->
     if not least <= priority <= most:
         raise BadValueError(f"invalid priority {priority}: expected {least} to {most}", field="priority")
     row = arena.store.tournaments.prioritise(tournament_id, priority)
-    arena.note("tournament.priority", f"tournament:{tournament_id}", by, priority=priority)
-    arena.wake()
+    _note(arena, "priority", tournament_id, by, priority=priority)
     return row
 
 
@@ -240,8 +236,7 @@ def enter(arena: Arena, tournament_id: int, bot: str, number: int | None, by: Id
         known = [line.name for line in arena.store.versions.of_bot(found.id or 0)]
         raise NotFoundError("active version" if number is None else "version", bot, known) from None
     tournaments.enter(arena.store, tournament_id, version.id or 0)
-    arena.note("tournament.enter", f"tournament:{tournament_id}", by, version=version.name)
-    arena.wake()
+    _note(arena, "enter", tournament_id, by, version=version.name)
 
 
 def withdraw(arena: Arena, tournament_id: int, bot: str, number: int | None, by: Identity) -> None:
@@ -253,8 +248,7 @@ def withdraw(arena: Arena, tournament_id: int, bot: str, number: int | None, by:
     arena.store.tournaments.get(tournament_id)
     entry = _entry(arena, tournament_id, bot, number)
     tournaments.withdraw(arena.store, tournament_id, entry.version_id)
-    arena.note("tournament.withdraw", f"tournament:{tournament_id}", by, version=entry.name)
-    arena.wake()
+    _note(arena, "withdraw", tournament_id, by, version=entry.name)
 
 
 def _named(bot: str, number: int | None) -> tuple[str, int | None]:
@@ -280,6 +274,12 @@ def _entry(arena: Arena, tournament_id: int, bot: str, number: int | None) -> En
         raise ConflictError(f"{bot} does not play in tournament {tournament_id}")
     near = [line.bot if number is None else line.name for line in lines if not line.withdrawn]
     raise NotFoundError("entry", bot, near)
+
+
+def _note(arena: Arena, action: str, tournament_id: int, by: Identity, **detail: Any) -> None:
+    """Write an action into the audit log and wake the coordinator."""
+    arena.note(f"tournament.{action}", f"tournament:{tournament_id}", by, **detail)
+    arena.wake()
 
 
 def require_organiser(by: Identity) -> None:

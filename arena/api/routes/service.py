@@ -9,8 +9,8 @@ from arena import services
 from arena.api.handle import MAX_BODY_BYTES
 from arena.api.registry import Routes
 from arena.api.schemas import AuditItem, Number
-from arena.collections.dump import DamagedError, Dump
-from arena.collections.dumps import DumpIndex, Dumps
+from arena.collections.dump import Dump
+from arena.collections.dumps import Dumps
 from arena.documents.attributes import of_attributes
 from arena.documents.page import MAX_LIMIT, PageQuery, PageResponse
 from arena.documents.schedule import ScheduleItem
@@ -126,10 +126,7 @@ async def dumps(call: RequestContext) -> DumpList:
     versions).
     """
     archive = Dumps.of(call.context.settings)
-    try:
-        found = await call.run(archive.index)
-    except DamagedError:
-        found = DumpIndex()  # the next run rewrites it
+    found = await call.run(archive.current)
     items = [of_attributes(DumpItem, dump, url=f"/dumps/{dump.file}") for dump in found.latest_first]
     written = datetime.fromisoformat(found.written) if found.written else None
     return DumpList(items=items, licence=archive.licence, through=found.through, written=written)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
 from typing import Any
 
 from aiohttp import web
 
 from arena import services
-from arena.documents.human_game import DecisionRequest, PlayRequest
-from arena.errors import ArenaError
+from arena.documents.human_game import DecisionRequest, PlayRequest, PlayResponse
+from arena.errors import ArenaError, ForbiddenError, NotFoundError
 from arena.http.identity import is_same_origin, session_of
 from arena.http.json_text import as_json
 from arena.http.problem import Problem, not_found
@@ -28,7 +27,8 @@ from arena.pages.page import (
 )
 from arena.pages.routes.game import render_viewer
 from arena.pages.session import checked_form, give_cookie, read_form
-from arena.services.people import TIME_CONTROLS, HumanSeat, Visitor
+from arena.services.people import TIME_CONTROLS, Visitor
+from arena.validation import plain
 from referee.rules import families, load
 from referee.rules.rules import Rules
 
@@ -122,45 +122,31 @@ def _require_own_page(request: web.Request) -> None:
 async def board(request: web.Request) -> web.Response:
     """Show the board of a game to its human player; redirect others to the viewer."""
     name = request.match_info["game"]
-    seat = await _seat(request)
-    if seat is None or seat.line.is_over:
+    try:
+        seat = await _see(request)
+    except (ForbiddenError, NotFoundError):  # a game of others, or between bots
+        seat = None
+    if seat is None or seat.is_over:
         return redirect(str(request.rel_url.with_path(f"/games/{name}", keep_query=True)))
     query = request.rel_url.query
-    if "flip" not in query and seat.line.side == "second":
+    if "flip" not in query and seat.side == "second":
         return redirect(str(request.rel_url.update_query(flip="1")))
-    return await render_viewer(
-        request,
-        "playing.html",
-        keep="no-store",
-        seat=seat.line,
-        ahead=seat.ahead,
-        offer=seat.offer,
-        charts=[],
-        thoughts={},
-    )
+    return await render_viewer(request, "playing.html", keep="no-store", seat=seat, charts=[], thoughts={})
 
 
-async def _seat(request: web.Request) -> HumanSeat | None:
+async def _see(request: web.Request) -> PlayResponse:
     name = request.match_info["game"]
     if not GAME_ID.fullmatch(name):
         raise not_found("game", name)
-    return await run_use_case(services.people.seat, arena_of(request), name, await _visitor(request))
+    return await run_use_case(services.people.see, arena_of(request), name, await _visitor(request))
 
 
 @routes.get("/play/{game}/state.json")
 @allow_parameters()
 async def state(request: web.Request) -> web.Response:
     """Return the state of the game for its human player."""
-    seat = await _seat(request)
-    if seat is None:
-        raise Problem("forbidden", "this game belongs to another player")
-    body = {
-        "state": seat.line.state,
-        "ahead": seat.ahead,
-        "plies": len(seat.line.plies),
-        "is_rated": seat.line.is_rated,
-        "draw": asdict(seat.offer) if seat.offer else None,
-    }
+    found = plain(await _see(request))
+    body = {name: found[name] for name in ("state", "ahead", "is_rated", "draw")} | {"plies": len(found["moves"])}
     response = web.json_response(body, dumps=as_json)
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -20,7 +20,7 @@ from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import BotIdentity, Game, PersonGame, Tournament, User, Version, VersionFamily
 from arena.store.bots.samples import OWNER, ensure_owner
 from arena.store.tournaments.queue import row_of_game
-from referee.game.spec import GameSpec, PlannedGame, spec_from_json
+from referee.game.spec import GameSpec, PlannedGame
 from referee.rules.core import SIDES
 
 GUEST = "guest"
@@ -135,14 +135,6 @@ class People:
         if not found:
             raise NotFoundError("game of a person", game_id)
         return found[0]
-
-    def planned(self, game_id: str) -> PlannedGame:
-        """Return the planned game. Raises NotFoundError."""
-        with self._sessions.reading() as session:
-            spec = session.scalar(select(col(Game.spec)).where(col(Game.id) == game_id))
-        if spec is None:
-            raise NotFoundError("game", game_id)
-        return PlannedGame(game_id, spec_from_json(spec))
 
     def ask(self, game_id: str, asked: Mapping[str, Any]) -> None:
         """Store a person's action until the referee processes it. Raises ConflictError once the game is over."""

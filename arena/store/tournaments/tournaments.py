@@ -39,15 +39,11 @@ _LIVE = (
     *(col(getattr(Tournament, name)) for name in ("id", "state", "format", "start_time")),
     func.coalesce(col(Tournament.settings)["priority"].as_integer(), 0),
 )
-
-
 _ENTRY = (
     *(col(one) for one in (Entry.seat, Version.name, BotIdentity.name, Version.number)),
     *(col(one) for one in (Entry.eligibility, Entry.withdrawn, Entry.suspended, Entry.version_id)),
 )
 """The columns of an `EntryItem`."""
-
-
 _ALL = TournamentQuery()
 
 
@@ -72,7 +68,7 @@ class Tournaments:
                 session.add(tournament)
                 session.flush()
                 assert tournament.id is not None
-                session.add_all(_entries(tournament.id, entries, refused))
+                _seat(session, tournament.id, entries, refused)
                 return of_attributes(TournamentItem, tournament)
         except IntegrityError as error:
             raise ConflictError(f"cannot store tournament {tournament.name!r}: {error.orig}") from None
@@ -156,8 +152,7 @@ class Tournaments:
             tournament = _not_begun(session, tournament_id)
             if settings is not None:
                 tournament.settings = dict(settings)
-            session.execute(delete(Entry).where(col(Entry.tournament_id) == tournament_id))
-            session.add_all(_entries(tournament_id, entries, refused))
+            _seat(session, tournament_id, entries, refused)
 
     def replace(
         self,
@@ -174,8 +169,7 @@ class Tournaments:
             tournament = _not_begun(session, tournament_id)
             for name in _CHOSEN:
                 setattr(tournament, name, getattr(like, name))
-            session.execute(delete(Entry).where(col(Entry.tournament_id) == tournament_id))
-            session.add_all(_entries(tournament_id, entries, refused))
+            _seat(session, tournament_id, entries, refused)
             return of_attributes(TournamentItem, tournament)
 
     def enter(self, tournament_id: int, version_id: int, why: str) -> int:
@@ -219,9 +213,7 @@ class Tournaments:
         `only_from` restricts what `NEXT_STATES` allows. Sets `started` and `finished` accordingly.
         """
         with self._sessions.writing() as session:
-            tournament = session.get(Tournament, tournament_id, with_for_update=True)
-            if tournament is None:
-                raise NotFoundError("tournament", tournament_id)
+            tournament = _locked(session, tournament_id)
             present = tournament.state
             following = NEXT_STATES[present]  # type: ignore[index] # the table has no other states
             if state not in following or (only_from and present not in only_from):
@@ -238,9 +230,7 @@ class Tournaments:
     def reschedule(self, tournament_id: int, start_time: datetime) -> TournamentItem:
         """Set another start time for a scheduled tournament. Raises NotFoundError, ConflictError."""
         with self._sessions.writing() as session:
-            tournament = session.get(Tournament, tournament_id, with_for_update=True)
-            if tournament is None:
-                raise NotFoundError("tournament", tournament_id)
+            tournament = _locked(session, tournament_id)
             if tournament.state != "scheduled":
                 raise ConflictError(
                     f"tournament {tournament_id} is {tournament.state}, not scheduled", tournament.state
@@ -250,10 +240,7 @@ class Tournaments:
 
     def keep_findings(self, tournament_id: int, findings: Mapping[str, object]) -> None:
         """Store the statistical findings of a tournament."""
-        with self._sessions.writing() as session:
-            session.execute(
-                update(Tournament).where(col(Tournament.id) == tournament_id).values(findings=dict(findings))
-            )
+        self._set(tournament_id, findings=dict(findings))
 
     def without_findings(self) -> list[int]:
         """Return the ids of finished tournaments without findings."""
@@ -265,17 +252,16 @@ class Tournaments:
 
     def extend(self, tournament_id: int, settings: Mapping[str, object]) -> None:
         """Replace the settings document, for formats that can be extended."""
+        self._set(tournament_id, settings=dict(settings))
+
+    def _set(self, tournament_id: int, **values: object) -> None:
         with self._sessions.writing() as session:
-            session.execute(
-                update(Tournament).where(col(Tournament.id) == tournament_id).values(settings=dict(settings))
-            )
+            session.execute(update(Tournament).where(col(Tournament.id) == tournament_id).values(**values))
 
     def prioritise(self, tournament_id: int, priority: int) -> TournamentItem:
         """Set the priority of an unfinished tournament. Raises NotFoundError, ConflictError."""
         with self._sessions.writing() as session:
-            tournament = session.get(Tournament, tournament_id, with_for_update=True)
-            if tournament is None:
-                raise NotFoundError("tournament", tournament_id)
+            tournament = _locked(session, tournament_id)
             if tournament.state in ("finished", "cancelled", "open"):
                 raise ConflictError(
                     f"tournament {tournament_id} is {tournament.state}: it has no more games", tournament.state
@@ -288,24 +274,28 @@ _CHOSEN = ("name", "family", "variant", "options", "format", "settings", "pool",
 """Columns set by a tournament's document."""
 
 
-def _not_begun(session: Session, tournament_id: int) -> Tournament:
+def _locked(session: Session, tournament_id: int) -> Tournament:
     tournament = session.get(Tournament, tournament_id, with_for_update=True)
     if tournament is None:
         raise NotFoundError("tournament", tournament_id)
+    return tournament
+
+
+def _not_begun(session: Session, tournament_id: int) -> Tournament:
+    tournament = _locked(session, tournament_id)
     if tournament.started_at is not None or tournament.state not in ("scheduled", "paused"):
         raise ConflictError(f"tournament {tournament_id} has started: it is {tournament.state}", tournament.state)
     return tournament
 
 
-def _entries(tournament_id: int, entries: Sequence[tuple[int, str]], refused: Sequence[tuple[int, str]]) -> list[Entry]:
+def _seat(
+    session: Session, tournament_id: int, entries: Sequence[tuple[int, str]], refused: Sequence[tuple[int, str]]
+) -> None:
+    """Replace all entries of a tournament."""
     at = now()
-    return [
-        Entry(
-            tournament_id=tournament_id,
-            version_id=version_id,
-            seat=seat,
-            eligibility=why,
-            withdrawn=at if seat >= len(entries) else None,
+    session.execute(delete(Entry).where(col(Entry.tournament_id) == tournament_id))
+    for seat, (version_id, why) in enumerate([*entries, *refused]):
+        withdrawn = at if seat >= len(entries) else None
+        session.add(
+            Entry(tournament_id=tournament_id, version_id=version_id, seat=seat, eligibility=why, withdrawn=withdrawn)
         )
-        for seat, (version_id, why) in enumerate([*entries, *refused])
-    ]

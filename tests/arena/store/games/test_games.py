@@ -75,6 +75,24 @@ def test_of_tournament_pages_in_planned_order(store: Store, field: Field) -> Non
     assert [line.sequence for line in planned.items] == [6, 7]
 
 
+def test_of_tournament_is_filtered_by_termination_and_version(store: Store, field: Field) -> None:
+    records = field.play(6)
+    number = field.tournament_id
+
+    def found(**filters: str) -> list[str]:
+        return [line.id for line in store.games.of_tournament(number, PlanQuery(**filters)).items]  # type: ignore[arg-type]
+
+    endings = {record.termination.value for record in records}
+    for ending in endings:
+        assert found(termination=ending) == [one.id for one in records if one.termination.value == ending]
+    assert found(termination="time") == [one.id for one in records if one.termination.value == "time"]
+    name = field.versions[0].name
+    assert found(version=name) == [one.id for one in records if name in (one.first, one.second)]
+    assert found(version="nobody v1") == []
+    assert store.games.id_of(number, 6) == records[5].id
+    assert store.games.id_of(number, 7) is None
+
+
 def test_latest_filtered_by_time_is_ordered_by_end(store: Store, field: Field) -> None:
     ends = ["2026-01-03", "2026-01-01", "2026-01-02", "2026-01-02", "2026-01-04"]
     records = [
