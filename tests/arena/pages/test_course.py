@@ -74,7 +74,7 @@ def test_a_race_that_ends_undecided_asks_nothing_more(server: Server, field: Fie
     page = server.get(f"/tournaments/{number}").body.decode()
     assert '<a href="#course">Race</a>' in page
     assert "Next pairings" not in page
-    running = hold(field, "race", most=10, race={"top": 2, "games": 24})
+    running = hold(field, "race", most=24, race={"top": 2})
     assert "in doubt: is " in text(server, f"/tournaments/{running}")
     server.store.tournaments.move(running, "cancelled")
     shown = text(server, f"/tournaments/{running}")
