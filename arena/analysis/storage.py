@@ -7,10 +7,10 @@ from arena.analysis.game_analysis import AnalysedGame
 from arena.analysis.win_model import WinModel, shipped
 from arena.clock import now
 from arena.collections.conversion import to_record
+from arena.documents.analysis import AnalysisFigures
 from arena.errors import NotFoundError
 from arena.store import Store
 from arena.store.base.models import StoredWinModel
-from arena.store.games.analyses import AnalysisFigures
 from referee.game.record import GameRecord
 
 

@@ -13,6 +13,8 @@ from arena.documents.page import PageQuery
 from arena.documents.query import QueryField, query_fields
 
 PAGING = tuple(one.name for one in query_fields(PageQuery))
+NOT_FILTERS = (*PAGING, "sort", "order")
+"""Fields that choose a part of a list and its order."""
 
 
 def add_options(parser: argparse._ActionsContainer, query: type, *, without: Collection[str] = PAGING) -> None:
@@ -48,8 +50,9 @@ def _type(one: QueryField) -> Callable[[str], Any]:
 
 
 def read_options(arguments: argparse.Namespace, query: type, *, without: Collection[str] = PAGING) -> dict[str, Any]:
-    """Return the values of a query's fields, by name; None is anything."""
-    return {one.name: getattr(arguments, one.name) for one in _fields(query, without)}
+    """Return the values of a query's fields, by name; None, also for an empty text, is anything."""
+    given = {one.name: getattr(arguments, one.name) for one in _fields(query, without)}
+    return {name: None if value == "" else value for name, value in given.items()}
 
 
 def _fields(query: type, without: Collection[str]) -> list[QueryField]:

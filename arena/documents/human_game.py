@@ -9,12 +9,9 @@ from typing import Any, Literal
 
 from arena.documents import words
 from arena.documents.family import OutcomeResponse
+from arena.documents.game import OVER, GameState
 from arena.documents.query import Query, described, hidden
-from arena.documents.tournament import GameState
 from referee.rules.core import Side
-
-OPEN: tuple[GameState, ...] = ("planned", "queued", "running")
-"""States of a game that is not over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +35,7 @@ class HumanGame:
     @property
     def is_over(self) -> bool:
         """True once the game has ended."""
-        return self.state not in OPEN
+        return self.state in OVER
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,4 +126,4 @@ class PlayResponse:
     @property
     def is_over(self) -> bool:
         """True once the game has ended."""
-        return self.state not in OPEN
+        return self.state in OVER

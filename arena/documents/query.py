@@ -15,14 +15,15 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache
 from types import NoneType
-from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+T = TypeVar("T")
 _NO_BOUNDS: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """The base class of queries: unknown parameters are rejected."""
+    """The base class of queries and of the bodies of requests: unknown names are rejected."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid"}
 
@@ -50,6 +51,11 @@ def described(
 def hidden(default: Any = MISSING) -> Any:
     """Declare a field of a document that is not part of its JSON."""
     return field(default=default, metadata={"exclude": True})
+
+
+def derived(kind: type[T], base: Any, **more: Any) -> T:
+    """Return a document of a class derived from that of `base`, with its fields and `more`."""
+    return kind(**{one.name: getattr(base, one.name) for one in fields(base)} | more)
 
 
 @dataclass(frozen=True, slots=True)

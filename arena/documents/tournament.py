@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from arena.documents import words
+from arena.documents.game import GameState
 from arena.documents.page import PageQuery
 from arena.documents.query import described, hidden
 
@@ -22,7 +23,6 @@ NEXT_STATES: Mapping[TournamentState, frozenset[TournamentState]] = {
     "open": frozenset(),
 }
 """Allowed next states; a `finished` tournament resumes when it is extended. `open` is for games of people."""
-GameState = Literal["planned", "queued", "running", "finished", "void", "cancelled"]
 OVER: tuple[TournamentState, ...] = ("finished", "cancelled")
 """States in which the standings are final, unless the tournament is extended."""
 

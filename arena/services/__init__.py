@@ -1,6 +1,7 @@
 """Use cases: one function each, which checks rights and quotas, writes the audit log and wakes the coordinator.
 
-    submission, bot, game             upload, manage and read bots and their games
+    submission, bot, game, versus     upload, manage and read bots and their games
+    front_page                        what is going on
     standings, ratings                standings and progress of tournaments; rating pools
     status                            coordinator, workers, games in progress, audit log
     archive                           search, show and import games of all times
@@ -23,6 +24,7 @@ from arena.services import (
     book,
     bot,
     explorer,
+    front_page,
     game,
     people,
     ratings,
@@ -35,6 +37,7 @@ from arena.services import (
     token,
     tournament,
     user,
+    versus,
 )
 from arena.services.arena import Arena
 
@@ -46,6 +49,7 @@ __all__ = [
     "book",
     "bot",
     "explorer",
+    "front_page",
     "game",
     "people",
     "ratings",
@@ -58,4 +62,5 @@ __all__ = [
     "token",
     "tournament",
     "user",
+    "versus",
 ]

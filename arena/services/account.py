@@ -181,3 +181,8 @@ def _session(arena: Arena, user: Identity, origin: LoginOrigin) -> BrowserSessio
 def _shown(name: str) -> str:
     """Return a name from a log-in form as the audit log stores it."""
     return name if name.isprintable() else ascii(name)
+
+
+def count_unread(arena: Arena, by: Identity) -> int:
+    """Count the unread notices of a user."""
+    return len(arena.store.notices.of(by.user_id, arena.store.notices.read_until(by.user_id)))

@@ -213,7 +213,7 @@ def see(arena: Arena, game_id: str, by: Visitor) -> PlayResponse:
     found = _study(line, arena.store.games.spec(game_id))
     outcome = None
     if game.winner and game.termination:
-        outcome = OutcomeResponse(game.winner, game.termination)  # type: ignore[arg-type] # the table has no others
+        outcome = OutcomeResponse(game.winner, game.termination)
     return of_attributes(
         PlayResponse,
         game,

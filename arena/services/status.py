@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from arena.clock import now
+from arena.documents.game import GameItem
 from arena.documents.identity import Identity
 from arena.documents.page import PageResponse
 from arena.documents.service import AuditQuery, Referee
@@ -16,7 +17,6 @@ from arena.events.messages import WorkerPayload
 from arena.services.access import may_read_hosts, shown_owner
 from arena.services.arena import Arena
 from arena.store.base.models import Audit
-from arena.store.games.games import GameLine
 from arena.store.people.audit import QUARANTINED, THROTTLED, VERIFIED
 
 FRESH_S = 30.0
@@ -63,7 +63,7 @@ class ServiceStatus:
     """The state of the service. `tournaments` counts them by state."""
 
     coordinator: Referee
-    running: Sequence[GameLine]
+    running: Sequence[GameItem]
     tournaments: Mapping[str, int]
     quarantined: Sequence[QuarantinedWorker]
 

@@ -12,6 +12,7 @@ from arena import tournaments
 from arena.clock import now
 from arena.coordinator import cron
 from arena.documents.attributes import of_attributes
+from arena.documents.game import GameItem
 from arena.documents.identity import Identity
 from arena.documents.page import PageResponse
 from arena.documents.tournament import (
@@ -26,7 +27,6 @@ from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundE
 from arena.services.arena import Arena
 from arena.services.bot import find as find_bot
 from arena.store import Store
-from arena.store.games.games import GameLine
 from arena.tournaments import openings
 from arena.tournaments.creation import shortage
 from arena.tournaments.entry import read_name, resolve
@@ -62,7 +62,7 @@ def page(arena: Arena, query: TournamentQuery) -> PageResponse[TournamentItem]:
     return arena.store.tournaments.page(query)
 
 
-def games(arena: Arena, tournament_id: int, query: PlanQuery) -> PageResponse[GameLine]:
+def games(arena: Arena, tournament_id: int, query: PlanQuery) -> PageResponse[GameItem]:
     """Return games of a tournament in planned order. Raises NotFoundError, BadValueError for an invalid cursor."""
     get(arena, tournament_id)
     return arena.store.games.of_tournament(tournament_id, query)
@@ -72,13 +72,13 @@ def games(arena: Arena, tournament_id: int, query: PlanQuery) -> PageResponse[Ga
 class Plan:
     """Part of the games of a tournament; `count` is the number of all that match, `openings` is by game id."""
 
-    games: Sequence[GameLine]
+    games: Sequence[GameItem]
     count: int
     openings: Mapping[str, str]
 
 
 def plan(arena: Arena, tournament_id: int, query: PlanQuery, *, sort: str, is_descending: bool, offset: int) -> Plan:
-    """Return games of a tournament in the order of a column of `GameLine`, from a number on."""
+    """Return games of a tournament in the order of a column of `GameItem`, from a number on."""
     lines, count = arena.store.games.schedule(
         tournament_id, query, sort=sort, is_descending=is_descending, offset=offset
     )
@@ -98,7 +98,7 @@ class TournamentNews:
     """A tournament with its results after a commit number; `commit_number` is the last one by now."""
 
     tournament: TournamentItem
-    results: Sequence[GameLine]
+    results: Sequence[GameItem]
     commit_number: int
 
 

@@ -18,7 +18,6 @@ from arena.api.schemas import (
     BotResponse,
     ChangeItem,
     FamilyName,
-    GameItem,
     In,
     Number,
     PoolName,
@@ -29,6 +28,7 @@ from arena.api.schemas import (
     UserName,
     VersionItem,
 )
+from arena.documents.game import GameItem
 from arena.documents.page import PageResponse
 from arena.http.api_paths import PREFIX
 from arena.http.cache_control import CachePolicy
@@ -263,7 +263,7 @@ async def _games(call: RequestContext, query: PageQuery, *names: str) -> PageRes
             versions=ids[0], against=ids[1] if len(ids) > 1 else None, limit=query.limit, after=query.after
         )
     )
-    return page(rows, GameItem.model_validate)
+    return rows
 
 
 @routes.get("/submissions/{submission_id}", tag="bots", summary="Get a submission and its check")

@@ -8,8 +8,9 @@ from aiohttp import web
 
 from arena import services
 from arena.api.registry import Routes
-from arena.api.routes.games import RECORDS, StreamQuery, export
-from arena.api.schemas import GameItem, Number
+from arena.api.routes.games import RECORDS, export
+from arena.api.schemas import Number
+from arena.documents.game import GameItem, GameQuery, StreamQuery
 from arena.documents.page import PageResponse
 from arena.documents.standings import Crosstable, Standings
 from arena.documents.tournament import PlanQuery, TournamentItem, TournamentQuery, TournamentResponse
@@ -20,7 +21,6 @@ from arena.http.broadcast import Batch
 from arena.http.cache_control import CachePolicy
 from arena.http.request_context import RequestContext, RouteResult
 from arena.http.stream_line import FORMS, NDJSON, StreamLine
-from arena.store.games.game_filter import GameFilter
 from arena.tournaments.settings import Document
 from arena.validation import plain
 
@@ -98,10 +98,9 @@ async def games(
     """
     form = call.accepts("application/json", NDJSON, "text/plain")
     if form == "application/json":
-        found = await call.run(services.tournament.games, call.arena, tournament, query)
-        return found.map(GameItem.model_validate)
+        return await call.run(services.tournament.games, call.arena, tournament, query)
     await call.run(services.tournament.get, call.arena, tournament)
-    return await export(call, form, GameFilter(tournament_id=tournament))
+    return await export(call, form, GameQuery(tournament=tournament))
 
 
 @routes.get(
@@ -172,10 +171,7 @@ class _TournamentSource:
         if after is None:
             lines.append(StreamLine("state", news.commit_number, {"tournament": told, "standings": self._table()}))
         else:
-            lines += [
-                StreamLine("game", one.commit_number or 0, {"game": plain(GameItem.model_validate(one))})
-                for one in news.results
-            ]
+            lines += [StreamLine("game", one.commit_number or 0, {"game": plain(one)}) for one in news.results]
             if self._told is not None and self._told != row.state and not row.is_over:
                 lines.append(StreamLine("tournament", news.commit_number, {"tournament": told}))
         is_over = row.is_over and len(news.results) < _BATCH  # otherwise there may be more results to send

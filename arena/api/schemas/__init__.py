@@ -17,7 +17,6 @@ from arena.api.schemas.account import (
     UserRequest,
 )
 from arena.api.schemas.bot import BotChange, BotItem, BotResponse, PresenceItem, SubmissionResponse, VersionItem
-from arena.api.schemas.game import GameItem, GameResponse, LogResponse, RatingStep
 from arena.api.schemas.rating import ChangeItem, LeaderboardLine, PoolItem, PoolRating
 from arena.api.schemas.service import AuditItem
 from arena.api.schemas.word import (
@@ -26,7 +25,6 @@ from arena.api.schemas.word import (
     FamilyName,
     GameId,
     In,
-    Moment,
     Number,
     OneLine,
     Out,
@@ -52,11 +50,8 @@ __all__ = [
     "EntryName",
     "FamilyName",
     "GameId",
-    "GameItem",
-    "GameResponse",
     "In",
     "LeaderboardLine",
-    "LogResponse",
     "LoginRequest",
     "Moment",
     "NewToken",
@@ -69,7 +64,6 @@ __all__ = [
     "PoolRating",
     "PresenceItem",
     "Prose",
-    "RatingStep",
     "RoleName",
     "ScopeName",
     "Sha256",

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from arena.documents import words
 
@@ -22,24 +20,6 @@ PoolName = Annotated[str, Field(**words.POOL)]
 OneLine = Annotated[str, Field(**words.ONE_LINE)]
 Prose = Annotated[str, Field(**words.PROSE)]
 Sha256 = Annotated[str, Field(**words.SHA256)]
-
-
-def _in_utc(moment: datetime) -> datetime:
-    try:
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except OverflowError:
-        raise ValueError("write a time such as 2026-11-01T00:00:00Z") from None
-
-
-def _is_moment(value: Any) -> Any:
-    if isinstance(value, str) and not _MOMENT.match(value):
-        raise ValueError("write a day or a time, such as 2026-11-01 or 2026-11-01T12:00:00Z")
-    return value
-
-
-_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(T|$)", re.ASCII | re.IGNORECASE)
-Moment = Annotated[datetime, BeforeValidator(_is_moment), AfterValidator(_in_utc)]
-"""A day or a time, in UTC by default."""
 ScopeName = Literal["read", "submit", "organise", "admin", "worker"]
 RoleName = Literal["author", "organiser", "admin"]
 Side = Literal["first", "second"]

@@ -12,10 +12,10 @@ from urllib.parse import quote
 from aiohttp import web
 
 from arena import services
+from arena.documents.game import GameState
 from arena.documents.tournament import (
     NEXT_STATES,
     EntryItem,
-    GameState,
     PlanQuery,
     TournamentItem,
     TournamentQuery,

@@ -14,7 +14,7 @@ from sqlalchemy import Select, func, insert, select, update
 from sqlmodel import col
 
 from arena.clock import now
-from arena.documents.human_game import OPEN, HumanGame, OpponentItem
+from arena.documents.human_game import HumanGame, OpponentItem
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import BotIdentity, Game, PersonGame, Tournament, User, Version, VersionFamily
@@ -29,6 +29,7 @@ DRAW = "draw"
 """Mark after a ply with which a draw was offered."""
 MAX_TAKEN_BACK = 100
 """Maximum number of moves taken back in a game."""
+_OPEN = ("planned", "queued", "running")
 
 
 _LINE = (
@@ -141,7 +142,7 @@ class People:
         with self._sessions.writing() as session:
             row = session.get(PersonGame, game_id, with_for_update=True)
             state = session.scalar(select(col(Game.state)).where(col(Game.id) == game_id))
-            if row is None or state not in OPEN:
+            if row is None or state not in _OPEN:
                 raise ConflictError("the game is over", str(state))
             row.asked = dict(asked)
 
@@ -149,7 +150,7 @@ class People:
         """Mark the game as running and return its attempt, which is unchanged if the game resumes."""
         with self._sessions.writing() as session:
             game = session.get(Game, game_id, with_for_update=True)
-            if game is None or game.state not in OPEN:
+            if game is None or game.state not in _OPEN:
                 raise ConflictError("the game is over", str(game and game.state))
             game.state, game.lease_owner = "running", owner
             game.started_at = game.started_at or now()
@@ -176,7 +177,7 @@ class People:
         """Cancel a game in which the person never moved."""
         with self._sessions.writing() as session:
             game = session.get(Game, game_id, with_for_update=True)
-            if game is not None and game.state in OPEN:
+            if game is not None and game.state in _OPEN:
                 game.state = "cancelled"
                 tournament = session.get(Tournament, game.tournament_id, with_for_update=True)
                 if tournament is not None:
@@ -211,7 +212,7 @@ class People:
 
 
 def _open(query: Select[Any], who: Mapping[str, Any]) -> Select[Any]:
-    query = query.join(PersonGame, col(PersonGame.game_id) == col(Game.id)).where(col(Game.state).in_(OPEN))
+    query = query.join(PersonGame, col(PersonGame.game_id) == col(Game.id)).where(col(Game.state).in_(_OPEN))
     for name, value in who.items():
         query = query.where(col(getattr(PersonGame, name)) == value)
     return query.order_by(col(PersonGame.created_at), col(Game.id))
