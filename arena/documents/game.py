@@ -12,6 +12,7 @@ from arena.documents.moment import Moment
 from arena.documents.query import Query, described, hidden
 from referee.rules.core import Side, Winner
 
+GameState = Literal["planned", "queued", "running", "finished", "void", "cancelled"]
 OVER = ("finished", "void", "cancelled")
 """Final states of a game."""
 
@@ -33,7 +34,7 @@ class GameItem:
     first: str
     second: str
     is_rated: bool
-    state: Literal["planned", "queued", "running", "finished", "void", "cancelled"]
+    state: GameState
     attempt: int
     started_at: datetime | None
     finished_at: datetime | None

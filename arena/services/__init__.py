@@ -3,6 +3,7 @@
     submission, bot, game, versus     upload, manage and read bots and their games
     leaderboard, family, front_page   leaderboards, rating curves; what the arena has of a family; what is going on
     standings                         standings and progress of tournaments
+    status                            coordinator, workers, games in progress, audit log
     archive                           search, show and import games of all times
     analysis                          analyses of games and positions by an engine
     explorer, book                    moves played in a position; opening books made from them
@@ -33,6 +34,7 @@ from arena.services import (
     remote,
     schedule,
     standings,
+    status,
     study,
     submission,
     token,
@@ -59,6 +61,7 @@ __all__ = [
     "remote",
     "schedule",
     "standings",
+    "status",
     "study",
     "submission",
     "token",

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from arena.documents.bot import BotItem
 from arena.documents.game import GameItem
 from arena.documents.rating import LeaderboardLine, PoolItem
+from arena.documents.tournament import TournamentItem, TournamentQuery
 from arena.services import leaderboard
 from arena.services.arena import Arena
-from arena.store.base.models import Tournament
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class FamilyOverview:
     top: Sequence[LeaderboardLine]
     samples: Sequence[BotItem]
     recent: Sequence[GameItem]
-    tournaments: Sequence[Tournament]
+    tournaments: Sequence[TournamentItem]
 
 
 def overview(arena: Arena, family: str) -> FamilyOverview:
@@ -33,5 +33,5 @@ def overview(arena: Arena, family: str) -> FamilyOverview:
         store.ratings.leaderboard(family, limit=10).items,
         store.bots.page(owner_id=owner, family=family).items if owner else [],
         store.games.latest(family=family, limit=10).items,
-        store.tournaments.page(family=family, limit=5).items,
+        store.tournaments.page(TournamentQuery(family=family, limit=5)).items,
     )

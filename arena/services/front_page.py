@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from arena.documents.game import GameItem
 from arena.documents.rating import LeaderboardLine
+from arena.documents.tournament import TournamentItem, TournamentQuery
 from arena.services.arena import Arena
 from arena.store import Store
-from arena.store.base.models import Tournament
 from referee.game.record import GameRecord
 from referee.game.spec import GameSpec
 from referee.rules import families
@@ -29,8 +29,8 @@ class FrontPage:
     running: list[GameItem]
     specs: dict[str, GameSpec]
     following: list[GameItem]
-    tournaments: list[Tournament]
-    finished: list[Tournament]
+    tournaments: list[TournamentItem]
+    finished: list[TournamentItem]
     recent: list[GameItem]
     ends: list[tuple[GameItem, GameRecord]] = field(default_factory=list)
 
@@ -46,7 +46,7 @@ def read(arena: Arena) -> FrontPage:
         specs={game.id: store.games.spec(game.id) for game in running},
         following=store.games.in_state("queued", MAX_NEXT),
         tournaments=store.tournaments.in_states("running", "draining", "paused", "scheduled")[:12],
-        finished=store.tournaments.page(state="finished", limit=5).items,
+        finished=store.tournaments.page(TournamentQuery(state="finished", limit=5)).items,
         recent=store.games.latest(limit=8).items,
         ends=[] if running else _ends(store),
     )

@@ -10,6 +10,7 @@ from arena.documents.game import GameItem, GameQuery, LogResponse
 from arena.documents.identity import Identity
 from arena.documents.page import PageQuery, PageResponse
 from arena.documents.service import VoidItem
+from arena.documents.tournament import PlanQuery
 from arena.errors import ArenaError, ForbiddenError, NotFoundError
 from arena.services import bot
 from arena.services.access import may_read_log, shown_void
@@ -95,7 +96,9 @@ class Neighbours(NamedTuple):
 
 def neighbours(arena: Arena, line: GameItem) -> Neighbours:
     """Return the games next to one in its tournament."""
-    near = arena.store.games.of_tournament(line.tournament_id, limit=3, after=write_cursor(line.sequence - 2)).items
+    near = arena.store.games.of_tournament(
+        line.tournament_id, PlanQuery(limit=3, after=write_cursor(line.sequence - 2))
+    ).items
     before = next((one for one in near if one.sequence == line.sequence - 1), None)
     following = next((one for one in near if one.sequence == line.sequence + 1), None)
     swapped = (

@@ -9,9 +9,10 @@ from arena import tournaments
 from arena.clock import now
 from arena.documents.bot import PresenceItem, VersionItem
 from arena.documents.identity import Identity
+from arena.documents.tournament import TournamentItem, TournamentQuery
 from arena.errors import ArenaError, ConflictError, ForbiddenError, NotFoundError, QuotaError
 from arena.services.arena import Arena
-from arena.store.base.models import Tournament, Version
+from arena.store.base.models import Version
 from arena.store.bots.samples import OWNER
 from arena.submission.check import storable
 from arena.submission.receive import NotYoursError
@@ -118,7 +119,7 @@ def challenge(
     variant: str | None = None,
     games: int = 2,
     time: str = "10+0.1",
-) -> Tournament:
+) -> TournamentItem:
     """Create a match of the caller's remote bot against a sample, an own bot, or a remote bot that accepts challenges.
 
     It starts at once and counts in the remote pool; a match between two bots of one user is unrated. Raises
@@ -137,7 +138,7 @@ def challenge(
         raise ChallengeError(
             f"{opponent} accepts no challenges; choose a sample ({OWNER}'s bots) or a remote bot open to challenges"
         )
-    recent = arena.store.tournaments.page(created_by=by.user_id, limit=100).items
+    recent = arena.store.tournaments.page(TournamentQuery(limit=100), created_by=by.user_id).items
     if sum(one.state not in ("finished", "cancelled") for one in recent) >= MAX_OPEN_CHALLENGES:
         raise QuotaError(f"you have {MAX_OPEN_CHALLENGES} running matches; wait for one to end, or cancel one")
     document = {

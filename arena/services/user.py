@@ -10,10 +10,10 @@ from arena.documents.account import UserItem
 from arena.documents.bot import BotItem
 from arena.documents.identity import Identity
 from arena.documents.page import PageQuery, PageResponse
+from arena.documents.tournament import TournamentItem, TournamentQuery
 from arena.errors import ForbiddenError
 from arena.services import token
 from arena.services.arena import Arena
-from arena.store.base.models import Tournament
 
 
 def page(arena: Arena, query: PageQuery) -> PageResponse[UserItem]:
@@ -32,7 +32,7 @@ class UserProfile:
 
     user: UserItem
     bots: Sequence[BotItem]
-    tournaments: Sequence[Tournament]
+    tournaments: Sequence[TournamentItem]
     has_played: bool
 
 
@@ -42,7 +42,7 @@ def profile(arena: Arena, name: str) -> UserProfile:
     return UserProfile(
         user,
         store.bots.page(owner_id=user.id, with_retired=True, limit=200).items,
-        store.tournaments.page(created_by=user.id, limit=20).items,
+        store.tournaments.page(TournamentQuery(limit=20), created_by=user.id).items,
         store.people.has_played(user.name),
     )
 

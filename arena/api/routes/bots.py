@@ -11,7 +11,7 @@ from pydantic import Field
 from arena import services
 from arena.api import handle, idempotency
 from arena.api.registry import Routes
-from arena.api.schemas import BotName, FamilyName, In, Number, Prose, Sha256
+from arena.api.words import BotName, FamilyName, In, Number, Prose, Sha256
 from arena.documents.bot import BotItem, BotQuery, BotResponse, SubmissionResponse
 from arena.documents.game import GameItem
 from arena.documents.page import PageQuery, PageResponse

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from arena import services
 from arena.api.registry import Routes
-from arena.api.schemas import GameId, Side
+from arena.api.words import GameId, Side
 from arena.collections.dump import without_logs
 from arena.documents.game import (
     GameItem,

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from arena import services
 from arena.api.registry import Routes
-from arena.api.schemas import In, Number, UserName
+from arena.api.words import In, Number, UserName
 from arena.credentials import MAX_PASSWORD, MIN_PASSWORD
 from arena.documents.account import RoleName, TokenItem, UserItem
 from arena.documents.page import PageQuery, PageResponse

@@ -6,32 +6,37 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote
 
 from aiohttp import web
 
 from arena import services
-from arena.http.problem import not_found
+from arena.documents.game import GameState
+from arena.documents.tournament import (
+    NEXT_STATES,
+    EntryItem,
+    PlanQuery,
+    TournamentItem,
+    TournamentQuery,
+    TournamentState,
+)
 from arena.pages.columns import text_column
 from arena.pages.drawing.race_summary import RaceSummary
 from arena.pages.drawing.sprt_chart import SprtChart
 from arena.pages.filters import bot_of, path_part, plain
 from arena.pages.html_table import Column, choice, number, sorted_table, sorting
-from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run, store_of
+from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run
 from arena.pages.routes.steering import Controls
 from arena.services import Arena
 from arena.services.standings_cache import TournamentStandings
-from arena.store.base.models import Tournament
-from arena.store.base.page import write_cursor
-from arena.store.tournaments.tournaments import NEXT_STATES, EntryLine
 from arena.tournaments import crosstable, time_class
 from arena.tournaments.settings import read as read_settings
 from referee.rules import families, terminations
 
 routes = web.RouteTableDef()
-STATES = tuple(NEXT_STATES)
-GAME_STATES = ("planned", "queued", "running", "finished", "void", "cancelled")
+STATES: tuple[TournamentState, ...] = tuple(NEXT_STATES)
+GAME_STATES: tuple[GameState, ...] = get_args(GameState)
 PAGE = 100
 _SHOWN = ("state", "ended", "bot", "sort", "games", "page", "endings", "entries", "rows", "against")
 """Query parameters of a tournament's page: filters of its schedule, orders of its tables, block of its crosstable."""
@@ -119,13 +124,9 @@ async def index(request: web.Request) -> web.Response:
     """List all tournaments, latest start first; `?family=` and `?state=` filter."""
     family = choice(request.query, "family", families())
     state = choice(request.query, "state", STATES)
-    store = store_of(request)
-    found = await run(
-        lambda: store.tournaments.page(
-            state=state or None, family=family or None, after=request.query.get("after") or None
-        )
-    )
-    schedules = await run(store.schedules.all)
+    arena = arena_of(request)
+    query = TournamentQuery(state=state or None, family=family or None, after=request.query.get("after") or None)
+    found, schedules = await run(lambda: (services.tournament.page(arena, query), services.schedule.read_all(arena)))
     return render(
         request,
         "tournaments.html",
@@ -138,7 +139,7 @@ async def index(request: web.Request) -> web.Response:
     )
 
 
-def _eta(tournament: Tournament, at: datetime) -> float | None:
+def _eta(tournament: TournamentItem, at: datetime) -> float | None:
     """Estimate the seconds until the last game from the speed so far; None without an estimate."""
     if tournament.state != "running" or not tournament.started_at or not tournament.finished_games:
         return None
@@ -148,43 +149,40 @@ def _eta(tournament: Tournament, at: datetime) -> float | None:
 
 
 def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, Any]:
-    store = arena.store
-    tables = services.standings.read(arena, tournament_id)
-    entries = store.tournaments.entries(tournament_id)
-    query = request.query
+    known = services.tournament.get(arena, tournament_id)
+    if known.state == "open":
+        return {"tournament": known}
+    view, query = services.standings.view(arena, tournament_id), request.query
+    tables, entries = view.standings, view.entries
     state = choice(query, "state", GAME_STATES)
     ended = choice(query, "ended", list(terminations()))
     names = {line.name: line.version_id for line in entries}
     bot = choice(query, "bot", list(names))
     shown = sorting(request, _SCHEDULE, "sequence", "games")
     at = number(query, "page", 1, high=100_000)
-    games, count = store.games.schedule(
+    plan = services.tournament.plan(
+        arena,
         tournament_id,
-        state=state or None,
-        termination=ended or None,
-        version_id=names.get(bot),
+        PlanQuery(state=state or None, termination=ended or None, version=bot or None, limit=PAGE),
         sort=shown.key,
-        is_falling=shown.is_descending,
+        is_descending=shown.is_descending,
         offset=(at - 1) * PAGE,
-        limit=PAGE,
     )
-    specs = store.games.openings([game.id for game in games])
     return {
         "tournament": tables.tournament,
         "tables": tables,
-        "course": services.standings.read_progress(arena, tables.tournament),
+        "course": view.progress,
         "entries": entries,
         "standing": tables.standing,
-        "forfeits": tables.forfeits,
-        "changes": store.ratings.of_tournament(tournament_id),
-        "counts": store.games.counts(tournament_id),
-        "restarted": store.rating_history.count_redispatched(tournament_id),
-        "schedule": games,
-        "openings": specs,
-        "games_found": count,
+        "changes": view.changes,
+        "counts": view.games,
+        "restarted": view.restarted,
+        "schedule": plan.games,
+        "openings": plan.openings,
+        "games_found": plan.count,
         "games_sorting": shown,
         "at": at,
-        "pages": max(1, -(-count // PAGE)),
+        "pages": max(1, -(-plan.count // PAGE)),
         "filters": {"state": state, "ended": ended, "bot": bot},
         "versions": names,
     }
@@ -194,12 +192,10 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
 @allow_parameters(*_SHOWN)
 async def show(request: web.Request) -> web.Response:
     """Show a tournament. The one that holds the games of people redirects to `/play`."""
-    tournament_id = path_number(request, "tournament", "tournament")
-    known = await run(store_of(request).tournaments.get, tournament_id)
-    if known.state == "open":
-        return redirect(f"/play?family={known.family}")
-    found = await run(_read, arena_of(request), tournament_id, request)
-    tournament: Tournament = found["tournament"]
+    found = await run(_read, arena_of(request), path_number(request, "tournament", "tournament"), request)
+    tournament: TournamentItem = found["tournament"]
+    if tournament.state == "open":
+        return redirect(f"/play?family={tournament.family}")
     tables: TournamentStandings = found["tables"]
     order = tables.standing.lines
     is_over = tables.is_final
@@ -209,8 +205,6 @@ async def show(request: web.Request) -> web.Response:
     changes = {name: found["changes"].get(version) for name, version in found["versions"].items()}
 
     def value(line: Any, key: str) -> Any:
-        if key == "forfeits":
-            return found["forfeits"][line.name]
         if key == "elo":
             return elo[line.name][0] if line.name in elo else None
         if key == "change":
@@ -258,7 +252,7 @@ async def show(request: web.Request) -> web.Response:
         game_states=GAME_STATES,
         settings_text=json.dumps(tournament.settings, indent=2, ensure_ascii=False, sort_keys=True),
         controls=Controls.of(tournament, found["entries"]),
-        is_live=tournament.state in ("running", "draining", "scheduled", "paused"),
+        is_live=not is_over,
     )
 
 
@@ -270,14 +264,14 @@ def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:
     return tuple(column for column in _STANDINGS if column.key not in hidden)
 
 
-def _test(tables: TournamentStandings, entries: Sequence[EntryLine]) -> SprtChart | None:
+def _test(tables: TournamentStandings, entries: Sequence[EntryItem]) -> SprtChart | None:
     """Return the state of a sequential test; None for other formats."""
     lines = {line.name: line for line in tables.standing.lines}
     seats = [entry.name for entry in entries if entry.name in lines]
     if tables.standing.verdict is None or len(seats) < 2:
         return None
     test = read_settings(tables.tournament.settings).sprt.sprt
-    return SprtChart(test, tables.standing.verdict, lines[seats[0]], seats[1])
+    return SprtChart(test, tables.standing.verdict, lines[seats[0]], seats[1], tables.is_final)
 
 
 def _race(tables: TournamentStandings) -> RaceSummary | None:
@@ -285,7 +279,7 @@ def _race(tables: TournamentStandings) -> RaceSummary | None:
     found = tables.standing
     if found.race is None:
         return None
-    return RaceSummary(read_settings(tables.tournament.settings).race, found.race, found.seats)
+    return RaceSummary(read_settings(tables.tournament.settings).race, found.race, found.seats, tables.is_final)
 
 
 @routes.get("/tournaments/{tournament}/games/{sequence}")
@@ -293,12 +287,8 @@ def _race(tables: TournamentStandings) -> RaceSummary | None:
 async def game(request: web.Request) -> web.Response:
     """Redirect to the game with a number in the tournament's plan."""
     tournament_id, sequence = path_number(request, "tournament", "tournament"), path_number(request, "sequence", "game")
-    store = store_of(request)
-    after = write_cursor(sequence - 1)
-    near = (await run(lambda: store.games.of_tournament(tournament_id, limit=1, after=after))).items
-    if not near or near[0].sequence != sequence:
-        raise not_found(f"game in tournament {tournament_id}", str(sequence))
-    return redirect(f"/games/{near[0].id}")
+    game_id = await run(services.tournament.game_id, arena_of(request), tournament_id, sequence)
+    return redirect(f"/games/{game_id}")
 
 
 @routes.get("/tournaments/{tournament}/crosstable.csv")

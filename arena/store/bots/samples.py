@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.documents.bot import BotItem
@@ -26,6 +27,17 @@ REVISIONS: Mapping[str, int] = {"bots.samples.mcts": 2, "bots.samples.champion":
 """Revisions by module: raise one when a sample plays differently, which creates a new version. The default is 1."""
 
 
+def ensure_owner(session: Session) -> int:
+    """Return the id of the user that owns the sample bots and the games of people; it is created if missing."""
+    owner = session.scalar(select(User).where(col(User.name) == OWNER))
+    if owner is None:
+        owner = User(name=OWNER)
+        session.add(owner)
+        session.flush()
+    assert owner.id is not None
+    return owner.id
+
+
 class Samples:
     """The sample bots and their owner."""
 
@@ -44,20 +56,14 @@ class Samples:
         They run as a command of this installation: `python` stands for its interpreter, `{family}` for the family.
         `variants` are those of each family. Samples in `LEVELS` get their options.
         """
-        owner_id = self.owner_id() or self._add_owner()
+        with self._sessions.writing() as session:
+            owner_id = ensure_owner(session)
         known, found = set(self._bots.names()), {}
         for name, module in samples.items():
             bot = self._bots.find(name) if name in known else self._bots.add(name, owner_id, _DESCRIPTION)
             if bot.owner_id == owner_id:  # otherwise a user took the name first and keeps it
                 found[name] = self._ensure_version(bot, module, variants)
         return found
-
-    def _add_owner(self) -> int:
-        owner = User(name=OWNER)
-        with self._sessions.writing() as session:
-            session.add(owner)
-        assert owner.id is not None
-        return owner.id
 
     def _ensure_version(self, bot: BotItem, module: str, variants: Mapping[str, Sequence[str]]) -> Version:
         """Return the newest active version if it has this module, these families and the revision; else add one."""

@@ -1,4 +1,4 @@
-"""Field types of the schemas: names, numbers, times; and the base classes of requests and responses."""
+"""Types of parameters and of fields of requests: names, numbers, texts; and the base class of requests."""
 
 from __future__ import annotations
 
@@ -16,17 +16,10 @@ EntryName = Annotated[str, Field(**words.ENTRY)]
 UserName = BotName
 GameId = Annotated[str, Field(**words.GAME)]
 VariantName = Annotated[str, Field(**words.VARIANT)]
-PoolName = Annotated[str, Field(**words.POOL)]
 OneLine = Annotated[str, Field(**words.ONE_LINE)]
 Prose = Annotated[str, Field(**words.PROSE)]
 Sha256 = Annotated[str, Field(**words.SHA256)]
 Side = Literal["first", "second"]
-
-
-class Out(BaseModel):
-    """Base class of responses."""
-
-    model_config = ConfigDict(from_attributes=True, json_schema_serialization_defaults_required=True)
 
 
 class In(BaseModel):
