@@ -1,7 +1,7 @@
 """Use cases: one function each, which checks rights and quotas, writes the audit log and wakes the coordinator.
 
     submission, bot, game, versus     upload, manage and read bots and their games
-    leaderboard, family, front_page   leaderboards, rating curves; what the arena has of a family; what is going on
+    leaderboard, front_page           leaderboards, rating curves; contents of the front page and of families' pages
     standings                         standings and progress of tournaments
     status                            coordinator, workers, games in progress, audit log
     archive                           search, show and import games of all times
@@ -25,7 +25,6 @@ from arena.services import (
     book,
     bot,
     explorer,
-    family,
     front_page,
     game,
     idempotency,
@@ -52,7 +51,6 @@ __all__ = [
     "book",
     "bot",
     "explorer",
-    "family",
     "front_page",
     "game",
     "idempotency",

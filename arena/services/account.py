@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 from arena.clock import now
@@ -18,6 +18,7 @@ from arena.credentials import (
     verify_password,
 )
 from arena.documents.account import MAX_ABOUT, MAX_LINK, Account, Notice, TokenItem, UserItem
+from arena.documents.attributes import of_attributes
 from arena.documents.bot import BotItem
 from arena.documents.identity import Identity
 from arena.errors import ArenaError, BadValueError, ForbiddenError, NotFoundError, UnauthorisedError
@@ -63,17 +64,7 @@ class TooManyTriesError(ArenaError):
 def read(arena: Arena, by: Identity) -> Account:
     """Return the caller's account."""
     user, usage = arena.store.users.get(by.user_id), arena.store.bots.usage(by.user_id)
-    return Account(
-        name=user.name,
-        role=user.role,
-        scopes=sorted(by.scopes),
-        token=by.token_id,
-        bots=usage.bots,
-        versions=usage.versions,
-        size_bytes=usage.size_bytes,
-        about=user.about,
-        link=user.link,
-    )
+    return of_attributes(Account, user, scopes=sorted(by.scopes), token=by.token_id, **asdict(usage))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from arena.documents.attributes import of_attributes
 from arena.documents.bot import BotItem, BotQuery, BotResponse, PresenceItem, SubmissionResponse, VersionItem
 from arena.documents.game import GameItem, Tally
 from arena.documents.identity import Identity
@@ -42,17 +43,9 @@ def read(arena: Arena, name: str) -> BotResponse:
     """Return a bot with its versions and their ratings. Raises NotFoundError."""
     bot = find(arena, name)
     versions = arena.store.versions.of_bot(bot.id)
-    return BotResponse(
-        name=bot.name,
-        owner=bot.owner,
-        description=bot.description,
-        is_retired=bot.is_retired,
-        plays_people=bot.plays_people,
-        created_at=bot.created_at,
-        versions=versions,
-        ratings=arena.store.ratings.of_versions([one.id for one in versions]),
-        presence=remote.presence_of(arena, versions),
-    )
+    ratings = arena.store.ratings.of_versions([one.id for one in versions])
+    presence = remote.presence_of(arena, versions)
+    return of_attributes(BotResponse, bot, versions=versions, ratings=ratings, presence=presence)
 
 
 @dataclass(frozen=True, slots=True)

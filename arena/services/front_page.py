@@ -1,13 +1,15 @@
-"""What the front page shows: games in progress and next, tournaments, leaders, latest results."""
+"""Contents of the front page and of the pages of families: games, tournaments, leaders, latest results."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from arena.documents.bot import BotItem
 from arena.documents.game import GameItem
-from arena.documents.rating import LeaderboardLine
+from arena.documents.rating import LeaderboardLine, PoolItem
 from arena.documents.tournament import TournamentItem, TournamentQuery
+from arena.services import leaderboard
 from arena.services.arena import Arena
 from arena.store import Store
 from referee.game.record import GameRecord
@@ -68,3 +70,27 @@ def _ends(store: Store) -> list[tuple[GameItem, GameRecord]]:
     latest = [line for name in families() for line in store.games.latest(family=name, limit=1).items]
     latest.sort(key=lambda line: -(line.commit_number or 0))
     return [(line, store.games.record(line.id)) for line in latest]
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyOverview:
+    """Pools of a family, best versions, sample bots, latest games and tournaments."""
+
+    pools: Sequence[PoolItem]
+    top: Sequence[LeaderboardLine]
+    samples: Sequence[BotItem]
+    recent: Sequence[GameItem]
+    tournaments: Sequence[TournamentItem]
+
+
+def of_family(arena: Arena, family: str) -> FamilyOverview:
+    """Return the overview of a family."""
+    store = arena.store
+    owner = store.samples.owner_id()
+    return FamilyOverview(
+        leaderboard.pools(arena, family),
+        store.ratings.leaderboard(family, limit=10).items,
+        store.bots.page(owner_id=owner, family=family).items if owner else [],
+        store.games.latest(family=family, limit=10).items,
+        store.tournaments.page(TournamentQuery(family=family, limit=5)).items,
+    )

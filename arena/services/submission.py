@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, BinaryIO
 
+from arena.documents.attributes import of_attributes
 from arena.documents.bot import SubmissionResponse
 from arena.documents.identity import Identity
-from arena.documents.query import derived
 from arena.errors import NotFoundError
 from arena.services.access import may_read_log
 from arena.services.arena import Arena
@@ -58,7 +58,7 @@ def read(arena: Arena, version_id: int, by: Identity | None) -> SubmissionRespon
         raise NotFoundError("submission", version_id)
     version = arena.store.versions.get(version_id)
     log = version.log if may_read_log(by, found.owner) else None
-    return derived(SubmissionResponse, found, report=_public(version.report), log=log)
+    return of_attributes(SubmissionResponse, found, report=_public(version.report), log=log)
 
 
 def _public(report: dict[str, Any]) -> dict[str, Any]:

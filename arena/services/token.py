@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from arena.clock import now
 from arena.credentials import digest_of, new_token, scopes_of
 from arena.documents.account import NewToken, TokenItem, UserItem
+from arena.documents.attributes import of_attributes
 from arena.documents.identity import Identity
-from arena.documents.query import derived
 from arena.errors import BadValueError, ForbiddenError
 from arena.services.arena import Arena
 
@@ -67,7 +67,7 @@ def _create(
     expires = None if days == NEVER else _end(days)
     row = arena.store.users.add_token(user_id, name, digest_of(secret), " ".join(scopes), expires, parent_id=parent_id)
     arena.store.audit.note("token.make", f"token:{row.id}", user_id, scopes=" ".join(row.scopes))
-    return derived(NewToken, row, token=secret)
+    return of_attributes(NewToken, row, token=secret)
 
 
 def _end(days: int) -> datetime:

@@ -38,7 +38,7 @@ def start_drawing(rules: Rules, variant: str) -> Any:
 async def show(request: web.Request) -> web.Response:
     """Show a family: rules, variants, options, notation, best bots, latest games, sample bots."""
     rules = path_family(request)
-    found = await run(services.family.overview, arena_of(request), rules.family)
+    found = await run(services.front_page.of_family, arena_of(request), rules.family)
     return render(
         request,
         "family.html",

@@ -12,6 +12,7 @@ from sqlmodel import col
 
 from arena.credentials import CredentialError, read_name
 from arena.documents.account import Usage
+from arena.documents.attributes import of_attributes
 from arena.documents.bot import BotItem
 from arena.documents.page import PageResponse
 from arena.errors import BadValueError, NotFoundError, TakenError
@@ -134,19 +135,13 @@ def _bots(session: Session, query: Select[*tuple[Any, ...]]) -> list[BotItem]:
 
 
 def _bot(bot: BotIdentity, owner: str, versions: Sequence[tuple[int, str, Collection[str]]]) -> BotItem:
-    assert bot.id is not None
     newest, newest_state, _ = max(versions, default=(0, "", ()))
-    return BotItem(
-        name=bot.name,
+    return of_attributes(
+        BotItem,
+        bot,
         owner=owner,
-        description=bot.description,
-        is_retired=bot.is_retired,
-        plays_people=bot.plays_people,
-        created_at=bot.created_at,
         families=sorted({family for _, state, families in versions if state == "active" for family in families}),
         versions=len(versions),
         newest=newest,
         newest_state=newest_state,
-        id=bot.id,
-        owner_id=bot.owner_id,
     )

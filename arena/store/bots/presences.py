@@ -10,6 +10,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from arena.clock import now
+from arena.documents.attributes import of_attributes
 from arena.documents.bot import PresenceItem
 from arena.store.base.engine import Sessions
 from arena.store.base.models import RemotePresence
@@ -59,13 +60,6 @@ class Presences:
         with self._sessions.reading() as session:
             rows = list(session.scalars(select(RemotePresence).where(col(RemotePresence.version_id).in_(version_ids))))
         return {
-            row.version_id: PresenceItem(
-                row.is_connected and at - row.seen < _STALE,
-                row.seen,
-                row.games,
-                row.most_games,
-                row.latency_ms,
-                row.is_open,
-            )
+            row.version_id: of_attributes(PresenceItem, row, is_connected=row.is_connected and at - row.seen < _STALE)
             for row in rows
         }

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
+from arena.documents.attributes import of_attributes
 from arena.documents.rating import LeaderboardLine
 from referee.ratings.trueskill import TrueSkillRating
 
@@ -43,7 +44,9 @@ class Ranking:
         self.place += 1
         self.rank += not rating.is_provisional
         version_id, name, bot, number, owner, state = version
-        return LeaderboardLine(
+        return of_attributes(
+            LeaderboardLine,
+            rating,
             place=self.place,
             rank=None if rating.is_provisional else self.rank,
             name=name,
@@ -51,17 +54,9 @@ class Ranking:
             number=number,
             owner=owner,
             state=state,
-            mu=rating.mu,
-            sigma=rating.sigma,
-            conservative=rating.conservative,
-            games=rating.games,
-            wins=rating.wins,
-            draws=rating.draws,
-            losses=rating.losses,
             score=(rating.wins + rating.draws / 2) / rating.games,
             forfeits=forfeits,
             opponents=opposition / rating.games,
-            is_provisional=rating.is_provisional,
             beats_next=probability(rating, follower) if follower else None,
             version_id=version_id,
         )

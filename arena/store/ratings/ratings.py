@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import and_, func, select, tuple_, union_all
 from sqlmodel import col
 
+from arena.documents.attributes import of_attributes
 from arena.documents.page import PageResponse
 from arena.documents.rating import ChangeItem, LeaderboardLine, PoolItem, PoolRating
 from arena.store.base.engine import Sessions, fetch, table_of
@@ -95,20 +96,7 @@ class Ratings:
         with self._sessions.reading() as session:
             rows = fetch(session, query)
         lines = [
-            PoolRating(
-                row.pool,
-                name,
-                row.mu,
-                row.sigma,
-                row.conservative,
-                row.games,
-                row.wins,
-                row.draws,
-                row.losses,
-                row.forfeits,
-                line_of(row).rating.is_provisional,
-                row.version_id,
-            )
+            of_attributes(PoolRating, row, name=name, is_provisional=line_of(row).rating.is_provisional)
             for row, name in rows
         ]
         return sorted(lines, key=lambda line: (line.pool, -line.version_id))
@@ -148,19 +136,8 @@ class Ratings:
         for change, finished, first_id, first, second, winner in rows:
             is_first = first_id == version_id
             points = 0.5 if winner == "draw" else float((winner == "first") == is_first)
-            lines.append(
-                ChangeItem(
-                    change.commit_number,
-                    change.game_id,
-                    finished,
-                    second if is_first else first,
-                    points,
-                    change.mu_before,
-                    change.sigma_before,
-                    change.mu,
-                    change.sigma,
-                )
-            )
+            opponent = second if is_first else first
+            lines.append(of_attributes(ChangeItem, change, finished_at=finished, opponent=opponent, points=points))
         return cut(lines, limit, lambda line: (line.commit_number,))
 
     def of_game(self, game_id: str) -> dict[int, RatingChange]:
