@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,7 +19,6 @@ VariantName = Annotated[str, Field(**words.VARIANT)]
 OneLine = Annotated[str, Field(**words.ONE_LINE)]
 Prose = Annotated[str, Field(**words.PROSE)]
 Sha256 = Annotated[str, Field(**words.SHA256)]
-Side = Literal["first", "second"]
 
 
 class In(BaseModel):

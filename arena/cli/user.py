@@ -227,15 +227,9 @@ def _change_own(arguments: argparse.Namespace) -> int:
 
 def _list(arena: Arena, arguments: argparse.Namespace) -> int:
     from arena import services
-    from arena.documents.page import MAX_LIMIT, PageQuery
+    from arena.documents.page import MAX_LIMIT, PageQuery, joined
 
-    users, after = [], None
-    while True:
-        page = services.user.page(arena, PageQuery(limit=MAX_LIMIT, after=after))
-        users += page.items
-        after = page.next
-        if after is None:
-            break
+    users = joined(lambda after: services.user.page(arena, PageQuery(limit=MAX_LIMIT, after=after)))
     if arguments.json:
         rows = [
             {"name": user.name, "role": user.role, "active": user.is_active, "created_at": user.created_at.isoformat()}

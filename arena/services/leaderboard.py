@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, time
+from functools import partial
 
-from arena.documents.page import PageResponse
+from arena.documents.page import PageResponse, joined
 from arena.documents.rating import (
     ChangeItem,
     Leaderboard,
@@ -98,17 +99,11 @@ def _filtered(arena: Arena, pool: str, query: LeaderboardQuery, at: datetime | N
     """Return one page of the lines that match; cursors name the place in the whole pool."""
     store, with_retired = arena.store, query.with_retired
     until = store.rating_history.commit_at(pool, at) if at else None
-    lines: list[LeaderboardLine] = []
     if until is not None:
         lines = store.rating_history.leaderboard(pool, until, with_retired=with_retired)
     else:
-        after = None
-        while len(lines) < MAX_FILTERED:
-            part = store.ratings.leaderboard(pool, with_retired=with_retired, limit=MAX_LIMIT, after=after)
-            lines += part.items
-            after = part.next
-            if after is None:
-                break
+        present = partial(store.ratings.leaderboard, pool, with_retired=with_retired, limit=MAX_LIMIT)
+        lines = joined(lambda after: present(after=after), MAX_FILTERED)
     if query.state == "retired":
         lines = [line for line in lines if line.state == "retired"]
     if query.owner:
@@ -202,12 +197,5 @@ def compare(arena: Arena, family: str, pool: str, names: Sequence[str]) -> Ratin
 
 def changes_of(arena: Arena, version_id: int, pool: str) -> list[ChangeItem]:
     """Return the rating changes of a version in a pool, oldest first, as many as a plot shows."""
-    found: list[ChangeItem] = []
-    after = None
-    while len(found) < _MAX_POINTS:
-        part = arena.store.ratings.changes(version_id, pool, limit=MAX_LIMIT, after=after)
-        found += part.items
-        after = part.next
-        if after is None:
-            break
-    return found
+    read = partial(arena.store.ratings.changes, version_id, pool, limit=MAX_LIMIT)
+    return joined(lambda after: read(after=after), _MAX_POINTS)

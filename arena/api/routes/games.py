@@ -11,7 +11,7 @@ from aiohttp import web
 
 from arena import services
 from arena.api.registry import Routes
-from arena.api.words import GameId, Side
+from arena.api.words import GameId
 from arena.collections.dump import without_logs
 from arena.documents.attributes import of_attributes
 from arena.documents.game import (
@@ -34,7 +34,7 @@ from arena.http.stream_line import FORMS, NDJSON, StreamLine
 from arena.validation import plain
 from referee.game.record import GameRecord, read_record
 from referee.game.record_text import write_text
-from referee.rules.core import UnknownNameError
+from referee.rules.core import Side, UnknownNameError
 
 routes = Routes()
 TEXT = "text/plain"
