@@ -376,7 +376,7 @@ def begin(stage: Stage, family: str, event: str = "live") -> PlannedGame:
 def _asked(stage: Stage) -> int:
     """Store an analysis request for a position, and its result."""
     arena = Arena(stage.store, Settings())
-    user = stage.store.users.add("quinn")
+    user = stage.store.users.find("zoe")
     line = analysis.read_question(PositionRequest(family="loa", moves="b1b3"))
     found = analysis.ask_position(arena, line, Identity(user.id or 0, user.name, "author", ("read",)))
     answer = {"family": "loa", "side": "second", "engine": "alphabeta", "nodes": 200_000, "win_model": "shipped 1"}

@@ -120,7 +120,7 @@ def test_who_is_logged_in_asks(server: Server, games: list[GameRecord]) -> None:
     assert 'data-state="waiting"' in server.get(place, headers={"Cookie": cookie}).body.decode()
     elsewhere = place.replace("/loa/", "/tablut/")
     assert server.get(elsewhere, headers={"Cookie": cookie}).headers["Location"] == place
-    assert server.get(place).status == 401
+    assert server.get(place).headers["Location"] == f"/login?next={place}"
     server.store.users.add("eve")
     assert server.get(place, headers={"Cookie": logged_in(server, "eve")}).status == 404
     number = int(place.rsplit("/", 1)[1])
