@@ -11,9 +11,11 @@ from arena.cli import choice, output, remote, source
 from arena.cli.actions import Actions
 from arena.cli.exit import CommandError, Exit
 from arena.cli.findings import show as show_findings
+from arena.cli.query_options import add_options, read_options
 from arena.cli.standings import show as show_standings
 from arena.cli.standings import show_bracket, show_race, show_rules, show_verdict
 from arena.client import ApiClient, ClientError
+from arena.documents.tournament import TournamentQuery
 from referee.machine import toml
 
 _VERBS = {
@@ -58,8 +60,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     change.add_argument("--schedule", action="store_true", help="ID is that of a schedule: its tournaments to come")
 
     listing = actions.add("list", _list, "all tournaments, latest first", "arena tournament list --state running")
-    listing.add_argument("--state", metavar="S", help="scheduled, running, paused, draining, finished or cancelled")
-    listing.add_argument("--family", metavar="F", type=choice.family)
+    add_options(listing, TournamentQuery)
     listing.add_argument("--limit", metavar="N", type=choice.positive, default=50, help="at most so many (default 50)")
 
     show = actions.add(
@@ -205,7 +206,7 @@ def _show_problems(found: list[dict[str, str]]) -> None:
 
 def _list(arguments: argparse.Namespace) -> int:
     client = remote.client(arguments)
-    items = client.pages("/tournaments", arguments.limit, state=arguments.state, family=arguments.family)
+    items = client.pages("/tournaments", arguments.limit, **read_options(arguments, TournamentQuery))
     columns = (
         ("id", "id"),
         ("name", "name"),

@@ -109,9 +109,9 @@ class LongerTournament(TournamentResponse):
 class TournamentQuery(PageQuery):
     """Filters of tournaments."""
 
-    state: TournamentState | None = described("a state")
-    family: str | None = described("a family", words.FAMILY)
-    schedule: int | None = described("the schedule that created them", words.ID)
+    state: TournamentState | None = described("a state", label="State")
+    family: str | None = described("a family", words.FAMILY, label="Family")
+    schedule: int | None = described("the schedule that created them", words.ID, metavar="ID")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,12 +14,10 @@ from aiohttp import web
 from arena import services
 from arena.documents.game import GameState
 from arena.documents.tournament import (
-    NEXT_STATES,
     EntryItem,
     PlanQuery,
     TournamentItem,
     TournamentQuery,
-    TournamentState,
 )
 from arena.pages.columns import text_column
 from arena.pages.drawing.race_summary import RaceSummary
@@ -27,15 +25,16 @@ from arena.pages.drawing.sprt_chart import SprtChart
 from arena.pages.filters import bot_of, path_part, plain
 from arena.pages.html_table import Column, choice, number, sorted_table, sorting
 from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run
+from arena.pages.query_form import form_names, read_form
 from arena.pages.routes.steering import Controls
 from arena.services import Arena
+from arena.services.standings import TournamentView
 from arena.services.standings_cache import TournamentStandings
 from arena.tournaments import crosstable, time_class
 from arena.tournaments.settings import read as read_settings
-from referee.rules import families, terminations
+from referee.rules import terminations
 
 routes = web.RouteTableDef()
-STATES: tuple[TournamentState, ...] = tuple(NEXT_STATES)
 GAME_STATES: tuple[GameState, ...] = get_args(GameState)
 PAGE = 100
 _SHOWN = ("state", "ended", "bot", "sort", "games", "page", "endings", "entries", "rows", "against")
@@ -119,23 +118,21 @@ _SCHEDULE = (
 
 
 @routes.get("/tournaments")
-@allow_parameters("family", "state", "after", "sort", "recurring")
+@allow_parameters(*form_names(TournamentQuery), "after", "sort", "recurring")
 async def index(request: web.Request) -> web.Response:
-    """List all tournaments, latest start first; `?family=` and `?state=` filter."""
-    family = choice(request.query, "family", families())
-    state = choice(request.query, "state", STATES)
+    """List the tournaments that match the query, latest start first; `?after=` continues the list."""
     arena = arena_of(request)
-    query = TournamentQuery(state=state or None, family=family or None, after=request.query.get("after") or None)
-    found, schedules = await run(lambda: (services.tournament.page(arena, query), services.schedule.read_all(arena)))
+    form = read_form(request, TournamentQuery, after=request.query.get("after") or None)
+    found, schedules = await run(
+        lambda: (services.tournament.page(arena, form.query), services.schedule.read_all(arena))
+    )
     return render(
         request,
         "tournaments.html",
         tournaments=found,
         table=sorted_table(request, _TOURNAMENTS, found.items),
         schedules=sorted_table(request, _RECURRING, schedules, parameter="recurring"),
-        family=family,
-        state=state,
-        states=STATES,
+        form=form,
     )
 
 
@@ -149,41 +146,36 @@ def _eta(tournament: TournamentItem, at: datetime) -> float | None:
 
 
 def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, Any]:
-    known = services.tournament.get(arena, tournament_id)
+    known, query = services.tournament.get(arena, tournament_id), request.query
     if known.state == "open":
         return {"tournament": known}
-    view, query = services.standings.view(arena, tournament_id), request.query
-    tables, entries = view.standings, view.entries
-    state = choice(query, "state", GAME_STATES)
-    ended = choice(query, "ended", list(terminations()))
-    names = {line.name: line.version_id for line in entries}
-    bot = choice(query, "bot", list(names))
-    shown = sorting(request, _SCHEDULE, "sequence", "games")
-    at = number(query, "page", 1, high=100_000)
+    view = services.standings.view(arena, tournament_id)
+    names = [line.name for line in view.entries]
+    filters = PlanQuery(
+        state=choice(query, "state", GAME_STATES) or None,
+        termination=choice(query, "ended", list(terminations())) or None,
+        version=choice(query, "bot", names) or None,
+        limit=PAGE,
+    )
+    shown, at = sorting(request, _SCHEDULE, "sequence", "games"), number(query, "page", 1, high=100_000)
     plan = services.tournament.plan(
         arena,
         tournament_id,
-        PlanQuery(state=state or None, termination=ended or None, version=bot or None, limit=PAGE),
+        filters,
         sort=shown.key,
         is_descending=shown.is_descending,
         offset=(at - 1) * PAGE,
     )
     return {
-        "tournament": tables.tournament,
-        "tables": tables,
+        "tournament": view.standings.tournament,
+        "view": view,
         "course": view.progress,
-        "entries": entries,
-        "standing": tables.standing,
-        "changes": view.changes,
-        "counts": view.games,
-        "restarted": view.restarted,
-        "schedule": plan.games,
-        "openings": plan.openings,
-        "games_found": plan.count,
+        "tables": view.standings,
+        "plan": plan,
         "games_sorting": shown,
         "at": at,
         "pages": max(1, -(-plan.count // PAGE)),
-        "filters": {"state": state, "ended": ended, "bot": bot},
+        "filters": filters,
         "versions": names,
     }
 
@@ -196,19 +188,21 @@ async def show(request: web.Request) -> web.Response:
     tournament: TournamentItem = found["tournament"]
     if tournament.state == "open":
         return redirect(f"/play?family={tournament.family}")
-    tables: TournamentStandings = found["tables"]
+    view: TournamentView = found["view"]
+    tables = view.standings
     order = tables.standing.lines
     is_over = tables.is_final
     strengths = tables.standing.strengths.strengths if is_over else ()
     elo = {one.name: (one.elo, one.interval) for one in strengths}
     shown = sorting(request, _columns(tournament.format, is_over=is_over), "rank")
-    changes = {name: found["changes"].get(version) for name, version in found["versions"].items()}
+    changes = {line.name: view.changes.get(line.version_id) for line in view.entries}
 
     def value(line: Any, key: str) -> Any:
         if key == "elo":
             return elo[line.name][0] if line.name in elo else None
         if key == "change":
-            return changes[line.name][1] - changes[line.name][0] if changes.get(line.name) else None
+            change = changes.get(line.name)
+            return change[1] - change[0] if change else None
         return getattr(line, key)
 
     blocks = [(start + 1, min(start + BLOCK, len(order))) for start in range(0, len(order), BLOCK)]
@@ -238,7 +232,7 @@ async def show(request: web.Request) -> web.Response:
         block=(row, against),
         findings=tables.findings,
         comparison=tables.comparison if len(strengths) >= MIN_COMPARED_BOTS else None,
-        test=_test(tables, found["entries"]),
+        test=_test(tables, view.entries),
         race=_race(tables),
         endings=sorted_table(
             request,
@@ -247,11 +241,11 @@ async def show(request: web.Request) -> web.Response:
             parameter="endings",
             value=lambda row, key: row[key == "games"],
         ),
-        seats=sorted_table(request, _ENTRIES, found["entries"], parameter="entries"),
+        seats=sorted_table(request, _ENTRIES, view.entries, parameter="entries"),
         terminations=list(terminations()),
         game_states=GAME_STATES,
         settings_text=json.dumps(tournament.settings, indent=2, ensure_ascii=False, sort_keys=True),
-        controls=Controls.of(tournament, found["entries"]),
+        controls=Controls.of(tournament, view.entries),
         is_live=not is_over,
     )
 
