@@ -9,8 +9,7 @@ from typing import Literal
 
 from arena.documents.page import PageQuery
 from arena.documents.query import Query, described, hidden
-from arena.documents.words import Bounds
-from referee.rules.core import Side
+from arena.documents.words import Bounds, Side
 
 Mark = Literal["", "?!", "?", "??"]
 FIGURES = ("blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points")

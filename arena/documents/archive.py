@@ -8,7 +8,7 @@ from typing import Any, Literal
 from arena.documents import words
 from arena.documents.analysis import AnalysedGamesQuery
 from arena.documents.query import Query, described, hidden
-from referee.rules.core import Winner
+from arena.documents.words import Winner
 
 HERE = "arena"
 """Source of games played here."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from arena.documents import words
 from arena.documents.archive import ArchiveItem
 from arena.documents.query import Query, described, hidden
-from referee.rules.core import Side
+from arena.documents.words import Side
 
 MAX_MOVES_LENGTH = 2000
 """Maximum length of the text of the moves."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from referee.rules.core import Side, Winner
+from arena.documents.words import Side, Winner
 
 
 @dataclass(frozen=True, slots=True)

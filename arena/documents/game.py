@@ -10,7 +10,7 @@ from arena.documents import words
 from arena.documents.analysis import AnalysedGamesQuery
 from arena.documents.moment import Moment
 from arena.documents.query import Query, described, hidden
-from referee.rules.core import Side, Winner
+from arena.documents.words import Side, Winner
 
 GameState = Literal["planned", "queued", "running", "finished", "void", "cancelled"]
 OVER = ("finished", "void", "cancelled")

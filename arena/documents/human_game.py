@@ -11,7 +11,7 @@ from arena.documents import words
 from arena.documents.family import OutcomeResponse
 from arena.documents.game import OVER, GameState
 from arena.documents.query import Query, described, hidden
-from referee.rules.core import Side
+from arena.documents.words import Side
 
 
 @dataclass(frozen=True, slots=True)

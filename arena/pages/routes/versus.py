@@ -14,7 +14,7 @@ from arena.pages.columns import text_column
 from arena.pages.html_table import Column, choice, sorted_table
 from arena.pages.page import allow_parameters, arena_of, render, run
 from arena.pages.score_table import score_tables
-from arena.services.versus import Meetings
+from arena.services.versus import HeadToHead
 
 routes = web.RouteTableDef()
 _OPENINGS = (text_column("name", "Opening"), Column("wins", "W"), Column("draws", "D"), Column("losses", "L"))
@@ -57,7 +57,7 @@ async def versus(request: web.Request) -> web.Response:
     )
 
 
-def _by_opening(found: Meetings, mine: Sequence[int]) -> list[tuple[str, Score]]:
+def _by_opening(found: HeadToHead, mine: Sequence[int]) -> list[tuple[str, Score]]:
     """Count the results of one side by opening, or by variant for games from its start; the most frequent first."""
     rows: dict[str, Score] = {}
     for game in found.games.items:
