@@ -24,27 +24,22 @@ class AnalysedGamesQuery(PageQuery):
     """A query of games that can be filtered by their analysis; any of these filters leaves out unanalysed games."""
 
     blunders: int | None = described(
-        "the minimum number of blunders of both sides", _COUNT, label="Blunders: minimum", group=_GROUP, metavar="N"
+        "the minimum number of blunders of both sides", _COUNT, label="Blunders: minimum", group=_GROUP
     )
     max_blunders: int | None = described(
-        "the maximum number of blunders of both sides", _COUNT, label="maximum", group=_GROUP, metavar="N"
+        "the maximum number of blunders of both sides", _COUNT, label="maximum", group=_GROUP
     )
     accuracy: int | None = described(
-        "the minimum accuracy of the less accurate side, 0 to 100",
-        _SHARE,
-        label="Accuracy: minimum",
-        group=_GROUP,
-        metavar="N",
+        "the minimum accuracy of the less accurate side, 0 to 100", _SHARE, label="Accuracy: minimum", group=_GROUP
     )
     max_accuracy: int | None = described(
-        "the maximum accuracy of the less accurate side, 0 to 100", _SHARE, label="maximum", group=_GROUP, metavar="N"
+        "the maximum accuracy of the less accurate side, 0 to 100", _SHARE, label="maximum", group=_GROUP
     )
     min_turning_points: int | None = described(
         "the minimum number of turning points: moves from a winning position to an even or lost one",
         _COUNT,
         label="Turning points: minimum",
         group=_GROUP,
-        metavar="N",
     )
     blown_win: Literal["yes", "no"] | None = described(
         "whether a side reached a winning position and did not win", label="Win thrown away", group=_GROUP

@@ -108,7 +108,7 @@ class GameQuery(AnalysedGamesQuery):
     These filters, and sorting by these figures, leave out games without an analysis. `order` applies to these sorts.
     """
 
-    tournament: int | None = described("games of a tournament", words.ID, metavar="N")
+    tournament: int | None = described("games of a tournament", words.ID)
     family: str | None = described("a family", words.FAMILY, label="Family")
     variant: str | None = described("a variant of the family", words.VARIANT, label="Variant")
     pool: str | None = described("games of one rating pool", words.POOL)

@@ -91,7 +91,7 @@ def _described(one: Field[Any], hint: Any) -> QueryField:
         text=known.pop("description", ""),
         label=known.pop("label", ""),
         group=known.pop("group", ""),
-        metavar=known.pop("metavar", "") or one.name.upper(),
+        metavar=known.pop("metavar", "") or ("N" if kind is int else one.name.upper()),
         choices={value: words.get(value, value.replace("_", " ")) for value in values},
         bounds=known,
     )
