@@ -116,6 +116,22 @@ class BlownWin:
 
 
 @dataclass(frozen=True, slots=True)
+class GameAnalysis:
+    """The analysis of a game, as it is stored; the fields are those of `AnalysisResponse`."""
+
+    game: str
+    family: str
+    engine: str
+    nodes: int
+    win_model: str
+    plies: list[AnalysedMove]
+    blunders: Blunders
+    accuracy: Accuracy
+    turning_points: int
+    blown_win: BlownWin
+
+
+@dataclass(frozen=True, slots=True)
 class AnalysisResponse:
     """The analysis of a game. `state` is its progress; `problem` says why it failed.
 
