@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from arena.cli.output import SCHEMA
+from arena.cli.terminal.output import SCHEMA
 from arena.config import PREFIX, Settings
 from arena.tournaments.settings import Document
 from tests.arena.documents import table

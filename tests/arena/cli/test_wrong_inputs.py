@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from arena.cli.exit import Exit
-from arena.cli.run import run
+from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.run import run
 from arena.store import Store
 from tests.arena.api.filled import Arena
 
@@ -319,7 +319,7 @@ def test_what_the_machine_refuses_is_told(
     def fail(arguments: object) -> int:
         raise error
 
-    monkeypatch.setattr("arena.cli.perft.run", fail)
+    monkeypatch.setattr("arena.cli.local.perft.run", fail)
     code = run(["perft", "loa", "--depth", "1"])
     assert code in (Exit.FAILED, Exit.USAGE)
     (line,) = capsys.readouterr().err.splitlines()

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from arena.cli.run import run
+from arena.cli.terminal.run import run
 from arena.collections.collection import Collection, best_reading, pieces, read_collection
 from arena.collections.conversion import to_archived, to_text
 from arena.collections.notation import write_record
@@ -400,9 +400,8 @@ def test_archive_commands_report_invalid_input(
 
 
 def test_help_needs_no_database() -> None:
-    code = (
-        "import sys; from arena.cli.run import run; run(['archive', '--help']); assert 'sqlalchemy' not in sys.modules"
-    )
+    code = "import sys; from arena.cli.terminal.run import run; run(['archive', '--help']); assert 'sqlalchemy' not in "
+    code += "sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 

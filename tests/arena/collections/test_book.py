@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.analysis.engine import score_of
-from arena.cli.run import run
+from arena.cli.terminal.run import run
 from arena.collections.book import BookError, end_of, make_book, write_book
 from referee.game.openings import Opening, file_openings
 from referee.game.spec import read_time_control

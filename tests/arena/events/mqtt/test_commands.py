@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from arena.cli import doctor
-from arena.cli.exit import Exit
-from arena.cli.run import run
+from arena.cli.server import doctor
+from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.run import run
 from arena.config import Settings
 from arena.events.bus import BusError
 from arena.events.factory import open_bus

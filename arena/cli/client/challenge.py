@@ -1,0 +1,39 @@
+"""`arena challenge`: a match of a remote bot of yours, now."""
+
+from __future__ import annotations
+
+import argparse
+
+from arena.cli.source import remote
+from arena.cli.terminal import argument, output
+from arena.cli.terminal.exit import Exit
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("opponent", metavar="OPPONENT", help="a sample, another of yours, or one open to challenges")
+    parser.add_argument("--bot", required=True, metavar="N", help="your bot, which is connected")
+    parser.add_argument("--family", required=True, metavar="F", type=argument.family, help="what is played")
+    parser.add_argument("--variant", metavar="V", help="(default: the family's first)")
+    parser.add_argument("--games", metavar="N", type=argument.positive, default=2, help="how many (default 2)")
+    parser.add_argument("--tc", metavar="TC", default="10+0.1", help="the time control (default 10+0.1)")
+    remote.add_server(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Start it."""
+    body = {
+        "opponent": arguments.opponent,
+        "family": arguments.family,
+        "games": arguments.games,
+        "time": arguments.tc,
+    }
+    if arguments.variant:
+        body["variant"] = arguments.variant
+    reply = remote.client(arguments).ask("POST", f"/bots/{arguments.bot}/challenges", body=body)
+    if arguments.json:
+        output.document(reply.data)
+    else:
+        output.text(f"tournament {reply.data['id']}: {reply.data['name']}")
+        output.note(f"follow it with: arena tournament watch {reply.data['id']}")
+    return Exit.DONE
