@@ -18,6 +18,7 @@ from arena.cli.local.play import add_sandbox
 from arena.cli.source.database import add_database, open_store, settings_of
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.printer import Printer, add_output
 
 if TYPE_CHECKING:
     from arena.analysis.game_analysis import AnalysedGame
@@ -44,9 +45,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--bot", metavar="BOT", help="the engine, any bot that gives scores (default sample:alphabeta)")
     add_sandbox(parser)
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="one JSON document on stdout")
-    form.add_argument("--record", action="store_true", help="the record with the marks, for arena replay")
+    parser.add_argument("--record", action="store_true", help="print the record with the marks, for arena replay")
+    add_output(parser)
     add_database(parser)
 
 
@@ -119,9 +119,10 @@ def _show(found: AnalysedGame, record: GameRecord, arguments: argparse.Namespace
 
         output.document(replace(record, marks=marks_of(found.as_json())).as_json())
         return
-    if arguments.json:
-        output.document(found.as_json())
-        return
+    Printer(arguments).result(found.as_json(), lambda: _show_plies(found, record), "plies")
+
+
+def _show_plies(found: AnalysedGame, record: GameRecord) -> None:
     summary = found.summary
     for side, blunders, accuracy in zip(("first", "second"), summary.blunders, summary.accuracy, strict=True):
         name = record.first if side == "first" else record.second

@@ -11,6 +11,7 @@ from arena.cli.local import laboratory
 from arena.cli.terminal import argument, output, text_input
 from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.printer import Printer, add_output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,14 +49,14 @@ def add(parser: argparse.ArgumentParser) -> None:
     report.add_argument(
         "--limit", type=argument.positive, default=20, metavar="COUNT", help="list COUNT starts (default 20)"
     )
-    report.add_argument("--json", action="store_true", help="print one JSON document with every start")
+    add_output(report, meanings={"json": "one document with every start"})
 
     show = actions.add("show", _show, "print the published atlas of a family", "arena atlas show tablut")
     show.add_argument("family", metavar="FAMILY", type=argument.family, help="family of games")
     show.add_argument(
         "--limit", type=argument.positive, default=20, metavar="COUNT", help="list COUNT starts (default 20)"
     )
-    show.add_argument("--json", action="store_true", help="print one JSON document")
+    add_output(show)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -88,11 +89,13 @@ def _report(arguments: argparse.Namespace) -> int:
     if arguments.csv:
         arguments.csv.write_text(to_csv(found), encoding="utf-8")
         output.note(f"{len(found.pooled)} lines written to {arguments.csv}")
-    if arguments.json:
-        output.document(found.as_json())
-    elif not arguments.csv:
-        output.text(*map(describe, found.spreads))
-        _table(found.pooled, arguments.limit)
+
+    def show() -> None:
+        if not arguments.csv:
+            output.text(*map(describe, found.spreads))
+            _table(found.pooled, arguments.limit)
+
+    Printer(arguments).result(found.as_json(), show, "starts")
     return Exit.DONE
 
 
@@ -106,10 +109,9 @@ def _show(arguments: argparse.Namespace) -> int:
         raise CommandError(
             f"no published atlas of {arguments.family}; measure one with: arena atlas run", Exit.NOT_FOUND
         )
-    if arguments.json:
-        output.document({"starts": [asdict(one) for one in found]})
-    else:
-        _table(found, arguments.limit)
+    Printer(arguments).result(
+        {"starts": [asdict(one) for one in found]}, lambda: _table(found, arguments.limit), "starts"
+    )
     return Exit.DONE
 
 

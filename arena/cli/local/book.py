@@ -11,6 +11,7 @@ from arena.cli.source.database import add_database, open_store, settings_of
 from arena.cli.terminal import argument, output, text_input
 from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.printer import Printer, add_output
 
 if TYPE_CHECKING:
     from arena.collections.book import BookLine
@@ -61,7 +62,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     check.add_argument("file", type=Path, metavar="FILE")
     check.add_argument("--family", required=True, metavar="F", type=argument.family)
     argument.add_rules(check, has_family=False)
-    check.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_output(check)
 
 
 def _make(arguments: argparse.Namespace) -> int:
@@ -220,10 +221,8 @@ def _check(arguments: argparse.Namespace) -> int:
         found = list(dict.fromkeys(file_openings(ruleset, text, text.count("\n") + 1)))
     except ParseError as error:
         raise CommandError(f"{arguments.file}: {error}") from None
-    if arguments.json:
-        openings = [{"variant": one.variant, "position": one.position, "moves": list(one.moves)} for one in found]
-        output.document({"openings": openings})
-    else:
-        plural = "s" if len(found) > 1 else ""
-        output.text(f"{arguments.file}: {len(found)} opening{plural} of {ruleset.rules.family}, all different")
+    openings = [{"variant": one.variant, "position": one.position, "moves": list(one.moves)} for one in found]
+    plural = "s" if len(found) > 1 else ""
+    line = f"{arguments.file}: {len(found)} opening{plural} of {ruleset.rules.family}, all different"
+    Printer(arguments).result({"openings": openings}, lambda: output.text(line), "openings")
     return Exit.DONE

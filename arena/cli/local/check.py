@@ -13,6 +13,7 @@ from arena.cli.local.play import add_memory, add_sandbox
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.argument import read_options
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.printer import Printer, add_output
 from referee.bot.argument import read_bot, refuse_unreachable
 from referee.bot.file import SavedCapabilities, at_home, read_capabilities, saved_capabilities, write_bot_file
 from referee.check.check import check
@@ -41,7 +42,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--again", action="store_true", help="write what is found into BOT, a file that an earlier --save wrote"
     )
     parser.add_argument("--lines", action="store_true", help="show the lines of passed steps too")
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -60,23 +61,25 @@ def run(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise CommandError(str(error)) from None
     output.note(*notes, f"sandbox {sandbox.name}")
+    printer = Printer(arguments)
     limits = replace(BotLimits(), memory_bytes=arguments.memory * 2**20)
     show: Callable[[CheckStep], None] = (
-        (lambda step: None) if arguments.json else partial(_show, count(1), arguments.lines)
+        partial(_show, count(1), arguments.lines) if printer.is_for_people else lambda step: None
     )
     is_reaper, before = become_subreaper(), children()
     report = check(spec, rulesets, sandbox, limits, show, needs_all=True, move_ms=move_ms)
     if is_reaper:
         sweep(before)
-    if arguments.json:
-        output.document(report.as_json())
-    else:
-        if report.log and not (report.fault and report.fault.said):
-            output.text("standard error:", *(f"      {line}" for line in report.log.splitlines()[-20:]))
-        output.text(f"{report.name or spec.command[0]}: {_verdict(report)}, after {report.seconds:.0f} s")
+    printer.result(report.as_json(), partial(_conclude, report, spec))
     if report.is_fit:
         _keep(report, spec, arguments.save, saved)
     return Exit.DONE if report.is_fit else Exit.FAILED
+
+
+def _conclude(report: CheckReport, spec: BotSpec) -> None:
+    if report.log and not (report.fault and report.fault.said):
+        output.text("standard error:", *(f"      {line}" for line in report.log.splitlines()[-20:]))
+    output.text(f"{report.name or spec.command[0]}: {_verdict(report)}, after {report.seconds:.0f} s")
 
 
 def _show(numbers: Iterator[int], wants_lines: bool, step: CheckStep) -> None:

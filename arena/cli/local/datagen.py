@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from arena.cli.local import laboratory
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.printer import Printer, add_output
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -51,7 +52,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="folder of the positions; the same command continues an interrupted run",
     )
-    parser.add_argument("--json", action="store_true", help="print the schema as one JSON document")
+    add_output(parser, meanings={"json": "the schema"})
     parser.set_defaults(openings="none", games=1)
 
 
@@ -91,11 +92,9 @@ def run(arguments: argparse.Namespace) -> int:
             if not is_whole:
                 output.note(f"{generation.count:,} positions so far; the same command continues")
                 return Exit.INTERRUPTED
-    if arguments.json:
-        output.document(generation.schema)
-    else:
-        output.text(f"{generation.count:,} positions of {generation.shard_count * arguments.games_per_shard:,} games")
-        output.note(f"stored in {arguments.out}; fit an evaluation to them with: arena train")
+    count, games = generation.count, generation.shard_count * arguments.games_per_shard
+    Printer(arguments).result(generation.schema, lambda: output.text(f"{count:,} positions of {games:,} games"))
+    output.note(f"stored in {arguments.out}; fit an evaluation to them with: arena train")
     return Exit.DONE
 
 

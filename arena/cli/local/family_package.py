@@ -11,6 +11,7 @@ from pathlib import Path
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.printer import Printer, add_output
 
 _TEMPLATE = "template"
 """Family name in the template files, replaced by the name of the new family."""
@@ -41,7 +42,7 @@ def add(actions: Actions) -> None:
     conformance.add_argument(
         "--seed", metavar="SEED", type=int, default=1, help="seed of the random positions (default: %(default)s)"
     )
-    conformance.add_argument("--json", action="store_true", help="print one JSON document")
+    add_output(conformance)
 
     new = actions.add(
         "new",
@@ -59,22 +60,22 @@ def _conformance(arguments: argparse.Namespace) -> int:
 
     sys.path.insert(0, os.getcwd())
     rules = find(arguments.family)
-    found = []
+    printer, found = Printer(arguments), []
     for one in check_conformance(rules, arguments.positions, arguments.seed):
         found.append(one)
-        if not arguments.json:
+        if printer.is_for_people:
             verdict = "BROKEN" if one.problem else "holds "
             output.text(f"{verdict}  {one.invariant}" + (f" ({one.positions} positions)" if one.positions > 1 else ""))
             if one.problem:
                 output.text(f"        {one.problem}")
     broken = [one.invariant for one in found if one.problem]
-    if arguments.json:
-        laws = [{"law": one.invariant, "asked": one.positions, "problem": one.problem} for one in found]
-        output.document({"family": rules.family, "seed": arguments.seed, "laws": laws, "broken": len(broken)})
-    elif broken:
-        output.text(f"{rules.family}: {len(broken)} of {len(found)} invariants are broken")
-    else:
-        output.text(f"{rules.family} keeps all {len(found)} invariants")
+    verdict = f"{len(broken)} of {len(found)} invariants are broken" if broken else f"all {len(found)} invariants hold"
+    laws = [{"law": one.invariant, "asked": one.positions, "problem": one.problem} for one in found]
+    printer.result(
+        {"family": rules.family, "seed": arguments.seed, "laws": laws, "broken": len(broken)},
+        lambda: output.text(f"{rules.family}: {verdict}"),
+        "laws",
+    )
     return Exit.FAILED if broken else Exit.DONE
 
 

@@ -8,6 +8,7 @@ import time
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.interrupt import interruptible
+from arena.cli.terminal.printer import Printer, add_output
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -16,7 +17,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     argument.add_position(parser)
     parser.add_argument("--depth", metavar="N", type=argument.whole, required=True, help="plies")
     parser.add_argument("--divide", action="store_true", help="the leaves below every move")
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -43,9 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
     seconds = time.perf_counter() - started
     speed = nodes / seconds if seconds else 0.0
     parts = dict(sorted(parts.items()))
-    if arguments.json:
-        output.document({"nodes": nodes, "seconds": seconds, "nodes_per_second": speed, "divide": parts})
-    else:
-        output.text(*(f"{move}: {below:,}" for move, below in parts.items()))
-        output.text(f"{nodes:,} leaves at depth {depth} in {seconds:.3f} s, {speed:,.0f} per second")
+    lines = [f"{move}: {below:,}" for move, below in parts.items()]
+    lines.append(f"{nodes:,} leaves at depth {depth} in {seconds:.3f} s, {speed:,.0f} per second")
+    Printer(arguments).result(
+        {"nodes": nodes, "seconds": seconds, "nodes_per_second": speed, "divide": parts}, lambda: output.text(*lines)
+    )
     return Exit.DONE

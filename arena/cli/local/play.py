@@ -15,7 +15,7 @@ from arena.cli.local.play_config import EXAMPLE, gather, preset
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.argument import memory, read_options, refuse_concurrency, whole
 from arena.cli.terminal.exit import CommandError, Exit
-from arena.cli.terminal.output_option import add_output
+from arena.cli.terminal.printer import Printer, add_output
 from referee.game.plan import FIRST, TournamentPlan
 from referee.game.record import GameRecord
 from referee.game.record_text import write_text
@@ -131,7 +131,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="keep everything there; the same command continues it")
     parser.add_argument("--log", action="store_true", help="print the reason and the logs of every forfeit")
-    add_output(parser, "json", "csv")
+    add_output(parser, "csv", meanings={"ndjson": "a game record on each line"})
     example = "\n".join(f"  {line}" for line in EXAMPLE.splitlines())
     parser.epilog = f"{parser.epilog or ''}\n\na file for --config:\n{example}".lstrip()
 
@@ -346,12 +346,11 @@ def _dispatch(
 def _print(arguments: argparse.Namespace, found: dict[str, Any], records: list[GameRecord]) -> None:
     from arena.cli.local.results import show
 
-    if arguments.json:
-        output.document({"games": [record.as_json() for record in records], **found})
-    elif arguments.output == "csv":
+    printer = Printer(arguments)
+    if printer.form == "csv":
         output.csv(found["standings"])
     else:
-        show(found)
+        printer.result({"games": [record.as_json() for record in records], **found}, lambda: show(found), "games")
 
 
 def _keep_results(folder: RunFolder, found: dict[str, Any], records: list[GameRecord]) -> None:

@@ -8,6 +8,7 @@ from collections import Counter
 
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.printer import Printer, add_output
 
 MAX_PLIES = 10_000
 """Where a random game is given up unless told otherwise: far above what any family's random games last."""
@@ -24,7 +25,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-plies", metavar="M", type=argument.positive, default=MAX_PLIES, help=f"default {MAX_PLIES:,}"
     )
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -56,21 +57,22 @@ def run(arguments: argparse.Namespace) -> int:
         if outcome:
             reasons[outcome.reason.value] += count
     speed = plies / seconds if seconds else 0.0
-    if arguments.json:
-        output.document(
-            {
-                "games": arguments.games,
-                "plies": plies,
-                "seconds": seconds,
-                "plies_per_second": speed,
-                "results": results,
-                "reasons": dict(sorted(reasons.items())),
-                "seed": arguments.seed,
-            }
-        )
-        return Exit.DONE
-    output.text(f"{arguments.games:,} games, {plies:,} plies in {seconds:.3f} s, {speed:,.0f} plies per second")
-    output.text(f"plies per game {plies / arguments.games:.1f}, seed {arguments.seed}")
-    output.text(", ".join(f"{word} {count:,}" for word, count in results.items()))
-    output.text(", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common()) or "nothing finished")
+    lines = (
+        f"{arguments.games:,} games, {plies:,} plies in {seconds:.3f} s, {speed:,.0f} plies per second",
+        f"plies per game {plies / arguments.games:.1f}, seed {arguments.seed}",
+        ", ".join(f"{word} {count:,}" for word, count in results.items()),
+        ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common()) or "no game finished",
+    )
+    Printer(arguments).result(
+        {
+            "games": arguments.games,
+            "plies": plies,
+            "seconds": seconds,
+            "plies_per_second": speed,
+            "results": results,
+            "reasons": dict(sorted(reasons.items())),
+            "seed": arguments.seed,
+        },
+        lambda: output.text(*lines),
+    )
     return Exit.DONE

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from arena.cli.terminal import output, text_input
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.game_view import show_record
+from arena.cli.terminal.printer import Printer, add_output
 
 if TYPE_CHECKING:
     from referee.game.record import GameRecord
@@ -22,10 +23,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("record", metavar="RECORD", help="a file of game records (JSON, NDJSON or text); - for stdin")
     parser.add_argument("--game", metavar="ID|N", help="which game of a file of many: its id or its number from 1")
     parser.add_argument("--ply", metavar="N", help="after ply N, or after a side's move: 17x, 17y (default: the last)")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--text", action="store_true", help="the record as text")
-    form.add_argument("--json", action="store_true", help="the record as one JSON document, with the position shown")
-    form.add_argument("--verify", action="store_true", help="play every game through and compare what it claims")
+    parser.add_argument(
+        "--verify", action="store_true", help="replay every game by the rules and compare it with its record"
+    )
+    add_output(
+        parser,
+        meanings={"table": "the board", "json": "the record and the position shown", "text": "the record as game text"},
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -37,12 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.verify:
             return _verify(records if arguments.game is None else [pick(records, arguments.game)])
         record = pick(records, arguments.game)
-        if arguments.text:
-            from referee.game.record_text import write_text
-
-            output.text(write_text(record).rstrip("\n"))
-        else:
-            show_record(record, arguments.ply, as_json=arguments.json)
+        show_record(record, arguments.ply, Printer(arguments))
     except RecordError as error:
         raise CommandError(f"{arguments.record}: {error}; it should hold records of games of the arena") from None
     return Exit.DONE

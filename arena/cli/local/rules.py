@@ -11,6 +11,7 @@ from arena.cli.local import family_package
 from arena.cli.terminal import argument, output, text_input
 from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.printer import Printer, add_output
 from referee.rules.core import ParseError
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
     family_package.add(actions)
     for command in (listing, moves, vectors, setup):
-        command.add_argument("--json", action="store_true", help="print one JSON document")
+        add_output(command)
 
 
 # list
@@ -138,9 +139,13 @@ def _list(arguments: argparse.Namespace) -> int:
     from referee.rules import families, load
 
     found = [load(family) for family in arguments.families or families()]
-    if arguments.json:
-        output.document({"families": [_family_json(rules) for rules in found]})
-        return Exit.DONE
+    Printer(arguments).result(
+        {"families": [_family_json(rules) for rules in found]}, lambda: _show_families(found), "families"
+    )
+    return Exit.DONE
+
+
+def _show_families(found: Sequence[Rules]) -> None:
     for rules in found:
         output.text(f"{output.styled(rules.family, 'bold')}  {rules.title}, rules version {rules.version}")
         output.text(f"First to move: {rules.sides[0]}, then {rules.sides[1]}.")
@@ -179,7 +184,6 @@ def _list(arguments: argparse.Namespace) -> int:
             drop=("changes",),
             wrap=("values", "meaning"),
         )
-    return Exit.DONE
 
 
 # moves
@@ -192,20 +196,21 @@ def _moves(arguments: argparse.Namespace) -> int:
 
     from arena.cli.terminal import board
 
-    if arguments.json:
-        output.document(
-            {
-                "position": str(position),
-                "side": position.side,
-                "legal_moves": position.texts,
-                "result": board.result_json(position.outcome),
-            }
-        )
-        return Exit.DONE
-    output.text(board.drawing(position), "", f"position {position}", board.status(position))
-    output.text(f"{len(position.moves)} legal moves")
-    if position.moves:
-        output.text(textwrap.fill(" ".join(position.texts), output.width(), break_on_hyphens=False))
+    def show() -> None:
+        output.text(board.drawing(position), "", f"position {position}", board.status(position))
+        output.text(f"{len(position.moves)} legal moves")
+        if position.moves:
+            output.text(textwrap.fill(" ".join(position.texts), output.width(), break_on_hyphens=False))
+
+    Printer(arguments).result(
+        {
+            "position": str(position),
+            "side": position.side,
+            "legal_moves": position.texts,
+            "result": board.result_json(position.outcome),
+        },
+        show,
+    )
     return Exit.DONE
 
 
@@ -240,14 +245,13 @@ def _vectors(arguments: argparse.Namespace) -> int:
             families.append(read_file(path)["game"])
         except ValueError as error:
             raise CommandError(str(error)) from None
-    reports = []
+    printer, reports = Printer(arguments), []
     for path, game in zip(arguments.files, families, strict=True):
         report = check_file(path, arguments.only, arguments.max_nodes)
         reports.append(report)
-        if not arguments.json:
+        if printer.is_for_people:
             _report(report, game)
-    if arguments.json:
-        output.document({"files": [report.as_json() for report in reports]})
+    printer.result({"files": [report.as_json() for report in reports]}, items="files")
     return Exit.FAILED if any(report.failed for report in reports) else Exit.DONE
 
 
@@ -314,20 +318,19 @@ def _setup(arguments: argparse.Namespace) -> int:
     position = ruleset.write(state)
     numbers = {family: list(found) for family, found in rules.setups.numbers(position).items()}
     permutations = rules.setups.permutations(position)
-    if arguments.json:
-        output.document(
-            {
-                "position": position,
-                "notation": rules.setups.write(state),
-                "numbers": numbers,
-                "permutations": list(permutations),
-            }
-        )
-        return Exit.DONE
-    output.text(f"position {position}", f"notation {rules.setups.write(state)}")
+    lines = [f"position {position}", f"notation {rules.setups.write(state)}"]
     names = [f"{family}#{number}" for family, found in numbers.items() for number in found]
-    output.text("numbers  " + (" ".join(names) or "none: not a numbered setup"))
+    lines.append("numbers  " + (" ".join(names) or "none: not a numbered setup"))
     for place, other in enumerate(permutations[1:]):
         found = [f"{family}#{one}" for family, ones in rules.setups.numbers(other).items() for one in ones]
-        output.text(f"{'equals' if place == 0 else '':8} {other}  {' '.join(found)}".rstrip())
+        lines.append(f"{'equals' if place == 0 else '':8} {other}  {' '.join(found)}".rstrip())
+    Printer(arguments).result(
+        {
+            "position": position,
+            "notation": rules.setups.write(state),
+            "numbers": numbers,
+            "permutations": list(permutations),
+        },
+        lambda: output.text(*lines),
+    )
     return Exit.DONE

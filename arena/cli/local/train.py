@@ -9,6 +9,7 @@ from pathlib import Path
 
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.printer import Printer, add_output
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +38,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=argument.whole, default=0, metavar="SEED", help="select the games held out (default 0)"
     )
-    parser.add_argument("--json", action="store_true", help="print the file that was written, as one JSON document")
+    add_output(parser, meanings={"json": "the file that was written"})
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -89,12 +90,12 @@ def run(arguments: argparse.Namespace) -> int:
         "sources": source.digest(),
     }
     arguments.output_file.write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    if arguments.json:
-        output.document(written)
-        return Exit.DONE
-    output.text(
-        f"{len(positions):,} positions of {written['games']:,} games, {len(names)} features, scale {found.scale:.0f}"
-    )
     rows = [[name.replace("_", " "), f"{one['loss']:.4f}", f"{one['r2']:.3f}"] for name, one in measures.items()]
-    output.table(("", "log loss", "R²"), rows, numbers=("log loss", "R²"))
+    summary = f"{len(positions):,} positions of {written['games']:,} games, {len(names)} features"
+
+    def show() -> None:
+        output.text(f"{summary}, scale {found.scale:.0f}")
+        output.table(("", "log loss", "R²"), rows, numbers=("log loss", "R²"))
+
+    Printer(arguments).result(written, show)
     return Exit.DONE

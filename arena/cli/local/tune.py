@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from arena.cli.local import laboratory
 from arena.cli.terminal import argument, output, text_input
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.printer import Printer, add_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +66,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="folder of the run; the same command continues an interrupted one"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    add_output(parser)
 
 
 def _games(text: str) -> int:
@@ -160,10 +161,7 @@ def _tune(
         found = summary(arguments.bot, parameters, spsa, identity)
         folder.write(RESULT, json.dumps(found, ensure_ascii=False, indent=1))
         _draw(folder, arguments.bot, parameters, spsa)
-    if arguments.json:
-        output.document(found)
-    else:
-        _show(found, arguments.out)
+    Printer(arguments).result(found, lambda: _show(found, arguments.out))
     return Exit.DONE if spsa.is_done else Exit.INTERRUPTED
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.printer import Printer, add_output
 
 if TYPE_CHECKING:
     from referee.machine.warmup import Warmed
@@ -23,7 +24,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--jobs", metavar="N", type=argument.positive, help="families at once (default: one per processor)"
     )
     parser.add_argument("--bots", action="store_true", help="also the searches of the sample bots")
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -46,12 +47,13 @@ def run(arguments: argparse.Namespace) -> int:
         warm_bots(names, jobs)
     seconds = time.perf_counter() - started
     compiled = sum(warmed.compiled for warmed in done)
-    if arguments.json:
-        ordered = sorted(done, key=lambda warmed: warmed.family)
-        output.document({"families": [asdict(warmed) for warmed in ordered], "compiled": compiled, "seconds": seconds})
-    else:
-        ending = f"{compiled} functions compiled" if compiled else "nothing was to compile"
-        output.text(f"{ending}: {len(done)} families ready in {seconds:.1f} s")
+    families_json = [asdict(warmed) for warmed in sorted(done, key=lambda warmed: warmed.family)]
+    ending = f"{compiled} functions compiled" if compiled else "nothing to compile"
+    Printer(arguments).result(
+        {"families": families_json, "compiled": compiled, "seconds": seconds},
+        lambda: output.text(f"{ending}: {len(done)} families ready in {seconds:.1f} s"),
+        "families",
+    )
     return Exit.DONE
 
 

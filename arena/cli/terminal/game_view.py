@@ -8,6 +8,7 @@ from arena.cli.terminal import output
 from arena.cli.terminal.exit import CommandError
 
 if TYPE_CHECKING:
+    from arena.cli.terminal.printer import Printer
     from referee.game.record import GameRecord
     from referee.rules.position import Position
 
@@ -26,7 +27,7 @@ def show_result(record: GameRecord, done: int, total: int, wants_logs: bool, rem
                 )
 
 
-def show_record(record: GameRecord, ply: str | int | None, *, as_json: bool) -> None:
+def show_record(record: GameRecord, ply: str | int | None, printer: Printer) -> None:
     """Draw a game after a ply (None: the last). Raises RecordError, ParseError, CommandError for a ply there is not."""
     from arena.cli.terminal import board
     from referee.game.record import positions
@@ -38,7 +39,12 @@ def show_record(record: GameRecord, ply: str | int | None, *, as_json: bool) -> 
     if at >= len(line):
         raise CommandError(f"no ply {at}: the game has {len(record.moves)}; choose 0 to {len(record.moves)}")
     position = line[at]
-    if as_json:
+    if printer.form == "text":
+        from referee.game.record_text import write_text
+
+        output.text(write_text(record).rstrip("\n"))
+        return
+    if not printer.is_for_people:
         shown = {
             "ply": at,
             "position": str(position),
@@ -46,7 +52,7 @@ def show_record(record: GameRecord, ply: str | int | None, *, as_json: bool) -> 
             "legal_moves": position.texts,
             "result": board.result_json(position.outcome),
         }
-        output.document({**record.as_json(), "shown": shown})
+        printer.result({**record.as_json(), "shown": shown})
         return
     ruleset = position.ruleset
     result = {"first": "1-0", "second": "0-1", "draw": "1/2-1/2"}.get(record.winner or "", "void")

@@ -12,8 +12,6 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, Any, Literal, TypeAlias
 
-from arena.cli.terminal.table_layout import Columns, lines
-
 Style: TypeAlias = Literal["bold", "dim", "red", "green", "yellow", "blue", "magenta", "cyan"]
 
 _CODES: Mapping[Style, int] = {
@@ -30,6 +28,7 @@ SCHEMA = 1
 """Of the JSON documents of all commands: raised when a key of one changes its meaning or goes, not for a new key."""
 
 _quiet = False
+_is_plain = False
 _is_line_open = False
 """Whether a line of progress stands on the terminal."""
 
@@ -40,6 +39,12 @@ def be_quiet(is_quiet: bool) -> None:
     _quiet = is_quiet
 
 
+def be_plain(is_plain: bool) -> None:
+    """Print plain text from now on, also on a terminal: no colour, and tables as in files."""
+    global _is_plain  # noqa: PLW0603 - one process is one command
+    _is_plain = is_plain
+
+
 def has_colour(stream: IO[str]) -> bool:
     """Whether a stream takes colour: a terminal, and nobody said no (https://no-color.org)."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()
@@ -47,7 +52,7 @@ def has_colour(stream: IO[str]) -> bool:
 
 def styled(words: str, *styles: Style, stream: IO[str] | None = None) -> str:
     """`words` in these styles where stdout (or `stream`) takes colour, else as they are."""
-    if not styles or not has_colour(stream or sys.stdout):
+    if not styles or not has_colour(stream or sys.stdout) or (_is_plain and stream is None):
         return words
     return f"\x1b[{';'.join(str(_CODES[style]) for style in styles)}m{words}\x1b[0m"
 
@@ -133,15 +138,16 @@ def table(
     drop: Sequence[str] = (),
     wrap: Sequence[str] = (),
 ) -> None:
-    """A table on stdout; the columns named in `numbers` are aligned to the right.
+    """Print a table on stdout; see `Table` for `numbers`, `drop` and `wrap`.
 
-    On a terminal it fits the window: see `Columns` of `table_layout` for `drop` and `wrap`. Elsewhere each row is one
-    line, however long, with all its columns.
+    On a terminal it fits the window. In files, in pipes and as plain text each row is one line with all its columns.
     """
+    from arena.cli.terminal.table import Table
+
     _take_line_away()
-    is_terminal = sys.stdout.isatty()
-    room = shutil.get_terminal_size((80, 24)).columns if is_terminal else None
-    head, *body = lines(Columns(tuple(columns), frozenset(numbers), tuple(drop), frozenset(wrap)), rows, room)
-    print(styled(head, "bold"))
-    for line in body:
-        print(line)
+    found = Table(tuple(columns), [tuple(row) for row in rows], frozenset(numbers), tuple(drop), frozenset(wrap))
+    if sys.stdout.isatty() and not _is_plain:
+        columns_here = shutil.get_terminal_size((80, 24)).columns
+        found.print_fitted(sys.stdout, columns_here, has_colour=has_colour(sys.stdout))
+    else:
+        text(*found.plain_lines())
