@@ -1,328 +1,236 @@
-"""`arena archive import|list|search|show|export|index`: games people have and games played here.
+"""`arena archive import|list|search|show|export|index`: imported games and games played here.
 
-In the database here, without a server; with `--server` in that of a server.
+In the data folder of this machine, without a server; with `--server` in that of a server.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
-from dataclasses import asdict
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from arena.cli.client import archive_server
 from arena.cli.client.archive_search import add_search, query_of
-from arena.cli.source.database import add_database, open_any, settings_of
+from arena.cli.source.database import add_database
+from arena.cli.source.source import GameFile, add_source, open_source
 from arena.cli.terminal import argument, output, text_input
 from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import CommandError, Exit
-from arena.errors import ArenaError
+from arena.cli.terminal.game_view import show_record
+from arena.cli.terminal.printer import Printer, add_output, cell
 
-if TYPE_CHECKING:
-    from arena.services.arena import Arena
-    from arena.store.archive.archived_game import ArchivedGame
-    from arena.store.archive.line import ArchiveLine
-    from arena.store.archive.search import ArchiveSearch
-
-SHOWN = 50
-"""How many games a search lists unless told otherwise."""
-
-
+DEFAULT_LIMIT = 50
 SORTS = ("number", "date", "length", "blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the sub-commands."""
     actions = Actions(parser)
 
     bring = actions.add(
         "import",
         _import,
-        "read files of games; bad games are listed, good ones kept",
+        "import files of games; invalid games are listed, valid ones stored",
         "arena archive import migs.txt --family abalone",
-        "arena archive import x.otn --family tablut --format otn",
+        "arena archive import x.otn --family tablut --notation otn",
     )
-    bring.add_argument("files", nargs="+", metavar="FILE", help="game texts; - for stdin")
-    bring.add_argument("--family", required=True, metavar="F", type=argument.family)
-    bring.add_argument("--format", metavar="FORMAT", help='see "arena rules list --json"; default: what fits best')
+    bring.add_argument("files", nargs="+", metavar="FILE", help="file of game texts; - for stdin")
+    bring.add_argument("--family", required=True, metavar="FAMILY", type=argument.family, help="family of the games")
+    bring.add_argument(
+        "--notation",
+        metavar="NOTATION",
+        help='notation of the texts, see "arena rules list --json" (default: the one that reads most moves)',
+    )
     argument.add_rules(bring, has_family=False)
 
-    listing = actions.add("list", _list, "where the games come from, and how many there are")
+    listing = actions.add("list", _list, "list the collections and their numbers of games")
 
     search = actions.add(
         "search",
         _search,
-        "games by anything they have, positions included",
+        "search games by players, results, moves, positions and more",
         "arena archive search --family abalone --player picasso --number 427",
         'arena archive search --family loa --moves "c8c6 a6c4" --result draw --sort length',
         "arena archive search --server http://127.0.0.1:8000 --player picasso",
     )
     add_search(search)
-    search.add_argument(
-        "--sort",
-        choices=SORTS,
-        default="number",
-        help="default: number",
+    order = search.add_argument_group("order")
+    order.add_argument("--sort", choices=SORTS, default="number", metavar="KEY", help=f"{', '.join(SORTS)}")
+    order.add_argument("--latest", action="store_true", help="list the latest, longest or highest first")
+    order.add_argument(
+        "--limit",
+        type=argument.positive,
+        default=DEFAULT_LIMIT,
+        metavar="COUNT",
+        help=f"list COUNT games (default {DEFAULT_LIMIT})",
     )
-    search.add_argument("--latest", action="store_true", help="the latest, or the longest, first")
-    search.add_argument(
-        "--limit", type=argument.positive, default=SHOWN, metavar="N", help=f"at most (default {SHOWN})"
+    order.add_argument(
+        "--offset", type=argument.whole, default=0, metavar="COUNT", help="skip the first COUNT games (default 0)"
     )
-    search.add_argument("--offset", type=argument.whole, default=0, metavar="N", help="leave out the first N")
 
-    show = actions.add("show", _show, "draw one game, as arena replay does")
+    show = actions.add("show", _show, "draw one game, as arena replay does", "arena archive show --number 427 --ply 12")
     add_search(show)
-    show.add_argument("--ply", metavar="N", help="after ply N, or after a side's move: 17x, 17y (default: the last)")
+    show.add_argument(
+        "--ply",
+        metavar="PLY",
+        help="show the position after this ply, or after a side's move: 17x, 17y (default: last)",
+    )
 
     export = actions.add(
         "export",
         _export,
-        "one game or a selection as text, JSON or NDJSON",
+        "export one game or a selection as text, JSON or NDJSON",
         "arena archive export --number 427 --family abalone > game.txt",
-        "arena archive export --player picasso --form ndjson --out games.ndjson",
+        "arena archive export --player picasso -o ndjson --output-file games.ndjson",
     )
     add_search(export)
-    export.add_argument("--form", choices=("text", "json", "ndjson"), default="text", help="default: text")
-    export.add_argument("--format", metavar="FORMAT", help="a notation of the family; default: the text imported")
-    export.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
+    export.add_argument(
+        "--notation", metavar="NOTATION", help="notation of the family for texts (default: the imported text)"
+    )
+    export.add_argument("--output-file", type=Path, metavar="FILE", help="write to FILE (default: stdout)")
 
-    index = actions.add("index", _index, "make the index of all games anew; their numbers stay as they are")
+    index = actions.add("index", _index, "rebuild the index of all games; their numbers do not change")
 
-    for command in (bring, listing, search, show, export, index):
-        add_database(command)
     for command in (bring, listing, search, show, export):
-        archive_server.add_server(command)
-    for command in (bring, listing, search, show, index):
-        command.add_argument("--json", action="store_true", help="one JSON document on stdout")
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Run the chosen sub-command."""
-    return int(arguments.act(arguments))
-
-
-@contextmanager
-def _open(arguments: argparse.Namespace) -> Iterator[Arena]:
-    """The arena whose archive is meant; importing into a data folder without one makes it."""
-    from arena.data_folder import make_folder
-    from arena.services.arena import Arena
-    from arena.store.base import schema
-
-    settings = settings_of(arguments)
-    file = settings.database_url.removeprefix("sqlite:///")
-    if arguments.act is not _import and file != settings.database_url and not Path(file).exists():
-        raise CommandError(
-            f"no archive in {settings.data}; fill one with: arena archive import FILE --family F", Exit.NOT_FOUND
-        )
-    make_folder(settings.data, is_passage=True)
-    with closing(open_any(settings)) as store:
-        if schema.is_fresh(store.engine):
-            store.upgrade()
-        store.require()
-        yield Arena(store, settings)
+        add_source(command)
+    add_database(index)
+    for command in (bring, listing, search, index):
+        add_output(command)
+    add_output(show, meanings={"table": "the board", "json": "the record and the position", "text": "the game text"})
+    add_output(export, forms=("text", "json", "ndjson"), meanings={"text": "game texts"})
 
 
 # import
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    from arena.services.archive import find_format, read_text, store_collection
-
     ruleset = argument.settle(arguments)
-    form = find_format(ruleset.rules, arguments.format) if arguments.format else None
-    texts = [(name, text_input.read_text(name)) for name in arguments.files]  # all are read before anything is kept
-    if archive_server.is_meant(arguments):
-        return _report(arguments, [archive_server.take_in(arguments, name, text) for name, text in texts])
-    read = []
-    for name, text in texts:
-        try:
-            read.append((name, read_text(text, ruleset, form)))
-        except ArenaError as error:
-            raise CommandError(f"{name}: {error}") from None
-    files: list[dict[str, Any]] = []
-    with _open(arguments) as arena:
-        for name, collection in read:
-            found = store_collection(arena, collection, "stdin" if name == "-" else Path(name).name)
-            files.append({**found.as_json(), "file": name})
-    return _report(arguments, files)
+    files = [
+        GameFile(name, text_input.read_text(name), ruleset, arguments.notation) for name in arguments.files
+    ]  # all are read before anything is stored
+    with open_source(arguments, creates=True) as source:
+        reports = source.import_files(files)
+
+    def show() -> None:
+        for report in reports:
+            _show_import(report)
+
+    Printer(arguments).result({"files": reports}, show, "files")
+    return Exit.FAILED if any(report["bad"] for report in reports) else Exit.DONE
 
 
-def _report(arguments: argparse.Namespace, files: list[dict[str, Any]]) -> int:
-    """What became of the files."""
-    if arguments.json:
-        output.document({"files": files})
-    else:
-        for file in files:
-            _tell(file)
-    return Exit.FAILED if any(file["bad"] for file in files) else Exit.DONE
-
-
-def _tell(file: Mapping[str, Any]) -> None:
-    known = f", {file['known']} were there already" if file["known"] else ""
-    games = "1 game" if file["new"] == 1 else f"{file['new']} games"
-    output.text(f"{file['file']}: {games} imported as {file['format']}{known}, {len(file['bad'])} bad")
-    for bad in file["bad"]:
+def _show_import(report: Mapping[str, Any]) -> None:
+    known = f", {report['known']} known already" if report["known"] else ""
+    games = "1 game" if report["new"] == 1 else f"{report['new']} games"
+    output.text(f"{report['file']}: {games} imported as {report['format']}{known}, {len(report['bad'])} bad")
+    for bad in report["bad"]:
         where = f", move {bad['move']}" if bad["move"] else ""
         output.text(f"  line {bad['line']}{where}: {bad['problem']}")
         if bad["position"]:
             output.text(f"    position {bad['position']}")
 
 
-# list, search, follow
+# list, search, index
 
 
 def _list(arguments: argparse.Namespace) -> int:
     names = ("source", "family", "variant", "games")
-    if archive_server.is_meant(arguments):
-        lines = archive_server.sources(arguments)
-    else:
-        with _open(arguments) as arena:
-            lines = [dict(zip(names, line, strict=True)) for line in arena.store.archive.sources()]
-    if arguments.json:
-        output.document({"sources": lines})
-    else:
-        output.table(names, [[str(line[name]) for name in names] for line in lines], numbers=("games",))
+    with open_source(arguments) as source:
+        lines = source.collections()
+    rows = [[str(line[name]) for name in names] for line in lines]
+    Printer(arguments).result({"sources": lines}, lambda: output.table(names, rows, numbers=("games",)), "sources")
     return Exit.DONE
 
 
+_COLUMNS = {
+    "number": "number",
+    "family": "family",
+    "variant": "variant",
+    "first": "first",
+    "second": "second",
+    "winner": "winner",
+    "termination": "termination",
+    "plies": "plies",
+    "date": "date",
+    "source": "source",
+    "id": "id",
+}
+"""Columns of a search: heading and key."""
+_DROP = ("id", "source", "variant", "date", "termination", "plies", "family")
+
+
 def _search(arguments: argparse.Namespace) -> int:
-    if archive_server.is_meant(arguments):
-        games, total = archive_server.search(arguments)
-    else:
-        search = _read_search(arguments)
-        with _open(arguments) as arena:
-            found = arena.store.archive.search(
-                search,
-                sort=arguments.sort,
-                is_falling=arguments.latest,
-                limit=arguments.limit,
-                offset=arguments.offset,
-            )
-        games, total = [_line_json(line) for line in found.games], found.total
-    if arguments.json:
-        output.document({"games": games, "total": total})
-        return Exit.DONE
-    columns = {
-        "number": "number",
-        "family": "family",
-        "variant": "variant",
-        "first": "first",
-        "second": "second",
-        "winner": "winner",
-        "ended by": "termination",
-        "plies": "plies",
-        "date": "date",
-        "source": "source",
-        "id": "id",
-    }
-    rows = [["-" if line[key] is None else str(line[key]) for key in columns.values()] for line in games]
-    dropped = ("id", "source", "variant", "date", "ended by", "plies", "family")
-    output.table(tuple(columns), rows, numbers=("plies",), drop=dropped)
+    with open_source(arguments) as source:
+        games, total = source.search(
+            query_of(arguments),
+            sort=arguments.sort,
+            is_falling=arguments.latest,
+            limit=arguments.limit,
+            offset=arguments.offset,
+        )
+    rows = [[cell(line[key]) for key in _COLUMNS.values()] for line in games]
+    Printer(arguments).result(
+        {"games": games, "total": total},
+        lambda: output.table(tuple(_COLUMNS), rows, numbers=("plies",), drop=_DROP),
+        "games",
+    )
     if total > len(games):
         output.note(f"{len(games)} of {total} games; more with --limit and --offset")
     return Exit.DONE
 
 
-def _read_search(arguments: argparse.Namespace) -> ArchiveSearch:
-    from arena.services.archive import read_query
-
-    return read_query(query_of(arguments))
-
-
-def _line_json(line: ArchiveLine) -> dict[str, Any]:
-    data = asdict(line)
-    del data["label"], data["day"]
-    return {**data, "number": line.number, "date": line.date}
-
-
 def _index(arguments: argparse.Namespace) -> int:
-    """Everything that follows from the games, made anew; numbers stay."""
+    from arena.cli.source.folder_source import open_folder
     from arena.collections import following
 
-    with _open(arguments) as arena:
-        count = following.rebuild(arena.store, lambda done: output.progress(f"{done} games"))
-        taken = following.follow(arena.store)
+    with open_folder(arguments, creates=False) as folder:
+        store = folder.arena.store
+        count = following.rebuild(store, lambda done: output.progress(f"{done} games"))
+        taken = following.follow(store)
     output.progress(f"{count} games", is_last=True)
-    if arguments.json:
-        output.document({"indexed": count, "taken": taken})
-    else:
-        output.text(f"{count} games indexed anew, {taken} taken in")
+    Printer(arguments).result(
+        {"indexed": count, "taken": taken}, lambda: output.text(f"{count} games indexed again, {taken} added")
+    )
     return Exit.DONE
 
 
-# show and export
+# show, export
 
 
-_NONE = "no game of the archive matches; look with: arena archive search"
-
-
-def _chosen(arguments: argparse.Namespace) -> list[ArchivedGame]:
-    search = _read_search(arguments)
-    with _open(arguments) as arena:
-        games = arena.store.archive.find(search)
-    if not games:
-        raise CommandError(_NONE, Exit.NOT_FOUND)
-    return games
+_NO_MATCH = "no game of the archive matches; look with: arena archive search"
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from arena.cli.terminal.game_view import show_record
-    from arena.collections.conversion import to_record
+    from referee.game.record import read_record
 
-    if archive_server.is_meant(arguments):
-        record = archive_server.first(arguments)
-        if record is None:
-            raise CommandError(_NONE, Exit.NOT_FOUND)
-    else:
-        games = _chosen(arguments)
-        if len(games) > 1:
-            output.note(f"the first of {len(games)} games; narrow the search, or name one by --id")
-        record = to_record(games[0])
-    show_record(record, arguments.ply, as_json=arguments.json)
+    query = query_of(arguments)
+    with open_source(arguments) as source:
+        _, total = source.search(query, limit=1)
+        text = next(source.texts(query, "record"), None)
+    if text is None:
+        raise CommandError(_NO_MATCH, Exit.NOT_FOUND)
+    if total > 1:
+        output.note(f"the first of {total} games; narrow the search, or choose one with --id")
+    show_record(read_record(text), arguments.ply, Printer(arguments))
     return Exit.DONE
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    if arguments.format and arguments.form != "text":
-        raise CommandError("--format is a notation of texts; leave it out, or take --form text")
-    if archive_server.is_meant(arguments):
-        parts = archive_server.texts(arguments) if arguments.form == "text" else []
-        records = [] if arguments.form == "text" else archive_server.records(arguments)
+    form = arguments.output
+    if arguments.notation and form != "text":
+        raise CommandError("--notation is for texts; remove it, or choose -o text")
+    with open_source(arguments) as source:
+        parts = list(source.texts(query_of(arguments), arguments.notation if form == "text" else "record"))
+    if not parts:
+        raise CommandError(_NO_MATCH, Exit.NOT_FOUND)
+    if form == "json":
+        games = [json.loads(part) for part in parts]
+        text = json.dumps({"games": games}, ensure_ascii=False, indent=1)
     else:
-        games = _chosen(arguments)
-        parts = _texts(games, arguments.format) if arguments.form == "text" else []
-        records = [] if arguments.form == "text" else [_record_json(game) for game in games]
-    count = len(parts or records)
-    if not count:
-        raise CommandError(_NONE, Exit.NOT_FOUND)
-    if arguments.form == "json":
-        text = json.dumps({"games": records}, ensure_ascii=False, indent=1) + "\n"
-    elif arguments.form == "ndjson":
-        text = "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
-    else:
-        text = "\n".join(parts)
-    if arguments.out:
-        arguments.out.write_text(text, encoding="utf-8")
-        output.note(f"{count} game{'s' if count > 1 else ''} written to {arguments.out}")
+        text = "\n".join(part.rstrip("\n") if form == "ndjson" else part for part in parts)
+    if arguments.output_file:
+        arguments.output_file.write_text(f"{text.removesuffix(chr(10))}\n", encoding="utf-8")
+        output.note(f"{len(parts)} game{'s' if len(parts) > 1 else ''} written to {arguments.output_file}")
     else:
         output.text(text.removesuffix("\n"))
     return Exit.DONE
-
-
-def _texts(games: list[ArchivedGame], notation: str | None) -> list[str]:
-    """The games as they were imported, or in a notation of their families."""
-    from arena.collections.conversion import to_text
-    from arena.services.archive import find_format
-
-    return [to_text(game, find_format(game.ruleset().rules, notation) if notation else None) for game in games]
-
-
-def _record_json(game: ArchivedGame) -> dict[str, Any]:
-    """The game as a record, with what its text said of it: an import of this is the same game with the same number."""
-    from arena.collections.conversion import to_record
-
-    tags = {**game.tags, **({"Number": game.number} if game.number else {})}
-    return {**to_record(game).as_json(), "tags": tags}

@@ -18,6 +18,7 @@ from arena.cli.source import remote
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.printer import Printer, add_output
 from arena.client import ApiClient
 from referee.bot.input_file import refuse_special
 
@@ -81,7 +82,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
     for command in (submit, show, retire, quota):
         remote.add_server(command)
-    remote.add_server(listing, has_ndjson=True, has_csv=True)
+        add_output(command)
+    remote.add_server(listing)
+    add_output(listing, "csv")
 
 
 def _submit(arguments: argparse.Namespace) -> int:
@@ -99,12 +102,10 @@ def _submit(arguments: argparse.Namespace) -> int:
     output.note(f"{found['name']} received: {found['size_bytes']:,} bytes, SHA-256 {found['sha256']}")
     if arguments.watch:
         found = _watch(client, found["id"])
-    if arguments.json:
-        output.document(found)
-    else:
-        output.text(f"{found['name']}  {found['state']}" + (f"  {found['problem']}" if found["problem"] else ""))
-        if found["state"] in _MOVING:
-            output.note(f'it is being checked; "arena bot show {name} --version {found["number"]}" tells how')
+    problem = f"  {found['problem']}" if found["problem"] else ""
+    Printer(arguments).result(found, lambda: output.text(f"{found['name']}  {found['state']}{problem}"))
+    if found["state"] in _MOVING:
+        output.note(f'it is being checked; "arena bot show {name} --version {found["number"]}" shows the progress')
     return Exit.FAILED if found["state"] == "failed" else Exit.DONE
 
 
@@ -221,25 +222,23 @@ def _list(arguments: argparse.Namespace) -> int:
         ("state", "newest_state"),
     )
     empty = 'no bots yet; "arena bot submit --help" shows how'
-    remote.show_items(arguments, items, columns, empty=empty, drop=("versions", "newest", "owner"))
+    Printer(arguments).rows(items, columns, empty=empty, drop=("versions", "newest", "owner"))
     return Exit.DONE
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    client = remote.client(arguments)
+    client, printer = remote.client(arguments), Printer(arguments)
     if arguments.number is not None:
         found = client.get(f"/bots/{arguments.name}/versions/{arguments.number}")
-        remote.show_document(
-            arguments, found, ("name", "owner", "state", "problem", "families", "size_bytes", "sha256", "created_at")
-        )
-        if not arguments.json:
+        printer.members(found, ("name", "owner", "state", "problem", "families", "size_bytes", "sha256", "created_at"))
+        if printer.is_for_people:
             output.text(*_steps(found))
             if found.get("log"):
                 output.text("", found["log"].rstrip("\n"))
         return Exit.DONE
     found = client.get(f"/bots/{arguments.name}")
-    remote.show_document(arguments, found, ("name", "owner", "description", "is_retired", "created_at"))
-    if not arguments.json:
+    printer.members(found, ("name", "owner", "description", "is_retired", "created_at"))
+    if printer.is_for_people:
         output.text("")
         output.table(
             ("version", "state", "families", "problem"),
@@ -270,10 +269,7 @@ def _retire(arguments: argparse.Namespace) -> int:
     client = remote.client(arguments)
     path = f"/bots/{arguments.name}" + (f"/versions/{arguments.number}" if arguments.number else "")
     found = client.ask("POST", f"{path}/retire").data
-    if arguments.json:
-        output.document(found)
-    else:
-        output.note(f"{found['name']} is retired")
+    Printer(arguments).result(found, lambda: output.note(f"{found['name']} is retired"))
     return Exit.DONE
 
 
@@ -281,10 +277,10 @@ def _quota(arguments: argparse.Namespace) -> int:
     client = remote.client(arguments)
     mine, limits = client.get("/account"), client.get("/limits")
     most = {"bots": limits["max_bots"], "versions": limits["max_versions"], "size_bytes": limits["max_user_bytes"]}
-    if arguments.json:
-        output.document({name: {"used": mine[name], "limit": limit} for name, limit in most.items()})
-        return Exit.DONE
     rows = [(name.replace("size_", ""), f"{mine[name]:,}", f"{limit:,}") for name, limit in most.items()]
-    output.table(("", "used", "of"), rows, numbers=("used", "of"))
+    Printer(arguments).result(
+        {name: {"used": mine[name], "limit": limit} for name, limit in most.items()},
+        lambda: output.table(("", "used", "limit"), rows, numbers=("used", "limit")),
+    )
     output.note("retired bots and versions do not count")
     return Exit.DONE

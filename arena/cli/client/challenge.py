@@ -7,6 +7,7 @@ import argparse
 from arena.cli.source import remote
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.printer import Printer, add_output
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -18,6 +19,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--games", metavar="N", type=argument.positive, default=2, help="how many (default 2)")
     parser.add_argument("--tc", metavar="TC", default="10+0.1", help="the time control (default 10+0.1)")
     remote.add_server(parser)
+    add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -30,10 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     }
     if arguments.variant:
         body["variant"] = arguments.variant
-    reply = remote.client(arguments).ask("POST", f"/bots/{arguments.bot}/challenges", body=body)
-    if arguments.json:
-        output.document(reply.data)
-    else:
-        output.text(f"tournament {reply.data['id']}: {reply.data['name']}")
-        output.note(f"follow it with: arena tournament watch {reply.data['id']}")
+    found = remote.client(arguments).ask("POST", f"/bots/{arguments.bot}/challenges", body=body).data
+    Printer(arguments).result(found, lambda: output.text(f"tournament {found['id']}: {found['name']}"))
+    output.note(f"follow it with: arena tournament watch {found['id']}")
     return Exit.DONE

@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from arena.cli.source import remote
-from arena.cli.source.database import add_database, open_store, settings_of
+from arena.cli.source.source import add_source, open_source
 from arena.cli.terminal import argument, output
-from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.printer import Printer, add_output
 
 _FIELDS = ("variant", "position", "moves", *argument.EXPLORER_FILTERS)
 
@@ -21,25 +21,25 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--position", metavar="P", help="a position, however the board is turned (default: the start)")
     parser.add_argument("--moves", metavar='"M1 M2 …"', help="moves from there")
     argument.add_explorer_filters(parser)
-    remote.add_server(parser)
-    add_database(parser)
+    add_source(parser)
+    add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the moves, the most played first."""
     given = {name: getattr(arguments, name) for name in _FIELDS}
     asked = {name: None if value == "" else value for name, value in given.items()}
-    if arguments.server:
-        found = remote.client(arguments).get(f"/explorer/{arguments.family}", **asked)
-    else:
-        found = _here(arguments, asked)
-    if arguments.json:
-        output.document(found)
-        return Exit.DONE
+    with open_source(arguments) as source:
+        found = source.explore(arguments.family, asked)
+    Printer(arguments).result(found, lambda: _show(found), "moves")
+    return Exit.DONE
+
+
+def _show(found: Mapping[str, Any]) -> None:
     output.text(f"{found['family']} {found['variant']}, {found['side']} to move: {found['position']}")
     if not found["games"]:
         output.note("no game of the archive had this position")
-        return Exit.DONE
+        return
     numbers = ("games", "first", "draw", "second", "score", "rating", "performance", "best")
     rows = [_row(one["shown"], one) for one in found["moves"]]
     output.table(
@@ -49,7 +49,6 @@ def run(arguments: argparse.Namespace) -> int:
         drop=("performance", "last", "rating", "best"),
     )
     output.note("score and rating (mean mu today): of the side to move; see a game with arena archive show --number N")
-    return Exit.DONE
 
 
 def _row(name: str, figures: Mapping[str, Any]) -> list[str]:
@@ -65,18 +64,3 @@ def _row(name: str, figures: Mapping[str, Any]) -> list[str]:
         figures["last"] or "-",
         str(figures["best"]["serial"]) if figures["best"] else "-",
     ]
-
-
-def _here(arguments: argparse.Namespace, asked: Mapping[str, Any]) -> dict[str, Any]:
-    from contextlib import closing
-
-    from arena.api.schemas.explorer import ExplorerResponse
-    from arena.services.arena import Arena
-    from arena.services.explorer import ExplorerRequest, explore
-
-    settings = settings_of(arguments)
-    if arguments.token:
-        raise CommandError("--token is for a server; name it with --server")
-    with closing(open_store(settings)) as store:
-        found = explore(Arena(store, settings), ExplorerRequest(arguments.family, **asked))
-    return ExplorerResponse.model_validate(found).model_dump(mode="json")

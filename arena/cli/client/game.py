@@ -10,6 +10,7 @@ from arena.cli.source import remote
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.printer import Printer, add_output
 
 FORMS = {"json": "application/json", "text": "text/plain"}
 _FILTERS = {
@@ -51,23 +52,26 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--kind", dest="termination_class", choices=("rules", "adjudication", "forfeit"), help="that ended so"
     )
     remote.add_file(export, EXPORTS)
-    remote.add_server(export, is_file=True)
+    remote.add_server(export)
     for command in (show, watch, download):
         command.add_argument("id", metavar="ID")
-        remote.add_server(command, has_ndjson=command is watch, is_file=command is download)
+        remote.add_server(command)
+    for command in (show, watch):
+        add_output(command)
 
 
 def _show(arguments: argparse.Namespace) -> int:
     found = remote.client(arguments).get(f"/games/{arguments.id}")
-    if arguments.json:
-        output.document(found)
-        return Exit.DONE
+    Printer(arguments).result(found, lambda: _show_game(found))
+    return Exit.DONE
+
+
+def _show_game(found: dict[str, Any]) -> None:
     _tell(found)
     for step in found["ratings"]:
         output.text(f"{step['name']}: mu {step['mu_before']:z.2f} -> {step['mu']:z.2f}, sigma {step['sigma']:.2f}")
     if found["record"]:
         output.text("", " ".join(found["record"]["moves"]))
-    return Exit.DONE
 
 
 def _tell(game: dict[str, Any]) -> None:

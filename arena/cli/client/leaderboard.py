@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from arena.cli.source import remote
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.printer import Printer, add_output
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -15,7 +17,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pool", metavar="P", help="a rules class of the family (default: the family's own)")
     parser.add_argument("--retired", action="store_true", help="versions that play no more, too")
     parser.add_argument("--limit", metavar="N", type=argument.positive, default=50, help="at most so many (default 50)")
-    remote.add_server(parser, has_ndjson=True, has_csv=True)
+    remote.add_server(parser)
+    add_output(parser, "csv")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -29,19 +32,14 @@ def run(arguments: argparse.Namespace) -> int:
         left = min(arguments.limit - len(lines), 200)
         head = client.get(path, pool=arguments.pool, retired=retired, limit=left, after=head["next"])
         lines += head["items"]
-    if arguments.ndjson:
-        for line in lines:
-            output.item(line)
-        return Exit.DONE
-    if arguments.output == "csv":
-        output.csv(lines)
-        return Exit.DONE
-    if arguments.json:
-        output.document({**head, "items": lines})
-        return Exit.DONE
+    Printer(arguments).result({**head, "items": lines}, lambda: _show(head, lines), "items")
+    return Exit.DONE
+
+
+def _show(head: dict[str, Any], lines: list[dict[str, Any]]) -> None:
     if not lines:
         output.note(f"no rated games in {head['pool']} yet; pools: {', '.join(head['pools'])}")
-        return Exit.DONE
+        return
     numbers = ("#", "rating", "mu", "±2σ", "games", "W", "D", "L", "score", "forfeits")
     output.table(
         ("#", "bot", "rating", "mu", "±2σ", "games", "W", "D", "L", "score", "forfeits", ""),
@@ -65,4 +63,3 @@ def run(arguments: argparse.Namespace) -> int:
     output.note(
         f"rating = mu - 3 sigma; provisional below {head['needed_games']} games or above sigma {head['needed_sigma']:g}"
     )
-    return Exit.DONE

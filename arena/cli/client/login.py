@@ -9,6 +9,7 @@ import platform
 from arena.cli.source import remote
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.printer import Printer, add_output
 from arena.cli.terminal.prompt import ask_secret, token_end
 from arena.client import ApiClient, change_keys, keyring
 
@@ -18,6 +19,7 @@ SCOPES = ("read", "submit", "organise", "admin", "worker")
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     remote.add_server(parser)
+    add_output(parser)
     parser.add_argument("--user", metavar="NAME", help="log in with a password, asked for (or read from a pipe)")
     parser.add_argument("--scopes", metavar="S,S", help="what the token may do (default: all that your role may)")
     parser.add_argument(
@@ -49,13 +51,12 @@ def run(arguments: argparse.Namespace) -> int:
         tokens[bare.server] = token
 
     change_keys(keep)
-    if arguments.json:
-        output.document({"server": bare.server, **account})
-    else:
-        output.text(
-            f"logged in at {bare.server} as {account['name']} ({account['role']}): {', '.join(account['scopes'])}"
-        )
-        output.note(f"the token is kept in {keyring()}{ends}")
+    scopes = ", ".join(account["scopes"])
+    Printer(arguments).result(
+        {"server": bare.server, **account},
+        lambda: output.text(f"logged in at {bare.server} as {account['name']} ({account['role']}): {scopes}"),
+    )
+    output.note(f"the token is stored in {keyring()}{ends}")
     return Exit.DONE
 
 

@@ -8,6 +8,7 @@ from arena.cli.source import remote
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.printer import Printer, add_output
 
 _VERBS = {"enable": "go on from its next time after now", "disable": "create no more tournaments; those created stay"}
 _NAMES = ("name", "cron", "timezone", "catch_up", "is_enabled", "next_fire", "created_at")
@@ -22,28 +23,27 @@ def add(parser: argparse.ArgumentParser) -> None:
     for command in (show, *verbs):
         command.add_argument("id", metavar="ID", type=argument.positive)
         remote.add_server(command)
-    remote.add_server(listing, has_ndjson=True, has_csv=True)
+        add_output(command)
+    remote.add_server(listing)
+    add_output(listing, "csv")
 
 
 def _list(arguments: argparse.Namespace) -> int:
     items = remote.client(arguments).get("/schedules")["items"]
     columns = (("id", "id"), ("name", "name"), ("cron", "cron"), ("time zone", "timezone"), ("on", "is_enabled"))
     empty = 'no schedules; "arena tournament create FILE.toml" with a [schedule] in the file makes one'
-    remote.show_items(arguments, items, (*columns, ("next", "next_fire")), empty=empty, drop=("time zone",))
+    Printer(arguments).rows(items, (*columns, ("next", "next_fire")), empty=empty, drop=("time zone",))
     return Exit.DONE
 
 
 def _show(arguments: argparse.Namespace) -> int:
     found = remote.client(arguments).get(f"/schedules/{arguments.id}")
-    remote.show_document(arguments, found, _NAMES)
+    Printer(arguments).members(found, _NAMES)
     return Exit.DONE
 
 
 def _switch(arguments: argparse.Namespace) -> int:
     found = remote.client(arguments).ask("POST", f"/schedules/{arguments.id}/{arguments.action}").data
-    if arguments.json:
-        output.document(found)
-    else:
-        words = f"on, next at {found['next_fire']}" if found["is_enabled"] else "off"
-        output.note(f"schedule {found['id']} ({found['name']}) is {words}")
+    state = f"enabled, next at {found['next_fire']}" if found["is_enabled"] else "disabled"
+    Printer(arguments).result(found, lambda: output.note(f"schedule {found['id']} ({found['name']}) is {state}"))
     return Exit.DONE

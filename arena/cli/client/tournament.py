@@ -13,6 +13,7 @@ from arena.cli.source import remote
 from arena.cli.terminal import argument, output, text_input
 from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.printer import Printer, add_output
 from arena.cli.terminal.result_statistics import show as show_findings
 from arena.client import ApiClient, ClientError
 from referee.machine import toml
@@ -121,11 +122,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     priority.add_argument("priority", metavar="N", type=int, help="from -100 to 100; usual is 0")
     for command in (create, change, enter, withdraw, extend, priority, *verbs):
+        add_output(command)
+    add_output(show, "csv")
+    add_output(listing, "csv")
+    add_output(watch)
+    for command in (create, change, enter, withdraw, extend, priority, *verbs, show, export, listing, watch):
         remote.add_server(command)
-    remote.add_server(show, has_csv=True)
-    remote.add_server(export, is_file=True)
-    remote.add_server(listing, has_ndjson=True, has_csv=True)
-    remote.add_server(watch, has_ndjson=True)
 
 
 def _create(arguments: argparse.Namespace) -> int:
@@ -148,18 +150,25 @@ def _create(arguments: argparse.Namespace) -> int:
     except ClientError as error:
         _show_problems(error.extra.get("errors", []))
         raise CommandError(f"{arguments.file}: {error}; {error.hint or 'correct it there'}", error.exit) from None
-    if arguments.json:
-        output.document(_follow(client, found["id"], lambda event: None) if arguments.watch else found)
-    elif noun == "schedules":
-        output.text(f"schedule {found['id']}: {found['name']}, next at {found['next_fire']}")
-        output.note('"arena schedule list" shows all; its tournaments come into "arena tournament list" as it fires')
+    printer = Printer(arguments)
+    if noun == "schedules":
+        printer.result(
+            found, lambda: output.text(f"schedule {found['id']}: {found['name']}, next at {found['next_fire']}")
+        )
+        output.note('"arena schedule list" shows all schedules, "arena tournament list" the tournaments they create')
+    elif arguments.watch:
+        if printer.is_for_people:
+            _show_created(found)
+        final = _follow(client, found["id"], _event if printer.is_for_people else lambda event: None)
+        printer.result(final)
     else:
-        output.text(f"tournament {found['id']}: {found['name']}, {found['state']}, {len(found['entries'])} entries")
-        if arguments.watch:
-            _follow(client, found["id"], _event)
-        else:
-            output.note(f'"arena tournament watch {found["id"]}" follows it')
+        printer.result(found, lambda: _show_created(found))
+        output.note(f'"arena tournament watch {found["id"]}" follows it')
     return Exit.DONE
+
+
+def _show_created(found: dict[str, Any]) -> None:
+    output.text(f"tournament {found['id']}: {found['name']}, {found['state']}, {len(found['entries'])} entries")
 
 
 def _change(arguments: argparse.Namespace) -> int:
@@ -170,10 +179,7 @@ def _change(arguments: argparse.Namespace) -> int:
     except ClientError as error:
         _show_problems(error.extra.get("errors", []))
         raise CommandError(f"{noun} {arguments.id} stays: {error}; {error.hint or 'see above'}", error.exit) from None
-    if arguments.json:
-        output.document(found)
-    else:
-        output.text(f"{noun} {found['id']} is changed: {found['name']}")
+    Printer(arguments).result(found, lambda: output.text(f"{noun} {found['id']} is changed: {found['name']}"))
     return Exit.DONE
 
 
@@ -191,14 +197,16 @@ def _check(arguments: argparse.Namespace, document: dict[str, Any]) -> int:
     from arena.tournaments import problems
 
     found = [{"field": one.field, "message": one.sentence} for one in problems(document)]
-    if arguments.json:
-        output.document({"ok": not found, "problems": found})
-    elif found:
+
+    def show() -> None:
+        if not found:
+            output.text(f"{arguments.file}: no problems; the server checks whether its bots may play")
+            return
         _show_problems(found)
         word = "problem" if len(found) == 1 else "problems"
         raise CommandError(f"{arguments.file}: {len(found)} {word}; correct them and check again", Exit.FAILED)
-    else:
-        output.text(f"{arguments.file}: nothing is wrong with it; whether its bots may play is the server's to say")
+
+    Printer(arguments).result({"ok": not found, "problems": found}, show, "problems")
     return Exit.FAILED if found else Exit.DONE
 
 
@@ -219,8 +227,7 @@ def _list(arguments: argparse.Namespace) -> int:
         ("of", "planned_games"),
         ("start_time", "starts"),
     )
-    remote.show_items(
-        arguments,
+    Printer(arguments).rows(
         items,
         columns,
         empty='no tournaments; "arena tournament create --help" shows how',
@@ -233,18 +240,16 @@ def _show(arguments: argparse.Namespace) -> int:
     client = remote.client(arguments)
     found = client.get(f"/tournaments/{arguments.id}")
     standings = client.get(f"/tournaments/{arguments.id}/standings")
-    if arguments.json:
-        beside = {key: standings.get(key) for key in ("strengths", "findings")}
-        output.document({**found, "standings": standings["items"], **beside})
-        return Exit.DONE
-    if arguments.output == "csv":
-        output.csv(standings["items"])
-        return Exit.DONE
-    _tell(found)
-    _show_table(found, standings)
-    if found["format"] == "knockout":
-        output.text("")
-        show_bracket(client.pages(f"/tournaments/{arguments.id}/games"))
+
+    def show() -> None:
+        _tell(found)
+        _show_table(found, standings)
+        if found["format"] == "knockout":
+            output.text("")
+            show_bracket(client.pages(f"/tournaments/{arguments.id}/games"))
+
+    more = {key: standings.get(key) for key in ("strengths", "findings")}
+    Printer(arguments).result({**found, "standings": standings["items"], **more}, show, "standings")
     return Exit.DONE
 
 
@@ -303,11 +308,9 @@ def _enter(arguments: argparse.Namespace) -> int:
     path = "entries" if arguments.action == "enter" else "withdraw"
     wish = {"bot": arguments.bot, **({"number": arguments.number} if arguments.number else {})}
     found = remote.client(arguments).ask("POST", f"/tournaments/{arguments.id}/{path}", body=wish).data
-    if arguments.json:
-        output.document(found)
-    else:
-        playing = [entry["name"] for entry in found["entries"] if not entry["withdrawn"]]
-        output.note(f"tournament {found['id']}: {len(playing)} entries: {', '.join(playing)}")
+    playing = [entry["name"] for entry in found["entries"] if not entry["withdrawn"]]
+    line = f"tournament {found['id']}: {len(playing)} entries: {', '.join(playing)}"
+    Printer(arguments).result(found, lambda: output.note(line))
     return Exit.DONE
 
 
@@ -319,10 +322,8 @@ def _extension(text: str) -> dict[str, int]:
 def _extend(arguments: argparse.Namespace) -> int:
     path = f"/tournaments/{arguments.id}/extend"
     found = remote.client(arguments).ask("POST", path, body=arguments.amount).data
-    if arguments.json:
-        output.document(found)
-    else:
-        output.text(f"tournament {found['id']} is {found['state']}: {_plan(found['format'], found['plan'])}")
+    line = f"tournament {found['id']} is {found['state']}: {_plan(found['format'], found['plan'])}"
+    Printer(arguments).result(found, lambda: output.text(line))
     return Exit.DONE
 
 
@@ -338,18 +339,13 @@ def _plan(form: str, plan: dict[str, Any]) -> str:
 def _prioritise(arguments: argparse.Namespace) -> int:
     body = {"priority": arguments.priority}
     found = remote.client(arguments).ask("POST", f"/tournaments/{arguments.id}/priority", body=body).data
-    if arguments.json:
-        output.document(found)
-    else:
-        output.note(f"tournament {found['id']} has priority {found['priority']}")
+    line = f"tournament {found['id']} has priority {found['priority']}"
+    Printer(arguments).result(found, lambda: output.note(line))
     return Exit.DONE
 
 
 def _move(arguments: argparse.Namespace) -> int:
     client = remote.client(arguments)
     found = client.ask("POST", f"/tournaments/{arguments.id}/{arguments.action}").data
-    if arguments.json:
-        output.document(found)
-    else:
-        output.note(f"tournament {found['id']} is {found['state']}")
+    Printer(arguments).result(found, lambda: output.note(f"tournament {found['id']} is {found['state']}"))
     return Exit.DONE

@@ -13,6 +13,7 @@ from arena.cli.source.database import add_database, file_of, open_any, open_stor
 from arena.cli.terminal import output
 from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.printer import Printer, add_output
 
 if TYPE_CHECKING:
     from arena.config import Settings
@@ -33,17 +34,15 @@ def add(parser: argparse.ArgumentParser) -> None:
     restore = actions.add("restore", _restore, "put such a copy in its place, with the arena stopped")
     restore.add_argument("file", type=Path, metavar="FILE", nargs="?", help="the copy (default the newest)")
     for each in (upgrade, check, dump, load, backup, restore):
-        each.add_argument("--json", action="store_true", help="one JSON document on stdout")
+        add_output(each)
         add_database(each)
 
 
 def _upgrade(arguments: argparse.Namespace) -> int:
     with closing(open_any(settings_of(arguments))) as store:
         before, after = store.upgrade()
-    if arguments.json:
-        output.document({"before": before, "after": after})
-    else:
-        output.text(f"schema {after}" + (" (nothing to do)" if before == after else f", was {before or 'empty'}"))
+    change = " (nothing to do)" if before == after else f", was {before or 'empty'}"
+    Printer(arguments).result({"before": before, "after": after}, lambda: output.text(f"schema {after}{change}"))
     return Exit.DONE
 
 
@@ -65,13 +64,14 @@ def _check(arguments: argparse.Namespace) -> int:
         raise CommandError(f"{error}; {error.hint}", Exit.FAILED) from None
     if is_empty and not differences:
         refuse_empty(settings, "no users and no games")
-    if arguments.json:
-        output.document({"revision": schema.head(), "differences": differences, "damage": damage})
-    else:
+
+    def show() -> None:
         if damage:
             found = DamagedDatabaseError(damage)
             output.text(f"{found}; {found.hint}")
         output.text(*differences, f"schema {schema.head()}: {len(differences)} differences")
+
+    Printer(arguments).result({"revision": schema.head(), "differences": differences, "damage": damage}, show)
     return Exit.FAILED if differences or damage else Exit.DONE
 
 
@@ -113,10 +113,8 @@ def _backup(arguments: argparse.Namespace) -> int:
     with closing(open_store(settings)):
         file = _file_of(settings)
         path = SqliteBackups(settings.backups_folder, settings.backup_days).make(file, now())
-    if arguments.json:
-        output.document({"file": str(path), "bytes": path.stat().st_size})
-    else:
-        output.text(f"{path}: {path.stat().st_size} bytes")
+    size = path.stat().st_size
+    Printer(arguments).result({"file": str(path), "bytes": size}, lambda: output.text(f"{path}: {size} bytes"))
     output.note("Bots are not in it: back up the store of bundles as well.")
     return Exit.DONE
 
@@ -142,11 +140,14 @@ def _restore(arguments: argparse.Namespace) -> int:
             spool.keep(record)
             count += 1
     spool.sync()
-    if arguments.json:
-        output.document({"file": str(backup), "aside": aside and str(aside), "salvaged": count, "waiting": len(spool)})
-        return Exit.DONE
-    output.text(f"restored from {backup}" + (f"; what was there is now {aside}" if aside else ""))
-    output.text(f"{len(spool)} results wait and are recorded at the start, {count} of them read from what was there")
+    lines = (
+        f"restored from {backup}" + (f"; the previous database is now {aside}" if aside else ""),
+        f"{len(spool)} results will be recorded at the next start, {count} of them read from the previous database",
+    )
+    Printer(arguments).result(
+        {"file": str(backup), "aside": aside and str(aside), "salvaged": count, "waiting": len(spool)},
+        lambda: output.text(*lines),
+    )
     return Exit.DONE
 
 
@@ -159,8 +160,8 @@ def _file_of(settings: Settings) -> Path:
 
 
 def _tell(arguments: argparse.Namespace, file: Path, rows: int) -> None:
-    if arguments.json:
-        output.document({"file": str(file), "rows": rows, "bytes": file.stat().st_size})
-    else:
-        output.text(f"{file}: {rows} rows, {file.stat().st_size} bytes")
+    size = file.stat().st_size
+    Printer(arguments).result(
+        {"file": str(file), "rows": rows, "bytes": size}, lambda: output.text(f"{file}: {rows} rows, {size} bytes")
+    )
     output.note("Bots are not in it: back up the store of bundles as well.")

@@ -15,6 +15,7 @@ from arena.cli.server.diagnosis import Diagnosis, State
 from arena.cli.terminal import output
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.output import Style
+from arena.cli.terminal.printer import Printer, add_output
 from arena.config import Settings, read_settings
 
 _COLOURS: dict[State, Style] = {"ok": "green", "weak": "yellow", "broken": "red"}
@@ -24,21 +25,20 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Look at every part; exit code 1 when one is broken."""
     settings = read_settings(arguments.config, data=arguments.data)
-    found = []
+    printer, found = Printer(arguments), []
     for part in examine(settings):
         found.append(part)
-        if not arguments.json:
+        if printer.is_for_people:
             output.text(f"{output.styled(f'{part.state:<6}', _COLOURS[part.state])}  {part.name:<15} {part.detail}")
             if part.fix:
                 output.text(f"{'':24}fix: {part.fix}")
-    if arguments.json:
-        output.document({"parts": [asdict(part) for part in found]})
+    printer.result({"parts": [asdict(part) for part in found]}, items="parts")
     return Exit.FAILED if any(part.state == "broken" for part in found) else Exit.DONE
 
 

@@ -13,6 +13,7 @@ from arena.cli.source.database import add_database, open_store, refuse_empty, se
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.printer import Printer, add_output
 
 if TYPE_CHECKING:
     from arena.store import Store
@@ -37,7 +38,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--anew", action="store_true", help="write all files once more")
     what.add_argument("--check", action="store_true", help="compare the files with their checksums; write nothing")
     for each in (verify, archive, curve):
-        each.add_argument("--json", action="store_true", help="one JSON document on stdout")
+        add_output(each)
         add_database(each)
 
 
@@ -64,10 +65,10 @@ def _verify(arguments: argparse.Namespace) -> int:
     if not count:
         refuse_empty(settings, "no such recorded games" if _is_narrowed(arguments) else "no recorded games")
     output.progress(f"{count} games, {len(failures)} wrong", is_last=True)
-    if arguments.json:
-        output.document({"checked": count, "failed": len(failures), "failures": failures})
-    else:
-        output.text(f"{count} games verified, {len(failures)} wrong")
+    Printer(arguments).result(
+        {"checked": count, "failed": len(failures), "failures": failures},
+        lambda: output.text(f"{count} games verified, {len(failures)} wrong"),
+    )
     return Exit.FAILED if failures else Exit.DONE
 
 
@@ -89,17 +90,15 @@ def _archive(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise CommandError(f"{dumps.folder}: {error.strerror or error}", Exit.FAILED) from None
     files = list(index.files.values())
-    if arguments.json:
-        document = {"folder": str(dumps.folder), "added": count, "through": index.through, "problems": problems}
-        output.document({**document, "files": [asdict(one) for one in files]})
-        return Exit.FAILED if problems else Exit.DONE
     for problem in problems:
         output.error(f"{problem}; `arena games archive --anew` writes it once more", is_fault=False)
-    output.table(
-        ("file", "games", "bytes", "sha256"),
-        [(one.file, str(one.games), str(one.bytes), one.sha256[:16]) for one in files],
-        numbers=("games", "bytes"),
-        drop=("sha256",),
+    rows = [(one.file, str(one.games), str(one.bytes), one.sha256[:16]) for one in files]
+    columns = ("file", "games", "bytes", "sha256")
+    document = {"folder": str(dumps.folder), "added": count, "through": index.through, "problems": problems}
+    Printer(arguments).result(
+        {**document, "files": [asdict(one) for one in files]},
+        lambda: output.table(columns, rows, numbers=("games", "bytes"), drop=("sha256",)),
+        "files",
     )
     output.note(f"{dumps.folder}: {count} games added" if not arguments.check else f"{len(problems)} files are wrong")
     return Exit.FAILED if problems else Exit.DONE
@@ -116,10 +115,10 @@ def _curve(arguments: argparse.Namespace) -> int:
         except TooFewPositionsError as error:
             raise CommandError(str(error), Exit.FAILED) from None
         version = win_model_of(store, arguments.family).version
-    if arguments.json:
-        output.document({"family": arguments.family, "win_model": version, **asdict(found)})
-    else:
-        output.text(f"{version}: scale {found.scale} from {found.positions} positions, log loss {found.log_loss}")
+    line = f"{version}: scale {found.scale} from {found.positions} positions, log loss {found.log_loss}"
+    Printer(arguments).result(
+        {"family": arguments.family, "win_model": version, **asdict(found)}, lambda: output.text(line)
+    )
     return Exit.DONE
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from arena.cli.source.database import add_database, open_any, settings_of
 from arena.cli.terminal import output
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.printer import Printer, add_output
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--admin", default="admin", metavar="NAME", help="name of the first administrator")
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_output(parser)
     add_database(parser)
 
 
@@ -44,28 +45,30 @@ def run(arguments: argparse.Namespace) -> int:
         before, after = store.upgrade()
         store.samples.ensure({**SAMPLES, **dict.fromkeys(LEVELS, SAMPLES["champion"])}, variants)
         made = _ensure_admin(Arena(store, settings), arguments.admin)
-    if arguments.json:
-        output.document(
-            {
-                "data": str(settings.data),
-                "settings": str(file),
-                "revision": after,
-                "admin": made and {"name": arguments.admin, "password": made[0], "token": made[1]},
-            }
+
+    def show() -> None:
+        output.note(
+            f"settings: {file}{'' if is_written else ' (unchanged)'}",
+            f"database: schema {after}{'' if before != after else ' (unchanged)'}",
         )
-        return Exit.DONE
-    output.note(
-        f"settings: {file}{'' if is_written else ' (left as it is)'}",
-        f"database: schema {after}{'' if before != after else ' (left as it is)'}",
-    )
-    if made is None:
-        output.text("there is an administrator already; nothing was changed")
-        return Exit.DONE
-    output.text(f"user      {arguments.admin}", f"password  {made[0]}", f"token     {made[1]}")
-    output.note(
-        f"Neither is shown again; the token ends after {TOKEN_DAYS} days.",
-        "Next: `arena serve`, and in another terminal",
-        f"`arena login --user {arguments.admin}`; others come in with `arena user add NAME`.",
+        if made is None:
+            output.text("there is an administrator already; nothing was changed")
+            return
+        output.text(f"user      {arguments.admin}", f"password  {made[0]}", f"token     {made[1]}")
+        output.note(
+            f"Neither is shown again; the token expires after {TOKEN_DAYS} days.",
+            f"Next: `arena serve`, and in another terminal `arena login --user {arguments.admin}`.",
+            "Add more users with `arena user add NAME`.",
+        )
+
+    Printer(arguments).result(
+        {
+            "data": str(settings.data),
+            "settings": str(file),
+            "revision": after,
+            "admin": made and {"name": arguments.admin, "password": made[0], "token": made[1]},
+        },
+        show,
     )
     return Exit.DONE
 

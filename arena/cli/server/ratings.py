@@ -9,6 +9,7 @@ from arena.cli.source.database import add_database, open_store, refuse_empty, se
 from arena.cli.terminal import output
 from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.printer import Printer, add_output
 from arena.cli.terminal.progress import Pace
 
 
@@ -23,7 +24,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="compare only, write nothing: exit code 1 when a stored number differs, 3 without rated games",
     )
-    rebuild.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_output(rebuild)
     add_database(rebuild)
 
 
@@ -42,24 +43,23 @@ class _Progress:
 def _rebuild(arguments: argparse.Namespace) -> int:
     """Rebuild or check."""
     settings = settings_of(arguments)
-    progress = _Progress()
+    progress, printer = _Progress(), Printer(arguments)
     with closing(open_store(settings)) as store:
         if not arguments.check:
             games = store.ratings.rebuild(progress.tell)
-            if arguments.json:
-                output.document({"games": games, "pools": [name for name, _ in store.ratings.pools()]})
-            else:
-                output.text(f"ratings rebuilt from {games} games")
+            printer.result(
+                {"games": games, "pools": [name for name, _ in store.ratings.pools()]},
+                lambda: output.text(f"ratings rebuilt from {games} games"),
+            )
             return Exit.DONE
         problems = store.ratings.check(progress.tell)
         pools = store.ratings.pools()
     games = sum(count for _, count in pools)
     if not games and not problems:
         refuse_empty(settings, "no rated games")
-    if arguments.json:
-        output.document({"games": games, "pools": [name for name, _ in pools], "problems": problems})
-    else:
-        output.text(*problems)
-        verdict = f"{len(problems)} stored numbers differ" if problems else "every stored number is reproduced"
-        output.text(f"{games} games in {len(pools)} pools: {verdict}")
+    verdict = f"{len(problems)} stored numbers differ" if problems else "every stored number is reproduced"
+    printer.result(
+        {"games": games, "pools": [name for name, _ in pools], "problems": problems},
+        lambda: output.text(*problems, f"{games} games in {len(pools)} pools: {verdict}"),
+    )
     return Exit.FAILED if problems else Exit.DONE

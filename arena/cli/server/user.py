@@ -16,6 +16,7 @@ from arena.cli.terminal import output
 from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.argument import days, positive
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.printer import Printer, add_output
 from arena.cli.terminal.prompt import ask_secret, token_end
 
 if TYPE_CHECKING:
@@ -63,12 +64,13 @@ def add(parser: argparse.ArgumentParser) -> None:
 
     listing = actions.add("list", _list, "all users")
     for each in (new, token, change, tokens, revoke, listing):
-        each.add_argument("--json", action="store_true", help="one JSON document on stdout")
+        add_output(each)
         add_database(each)
 
     own = actions.add("password", _change_own, "another password of your own, on a server you are logged in at")
     own.add_argument("--revoke-tokens", action="store_true", help="revoke all your tokens too, this one as well")
     remote.add_server(own)
+    add_output(own)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -101,15 +103,16 @@ def _add(arena: Arena, arguments: argparse.Namespace) -> int:
     password = given or new_password()
     user = services.user.add(arena, arguments.name, arguments.role, password)
     shown = None if given else password
-    if arguments.json:
-        output.document({"name": user.name, "role": user.role, "password": shown})
-        return Exit.DONE
-    output.text(f"user      {user.name} ({user.role})")
-    if shown:
-        output.text(f"password  {shown}")
-        output.note("It is not shown again.")
-    else:
-        output.note("The password was read from standard input.")
+
+    def show() -> None:
+        output.text(f"user      {user.name} ({user.role})")
+        if shown:
+            output.text(f"password  {shown}")
+            output.note("It is not shown again.")
+        else:
+            output.note("The password was read from standard input.")
+
+    Printer(arguments).result({"name": user.name, "role": user.role, "password": shown}, show)
     return Exit.DONE
 
 
@@ -120,14 +123,14 @@ def _token(arena: Arena, arguments: argparse.Namespace) -> int:
     user = arena.store.users.find(arguments.name)
     scopes = arguments.scopes.replace(",", " ").split() if arguments.scopes else scopes_of(user.role)
     token, secret = services.token.create_for(arena, user, arguments.label, scopes, arguments.days)
-    if arguments.json:
-        ends = token.expires.isoformat() if token.expires else None
-        output.document({"name": user.name, "token": secret, "scopes": token.scopes.split(), "expires": ends})
-        return Exit.DONE
-    output.text(secret)
-    output.note(
-        f"A token of {user.name} for {token.scopes}.",
-        f"It {token_end(token.expires.isoformat() if token.expires else None)}, and is not shown again.",
+    expires = token.expires.isoformat() if token.expires else None
+
+    def show() -> None:
+        output.text(secret)
+        output.note(f"A token of {user.name} for {token.scopes}.", f"It {token_end(expires)}, and is not shown again.")
+
+    Printer(arguments).result(
+        {"name": user.name, "token": secret, "scopes": token.scopes.split(), "expires": expires}, show
     )
     return Exit.DONE
 
@@ -151,40 +154,40 @@ def _change(arena: Arena, arguments: argparse.Namespace) -> int:
         revoke_tokens=arguments.revoke_tokens,
     )
     shown = password if arguments.new_password else None
-    if arguments.json:
-        output.document({"name": user.name, "role": user.role, "active": user.is_active, "password": shown})
-        return Exit.DONE
-    output.text(f"user      {user.name} ({user.role}{'' if user.is_active else ', disabled'})")
+    lines = [f"user      {user.name} ({user.role}{'' if user.is_active else ', disabled'})"]
     if shown:
-        output.text(f"password  {shown}")
+        lines.append(f"password  {shown}")
+    Printer(arguments).result(
+        {"name": user.name, "role": user.role, "active": user.is_active, "password": shown},
+        lambda: output.text(*lines),
+    )
     return Exit.DONE
 
 
 def _tokens(arena: Arena, arguments: argparse.Namespace) -> int:
     user = arena.store.users.find(arguments.name)
     rows = arena.store.users.tokens(user.id or 0)
-    if arguments.json:
-        moments = ("created_at", "expires", "last_used", "revoked")
-        found = [
-            {"id": row.id, "name": row.name, "scopes": row.scopes.split(), "made_with": row.parent_id}
-            | {moment: at.isoformat() if (at := getattr(row, moment)) else None for moment in moments}
-            for row in rows
-        ]
-        output.document({"name": user.name, "tokens": found})
-        return Exit.DONE
-    output.table(
-        ("id", "name", "scopes", "made", "last used", "ends"),
-        [
-            (
-                str(row.id),
-                row.name,
-                row.scopes,
-                f"{row.created_at:%Y-%m-%d}",
-                f"{row.last_used:%Y-%m-%d}" if row.last_used else "-",
-                _end(row),
-            )
-            for row in rows
-        ],
+    moments = ("created_at", "expires", "last_used", "revoked")
+    found = [
+        {"id": row.id, "name": row.name, "scopes": row.scopes.split(), "made_with": row.parent_id}
+        | {moment: at.isoformat() if (at := getattr(row, moment)) else None for moment in moments}
+        for row in rows
+    ]
+    lines = [
+        (
+            str(row.id),
+            row.name,
+            row.scopes,
+            f"{row.created_at:%Y-%m-%d}",
+            f"{row.last_used:%Y-%m-%d}" if row.last_used else "-",
+            _end(row),
+        )
+        for row in rows
+    ]
+    Printer(arguments).result(
+        {"name": user.name, "tokens": found},
+        lambda: output.table(("id", "name", "scopes", "created", "last used", "expires"), lines),
+        "tokens",
     )
     return Exit.DONE
 
@@ -204,10 +207,10 @@ def _revoke(arena: Arena, arguments: argparse.Namespace) -> int:
     user = arena.store.users.find(arguments.name)
     services.token.revoke_for(arena, user, None if arguments.all else arguments.token)
     which = "all tokens" if arguments.all else f"token {arguments.token}"
-    if arguments.json:
-        output.document({"name": user.name, "revoked": "all" if arguments.all else arguments.token})
-    else:
-        output.text(f"revoked {which} of {user.name}")
+    Printer(arguments).result(
+        {"name": user.name, "revoked": "all" if arguments.all else arguments.token},
+        lambda: output.text(f"revoked {which} of {user.name}"),
+    )
     return Exit.DONE
 
 
@@ -217,10 +220,10 @@ def _change_own(arguments: argparse.Namespace) -> int:
         raise CommandError("the new password is not the same both times")
     body = {"password": present, "new_password": new, "revoke_tokens": arguments.revoke_tokens}
     remote.client(arguments).ask("POST", "/account/password", body=body)
-    if arguments.json:
-        output.document({"changed": True, "tokens_revoked": arguments.revoke_tokens})
-    else:
-        output.text("password changed; all browsers are logged out")
+    Printer(arguments).result(
+        {"changed": True, "tokens_revoked": arguments.revoke_tokens},
+        lambda: output.text("password changed; all browsers are logged out"),
+    )
     return Exit.DONE
 
 
@@ -232,18 +235,13 @@ def _list(arena: Arena, arguments: argparse.Namespace) -> int:
         after = page.next
         if after is None:
             break
-    if arguments.json:
-        rows = [
-            {"name": user.name, "role": user.role, "active": user.is_active, "created_at": user.created_at.isoformat()}
-            for user in users
-        ]
-        output.document({"users": rows})
-        return Exit.DONE
-    output.table(
-        ("name", "role", "state", "since"),
-        [
-            (user.name, user.role, "active" if user.is_active else "disabled", f"{user.created_at:%Y-%m-%d}")
-            for user in users
-        ],
-    )
+    rows = [
+        {"name": user.name, "role": user.role, "active": user.is_active, "created_at": user.created_at.isoformat()}
+        for user in users
+    ]
+    lines = [
+        (user.name, user.role, "active" if user.is_active else "disabled", f"{user.created_at:%Y-%m-%d}")
+        for user in users
+    ]
+    Printer(arguments).result({"users": rows}, lambda: output.table(("name", "role", "state", "since"), lines), "users")
     return Exit.DONE

@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from arena import csv_text
 from arena.cli.terminal import output
-from arena.cli.terminal.output_option import add_output
+from arena.cli.terminal.printer import Printer, add_output
 from arena.client import DEFAULT, ApiClient, read_keys
 
 GAME_COLUMNS = (
@@ -39,20 +38,15 @@ GAME_COLUMNS = (
     "finished",
 )
 """What `--output csv` says of a game."""
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?")
 
 
 def add_server(
-    parser: argparse.ArgumentParser, *, has_ndjson: bool = False, has_csv: bool = False, is_file: bool = False
+    parser: argparse.ArgumentParser, default: str = "ARENA_SERVER, that of arena login, or http://127.0.0.1:8000"
 ) -> None:
-    """`--server`, `--token`, and the forms of the answer; `has_csv` where it is a table. A file has its own forms."""
-    parser.add_argument(
-        "--server", metavar="URL", help="the server (default: ARENA_SERVER, the last log-in's, or local)"
-    )
-    parser.add_argument("--token", metavar="TOKEN", help="an API token (default: ARENA_TOKEN, or that of arena login)")
-    if is_file:
-        return
-    add_output(parser, "json", *(["ndjson"] if has_ndjson else []), *(["csv"] if has_csv else []))
+    """Add `--server` and `--token`; `default` describes what is used without `--server`."""
+    group = parser.add_argument_group("server")
+    group.add_argument("--server", metavar="URL", help=f"address of the server (default: {default})")
+    group.add_argument("--token", metavar="TOKEN", help="API token (default: ARENA_TOKEN, or that of arena login)")
 
 
 def server_of(arguments: argparse.Namespace) -> str:
@@ -69,39 +63,23 @@ def client(arguments: argparse.Namespace) -> ApiClient:
 
 
 def add_file(parser: argparse.ArgumentParser, forms: Mapping[str, str]) -> None:
-    """`--output` and `--output-file` of a command that fetches a file; `forms` are media types by name, the default
-    first.
+    """Add `--output` and `--output-file` of a command that fetches a file.
+
+    `forms` are media types by name, the default first.
     """
-    default = next(iter(forms))
-    texts = {"ndjson": "a record a line", "text": "PGN-like text", "csv": "a line for each game, without its moves"}
-    meanings = "; ".join(f"{name}: {texts[name]}" for name in forms if name in texts)
+    meanings = {"ndjson": "a record on each line", "text": "PGN-like text", "csv": "a line for each game, no moves"}
+    add_output(parser, forms=tuple(forms), meanings=meanings)
     parser.add_argument(
-        "-o",
-        "--output",
-        "--form",
-        dest="form",
-        choices=tuple(forms),
-        default=default,
-        help=f"{meanings} (default {default})",
-    )
-    json_form = "json" if "json" in forms else "ndjson"
-    parser.add_argument("--json", dest="form", action="store_const", const=json_form, help=f"as -o {json_form}")
-    parser.add_argument(
-        "--output-file",
-        "--out",
-        dest="out",
-        metavar="FILE",
-        type=Path,
-        help="into a file, which is there only when it is whole",
+        "--output-file", metavar="FILE", type=Path, help="write to this file, which appears when it is complete"
     )
 
 
 def save(arguments: argparse.Namespace, path: str, forms: Mapping[str, str], **query: Any) -> None:
     """A file from the server to stdout, or whole into `--output-file`."""
-    chunks = client(arguments).chunks(path, forms[arguments.form], **query)
-    if arguments.form == "csv":
+    chunks = client(arguments).chunks(path, forms[arguments.output], **query)
+    if arguments.output == "csv":
         chunks = (line.encode() for line in csv_text.lines(map(_game, _records(chunks)), GAME_COLUMNS))
-    out: Path | None = arguments.out
+    out: Path | None = arguments.output_file
     if out is None:
         for chunk in chunks:
             sys.stdout.buffer.write(chunk)
@@ -132,74 +110,14 @@ def _game(record: Mapping[str, Any]) -> dict[str, Any]:
     return {**record, "plies": len(record["moves"])}
 
 
-def follow(arguments: argparse.Namespace, path: str, tell: Callable[[dict[str, Any]], None]) -> None:
-    """A stream to its end: every event told or, with `--ndjson`, a line; with `--json` the last one alone."""
-    last: dict[str, Any] = {}
+def follow(arguments: argparse.Namespace, path: str, show: Callable[[dict[str, Any]], None]) -> None:
+    """Print a stream of events to its end: each for people or as a line of NDJSON, only the last one as JSON."""
+    printer, last = Printer(arguments), {}
     for event in client(arguments).events(path):
-        if arguments.ndjson:
+        if printer.form == "ndjson":
             output.item(event)
-        elif not arguments.json:
-            tell(event)
+        elif printer.is_for_people:
+            show(event)
         last = event
-    if arguments.json:
-        output.document(last)
-
-
-def show_items(
-    arguments: argparse.Namespace,
-    items: Iterable[dict[str, Any]],
-    columns: Sequence[tuple[str, str]],
-    *,
-    empty: str,
-    drop: Sequence[str] = (),
-) -> None:
-    """A list: as JSON, as NDJSON, or as a table of (heading, key), `drop` going first where there is no room for all.
-
-    `empty` is what to say of nothing.
-    """
-    if getattr(arguments, "ndjson", False):
-        for item in items:
-            output.item(item)
-        return
-    if arguments.output == "csv":
-        output.csv(items)
-        return
-    found = list(items)
-    if arguments.json:
-        output.document({"items": found, "next": None})
-        return
-    if not found:
-        output.note(empty)
-        return
-    numbers = [
-        heading
-        for heading, key in columns
-        if all(isinstance(item.get(key), (int, float, type(None))) for item in found)
-    ]
-    rows = [[cell(item.get(key)) for _, key in columns] for item in found]
-    output.table([heading for heading, _ in columns], rows, numbers=numbers, drop=drop)
-
-
-def show_document(arguments: argparse.Namespace, document: dict[str, Any], names: Sequence[str]) -> None:
-    """A document: as JSON, or its main members line by line."""
-    if arguments.json:
-        output.document(document)
-        return
-    width = max(map(len, names))
-    output.text(*(f"{name.replace('_', ' '):<{width}}  {cell(document.get(name))}" for name in names))
-
-
-def cell(value: Any) -> str:
-    """A value in a table."""
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:z.2f}"
-    if isinstance(value, list):
-        return " ".join(map(str, value)) or "-"
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {cell(one)}" for name, one in value.items()) or "-"
-    text = str(value)
-    return text[:16].replace("T", " ") if _MOMENT.fullmatch(text) else text
+    if printer.form == "json":
+        printer.result(last)
