@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 PINNED: Mapping[str, tuple[str, str]] = {
-    "archive._report": ("archive import", "files"),
+    "archive._import": ("archive import", "files"),
     "archive._list": ("archive list", "sources"),
     "archive._search": ("archive search", "games total"),
     "archive._index": ("archive index", "indexed taken"),
@@ -32,7 +32,7 @@ PINNED: Mapping[str, tuple[str, str]] = {
     "play._print": ("play", "games"),
     "playouts.run": ("playouts", "games plies seconds plies_per_second results reasons seed"),
     "ratings._rebuild": ("ratings rebuild", "games pools problems"),
-    "remote.show_items": ("lists of a server", "items next"),
+    "printer.rows": ("lists of a server", "items next"),
     "game_view.show_record": ("replay", "shown"),
     "rules._list": ("rules list", "families"),
     "rules._moves": ("rules moves", "position side legal_moves result"),

@@ -9,7 +9,7 @@ import argparse
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arena.cli.client.archive_search import add_search, query_of
 from arena.cli.source.database import add_database
@@ -19,6 +19,9 @@ from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.game_view import show_record
 from arena.cli.terminal.printer import Printer, add_output, cell
+
+if TYPE_CHECKING:
+    from arena.services.archive import ArchiveSearchForm
 
 DEFAULT_LIMIT = 50
 SORTS = ("number", "date", "length", "blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points")
@@ -73,7 +76,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     show.add_argument(
         "--ply",
         metavar="PLY",
-        help="show the position after this ply, or after a side's move: 17x, 17y (default: last)",
+        help="show the position after PLY, or after a side's move: 17x, 17y (default: last)",
     )
 
     export = actions.add(
@@ -159,10 +162,21 @@ _COLUMNS = {
 _DROP = ("id", "source", "variant", "date", "termination", "plies", "family")
 
 
+def _query(arguments: argparse.Namespace) -> ArchiveSearchForm:
+    """Return the search. Raises BadValueError before a database is opened; a server checks the search itself."""
+    from arena.services.archive import read_query
+
+    query = query_of(arguments)
+    if not arguments.server:
+        read_query(query)
+    return query
+
+
 def _search(arguments: argparse.Namespace) -> int:
+    query = _query(arguments)
     with open_source(arguments) as source:
         games, total = source.search(
-            query_of(arguments),
+            query,
             sort=arguments.sort,
             is_falling=arguments.latest,
             limit=arguments.limit,
@@ -203,7 +217,7 @@ _NO_MATCH = "no game of the archive matches; look with: arena archive search"
 def _show(arguments: argparse.Namespace) -> int:
     from referee.game.record import read_record
 
-    query = query_of(arguments)
+    query = _query(arguments)
     with open_source(arguments) as source:
         _, total = source.search(query, limit=1)
         text = next(source.texts(query, "record"), None)
@@ -219,8 +233,9 @@ def _export(arguments: argparse.Namespace) -> int:
     form = arguments.output
     if arguments.notation and form != "text":
         raise CommandError("--notation is for texts; remove it, or choose -o text")
+    query = _query(arguments)
     with open_source(arguments) as source:
-        parts = list(source.texts(query_of(arguments), arguments.notation if form == "text" else "record"))
+        parts = list(source.texts(query, arguments.notation if form == "text" else "record"))
     if not parts:
         raise CommandError(_NO_MATCH, Exit.NOT_FOUND)
     if form == "json":

@@ -27,10 +27,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         "make",
         _make,
         "openings that a strong search finds level",
-        "arena book make loa --plies 6 --count 50 --seed 1 --margin 50 --depth 6 --out loa.book",
-        "arena book make pijersi --setups pijersi-8100 --count 100 --depth 0 --out setups.book",
-        "arena book make pijersi --variant standard --fair 0.05 --count 50 --out fair.book",
-        "arena book make loa --from-games --plies 4 --games 20 --balance 0.1 --rating 25 --count 30 --out played.book",
+        "arena book make loa --plies 6 --count 50 --seed 1 --margin 50 --depth 6 --output-file loa.book",
+        "arena book make pijersi --setups pijersi-8100 --count 100 --depth 0 --output-file setups.book",
+        "arena book make pijersi --variant standard --fair 0.05 --count 50 --output-file fair.book",
+        "arena book make loa --from-games --plies 4 --games 20 --balance 0.1 --count 30 --output-file played.book",
     )
     argument.add_rules(make)
     make.add_argument("--plies", type=argument.whole, metavar="N", help="moves played (default 4; 0 with --setups)")
@@ -48,7 +48,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     make.add_argument(
         "--fair", type=_share, metavar="B", help="starts of the atlas in which nobody is ahead by that, with 95 %%"
     )
-    make.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
+    make.add_argument("--output-file", type=Path, metavar="FILE", help="default: stdout")
     games = make.add_argument_group("from games of the archive (without a search)")
     games.add_argument("--from-games", action="store_true", help="lines that were played, level by their results")
     games.add_argument("--games", type=argument.positive, default=20, metavar="N", help="with a result (default 20)")
@@ -82,8 +82,8 @@ def _make(arguments: argparse.Namespace) -> int:
     if plies > MAX_PLIES:
         raise CommandError(f"--plies {plies} is no opening any more; take at most {MAX_PLIES}")
 
-    if arguments.out:
-        _try(arguments.out)
+    if arguments.output_file:
+        _try(arguments.output_file)
 
     def tell(line: BookLine, looked_at: int) -> None:
         output.progress(f"opening {len(done) + 1} of {arguments.count}, {looked_at} looked at")
@@ -121,9 +121,11 @@ def _make(arguments: argparse.Namespace) -> int:
 
 
 def _write(arguments: argparse.Namespace, text: str, count: int) -> None:
-    if arguments.out:
-        arguments.out.write_text(text, encoding="utf-8")
-        output.note(f"{count} openings written to {arguments.out}; play them with --openings {arguments.out}")
+    if arguments.output_file:
+        arguments.output_file.write_text(text, encoding="utf-8")
+        output.note(
+            f"{count} openings written to {arguments.output_file}; play them with --openings {arguments.output_file}"
+        )
     else:
         output.text(text.rstrip("\n"))
 
@@ -138,8 +140,8 @@ def _make_from_games(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
 
     if arguments.setups or arguments.options:
         raise CommandError("--from-games takes games of a variant; leave out --setups and --option")
-    if arguments.out:
-        _try(arguments.out)
+    if arguments.output_file:
+        _try(arguments.output_file)
     plies = 4 if arguments.plies is None else arguments.plies
     filters = {name: getattr(arguments, name) for name in argument.EXPLORER_FILTERS}
     question = explorer.ExplorerRequest(ruleset.rules.family, ruleset.variant.name, **filters)

@@ -31,6 +31,7 @@ class Command:
 
 
 RENAMED_OPTIONS: Mapping[str, Mapping[str, str]] = {
+    "": {"--ndjson": "--output ndjson", "--text": "--output text", "--form": "--output"},
     "train": {
         "--trust": "--lambda",
         "--held-out": "--validation-split",
@@ -39,8 +40,12 @@ RENAMED_OPTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "tune": {"--rate": "--learning-rate"},
     "datagen": {"--shard": "--games-per-shard"},
+    "archive": {"--format": "--notation", "--out": "--output-file"},
+    "book": {"--out": "--output-file"},
+    "game": {"--out": "--output-file"},
+    "tournament": {"--out": "--output-file"},
 }
-"""Options by command and former name: the present name, which the error message suggests."""
+"""Options by command (empty: any) and former name: the present name, which the error message suggests."""
 
 RENAMED = {"arena rules certify": "conformance", "arena rules check": "vectors"}
 """Subcommands by their former full name: the present name, which the error message suggests."""
@@ -117,7 +122,7 @@ COMMANDS: tuple[Command, ...] = (
         (
             "arena archive import migs.txt --family abalone",
             "arena archive search --family abalone --player picasso",
-            "arena archive export --number 427 --form ndjson",
+            "arena archive export --number 427 -o ndjson",
         ),
         "local",
         room="client",
@@ -175,7 +180,7 @@ COMMANDS: tuple[Command, ...] = (
         "book",
         "make and check books of openings",
         (
-            "arena book make loa --plies 6 --count 50 --seed 1 --margin 50 --depth 6 --out loa.book",
+            "arena book make loa --plies 6 --count 50 --seed 1 --margin 50 --depth 6 --output-file loa.book",
             "arena book check loa.book --family loa",
         ),
         "local",
@@ -322,7 +327,10 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "game",
         "show, watch and download games, or export many",
-        ("arena game show 0123456789abcdef", "arena game export --bot mybot --since 2026-11-01 --out games.ndjson"),
+        (
+            "arena game show 0123456789abcdef",
+            "arena game export --bot mybot --output-file games.ndjson",
+        ),
         "client",
         room="client",
     ),

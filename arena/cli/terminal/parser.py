@@ -67,7 +67,7 @@ class Parser(argparse.ArgumentParser):
 
         if not option.startswith("--"):
             return []
-        renamed = [names[option] for word, names in RENAMED_OPTIONS.items() if word in words and option in names]
+        renamed = [names[option] for word in ("", *words) if option in (names := RENAMED_OPTIONS.get(word, {}))]
         if renamed:
             return renamed
         parser, known = self, list(self._option_string_actions)

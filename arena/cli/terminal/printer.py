@@ -29,7 +29,7 @@ def add_output(
     """
     known = (*forms, *more)
     said = {**_MEANINGS, **(meanings or {})}
-    group = parser.add_argument_group("output")
+    group = parser.add_argument_group("output").add_mutually_exclusive_group()
     group.add_argument(
         "-o",
         "--output",

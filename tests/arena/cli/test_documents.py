@@ -27,7 +27,7 @@ def _written() -> dict[str, set[str]]:
         functions = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)]
         for function in functions:
             for call in ast.walk(function):
-                if isinstance(call, ast.Call) and ast.unparse(call.func) == "output.document":
+                if isinstance(call, ast.Call) and ast.unparse(call.func).endswith(("output.document", ".result")):
                     for part in call.args:
                         if isinstance(part, ast.Dict):
                             keys = {key.value for key in part.keys if isinstance(key, ast.Constant)}

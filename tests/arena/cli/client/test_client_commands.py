@@ -50,7 +50,7 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Any:
 
 def test_lists_and_documents(arena: Arena, cli: Any) -> None:
     assert {item["name"] for item in cli("bot", "list", "--json", is_json=True)["items"]} >= {"greedy", "random"}
-    assert len(cli("bot", "list", "--ndjson", "--limit", "2").splitlines()) == 2
+    assert len(cli("bot", "list", "-o", "ndjson", "--limit", "2").splitlines()) == 2
     assert "greedy" in cli("bot", "list", "--family", "loa")
     assert cli("bot", "show", "greedy", "--json", is_json=True)["owner"] == "arena"
     assert "greedy v1" in cli("bot", "show", "greedy")
@@ -62,7 +62,7 @@ def test_lists_and_documents(arena: Arena, cli: Any) -> None:
     board = cli("leaderboard", "loa", "--json", is_json=True)
     assert [line["place"] for line in board["items"]] == [1, 2, 3]
     assert "provisional" in cli("leaderboard", "loa")
-    assert len(cli("leaderboard", "loa", "--ndjson").splitlines()) == 3
+    assert len(cli("leaderboard", "loa", "-o", "ndjson").splitlines()) == 3
     assert cli("leaderboard", "tablut") == ""
 
 
@@ -70,12 +70,12 @@ def test_games(arena: Arena, cli: Any, tmp_path: Path) -> None:
     game = arena.games[0]
     assert cli("game", "show", game, "--json", is_json=True)["id"] == game
     assert game in cli("game", "show", game)
-    events = [json.loads(line) for line in cli("game", "watch", game, "--ndjson").splitlines()]
+    events = [json.loads(line) for line in cli("game", "watch", game, "-o", "ndjson").splitlines()]
     assert [event["event"] for event in events] == ["state", "final"]
     assert "a1a6" in cli("game", "watch", game)
     assert read_record(cli("game", "download", game)).id == game
     target = tmp_path / "game.txt"
-    cli("game", "download", game, "--form", "text", "--out", str(target))
+    cli("game", "download", game, "-o", "text", "--output-file", str(target))
     assert [record.id for record in read_texts(target.read_text())] == [game]
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["game.txt"]
 
@@ -86,7 +86,7 @@ def test_watching_and_exporting_a_tournament(arena: Arena, cli: Any) -> None:
     assert "3  " in cli("tournament", "watch", number)
     lines = cli("tournament", "export", number).splitlines()
     assert [read_record(line).family for line in lines] == ["loa"] * 12
-    assert len(list(read_texts(cli("tournament", "export", number, "--form", "text")))) == 12
+    assert len(list(read_texts(cli("tournament", "export", number, "-o", "text")))) == 12
 
 
 def table_of(text: str) -> list[dict[str, str]]:
@@ -116,7 +116,6 @@ def test_tables_and_games_come_as_csv(arena: Arena, cli: Any, tmp_path: Path) ->
 
 def test_the_forms_have_short_forms(arena: Arena, cli: Any) -> None:
     assert cli("leaderboard", "loa", "-o", "json", is_json=True) == cli("leaderboard", "loa", "--json", is_json=True)
-    assert cli("leaderboard", "loa", "-o", "ndjson") == cli("leaderboard", "loa", "--ndjson")
     assert cli("leaderboard", "loa", "-o", "table") == cli("leaderboard", "loa")
     assert "not allowed with" in cli("leaderboard", "loa", "--json", "-o", "csv", code=Exit.USAGE)
     assert "did you mean csv?" in cli("leaderboard", "loa", "-o", "cvs", code=Exit.USAGE)
@@ -444,11 +443,11 @@ def test_the_archive_of_a_server(arena: Arena, cli: Any, tmp_path: Path) -> None
     shown = cli("archive", "show", "--id", found["games"][0]["id"], "--ply", "2x", "--json", *here, is_json=True)
     assert (shown["shown"]["ply"], shown["marks"], shown["first"]) == (3, {"1": "!"}, "Anna")
     assert cli("archive", "export", "--number", "427", *here).startswith('[Black "Anna"]')
-    assert "1.  a1b2!" in cli("archive", "export", "--number", "427", "--format", "aba-pro-table", *here)
-    lines = cli("archive", "export", "--source", "old.txt", "--form", "ndjson", *here).splitlines()
+    assert "1.  a1b2!" in cli("archive", "export", "--number", "427", "--notation", "aba-pro-table", *here)
+    lines = cli("archive", "export", "--source", "old.txt", "-o", "ndjson", *here).splitlines()
     assert [read_record(line).first for line in lines] == ["Anna", "Carl"]
     assert "no game" in cli("archive", "show", "--player", "nobody", *here, code=Exit.NOT_FOUND)
-    assert "two archives" in cli("archive", "list", "--data", str(tmp_path), *here, code=Exit.USAGE)
+    assert "different archives" in cli("archive", "list", "--data", str(tmp_path), *here, code=Exit.USAGE)
 
 
 def test_explore_without_moves_is_the_start(arena: Arena, cli: Any) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from arena.cli.local import play, play_run, results
-from arena.cli.source import remote
 from arena.cli.terminal import output
 from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.printer import cell
 from arena.cli.terminal.progress import Pace
 from arena.cli.terminal.run import run
 from referee.check.probe import ProbeError
@@ -186,7 +186,7 @@ def test_no_figure_is_shown_as_minus_zero(none: float) -> None:
     assert results.elo_words(none, 60, -50, 50, 0.5) == "+0 ± 60"
     line = {"conservative": none / 100, "mu": none / 100, "sigma": 1.0}
     assert results._rating(line) == ("0.00", "0.00", "2.00")
-    assert remote.cell(none / 100) == "0.00"
+    assert cell(none / 100) == "0.00"
 
 
 def test_even_results_are_zero_in_json() -> None:

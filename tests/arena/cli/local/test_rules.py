@@ -369,7 +369,7 @@ def test_replay_json(capsys, game):
 
 
 def test_replay_text_is_read_again(capsys, game, tmp_path):
-    code, out, _ = run(capsys, "replay", game, "--text")
+    code, out, _ = run(capsys, "replay", game, "-o", "text")
     assert code == 0
     path = tmp_path / "game.txt"
     path.write_text(out + "\n\n")

@@ -20,7 +20,7 @@ NAMES = ("sandbox", "control groups", "setpriv", "cc", "numba cache", "cores", "
 
 
 def look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, Parts]:
-    code = doctor.run(argparse.Namespace(data=tmp_path, config=None, json=True))
+    code = doctor.run(argparse.Namespace(data=tmp_path, config=None, output="json"))
     return code, {part["name"]: part for part in json.loads(capsys.readouterr().out)["parts"]}
 
 
@@ -31,7 +31,7 @@ def test_every_part_has_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     for part in parts.values():
         assert part["state"] in ("ok", "weak")
         assert bool(part["fix"]) == (part["state"] != "ok")
-    doctor.run(argparse.Namespace(data=tmp_path, config=None, json=False))
+    doctor.run(argparse.Namespace(data=tmp_path, config=None, output="table"))
     assert capsys.readouterr().out.count("\n") >= len(parts)
 
 

@@ -100,7 +100,7 @@ def test_user_token_without_days_ends_after_ninety(run: Run) -> None:
 
 def test_init_named_settings_are_the_ones_printed(run: Run, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text("port = 9000\n")
-    assert "settings: mine.toml (left as it is)" in str(run("init", "--config", "mine.toml"))
+    assert "settings: mine.toml (unchanged)" in str(run("init", "--config", "mine.toml"))
     assert not (tmp_path / "data" / "arena.toml").exists()
 
 

@@ -1,4 +1,4 @@
-"""Tables fit their terminal: no word is broken, what matters least goes first."""
+"""Tables: plain, and fitted to a terminal."""
 
 from __future__ import annotations
 
@@ -7,53 +7,62 @@ import sys
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
 from arena.cli.client import standings
 from arena.cli.terminal import output
-from arena.cli.terminal.table_layout import Columns, cells_of, lines
+from arena.cli.terminal.table import Table
 
 
-def test_as_wide_as_it_needs() -> None:
-    columns = Columns(("bot", "games"), frozenset(("games",)), drop=("games",))
-    assert lines(columns, [("greedy v1", "5"), ("ß", "1234567")]) == [
+def fitted(table: Table, width: int) -> list[str]:
+    stream = io.StringIO()
+    table.print_fitted(stream, width, has_colour=False)
+    return [one.rstrip() for one in stream.getvalue().splitlines()]
+
+
+def test_plain_table_is_as_wide_as_it_needs() -> None:
+    table = Table(("bot", "games"), [("greedy v1", "5"), ("ß", "1234567")], frozenset(("games",)), drop=("games",))
+    assert table.plain_lines() == [
         "bot          games",
         "greedy v1        5",
         "ß          1234567",
     ]
 
 
-def test_the_least_important_columns_go_first() -> None:
-    columns = Columns(("bot", "points", "score", "SB"), frozenset(("points", "score", "SB")), drop=("SB", "score"))
+def test_fitted_table_without_room_drops_the_least_important_columns() -> None:
     rows = [("alphabeta v12", "10.5", "87.5 %", "33.25")]
-    assert lines(columns, rows, 36)[0].split() == ["bot", "points", "score", "SB"]
-    assert lines(columns, rows, 35)[0].split() == ["bot", "points", "score"]
-    assert lines(columns, rows, 25) == ["bot            points", "alphabeta v12    10.5"]
+    table = Table(("bot", "points", "score", "SB"), rows, frozenset(("points", "score", "SB")), drop=("SB", "score"))
+    assert fitted(table, 36)[0].split() == ["bot", "points", "score", "SB"]
+    assert fitted(table, 35)[0].split() == ["bot", "points", "score"]
+    assert fitted(table, 25) == ["bot            points", "alphabeta v12    10.5"]
 
 
-def test_an_empty_column_goes_where_there_is_a_width() -> None:
-    columns = Columns(("variant", "options", "position"))
-    assert lines(columns, [("zen", "", "b - 1")], 80)[0] == "variant  position"
-    assert lines(columns, [("zen", "", "b - 1")])[0] == "variant  options  position"
-    assert lines(columns, [], 80) == ["variant  options  position"]
+def test_fitted_table_omits_empty_columns() -> None:
+    table = Table(("variant", "options", "position"), [("zen", "", "b - 1")])
+    assert fitted(table, 80)[0] == "variant  position"
+    assert table.plain_lines()[0] == "variant  options  position"
+    assert fitted(Table(table.names, []), 80) == ["variant  options  position"]
 
 
-def test_texts_are_shortened_and_numbers_never() -> None:
-    columns = Columns(("bot", "elo"), frozenset(("elo",)))
-    found = lines(columns, [("a-very-long-name-of-a-bot", "123456789")], 24)
-    assert found == ["bot                  elo", "a-very-long-…  123456789"]
-    assert lines(columns, [("abcdefghijkl", "123456789")], 5)[1] == "abcdefghi…  123456789"
+def test_fitted_table_shortens_texts_and_never_numbers() -> None:
+    table = Table(("bot", "elo"), [("a-very-long-name-of-a-bot", "123456789")], frozenset(("elo",)))
+    assert fitted(table, 24) == ["bot                  elo", "a-very-long-…  123456789"]
 
 
-def test_words_go_on_in_the_next_line() -> None:
-    columns = Columns(("option", "meaning"), wrap=frozenset(("meaning",)))
-    found = lines(columns, [("limit", "plies that end the game as a draw"), ("x", "y")], 30)
+def test_fitted_table_continues_wrapped_texts_on_the_next_line() -> None:
+    rows = [("limit", "plies that end the game as a draw"), ("x", "y")]
+    table = Table(("option", "meaning"), rows, wrap=frozenset(("meaning",)))
+    found = fitted(table, 30)
     assert found == ["option  meaning", "limit   plies that end the", "        game as a draw", "x       y"]
 
 
-def test_wide_letters_take_two_cells() -> None:
-    assert cells_of("日本") == 4
-    assert cells_of("e\u0301") == 1
-    assert lines(Columns(("a", "b")), [("日本", "x"), ("abcd", "y")])[1:] == ["日本  x", "abcd  y"]
+def test_table_gives_wide_letters_two_cells() -> None:
+    assert Table(("a", "b"), [("日本", "x"), ("abcd", "y")]).plain_lines()[1:] == ["日本  x", "abcd  y"]
+
+
+def test_table_prints_cells_literally() -> None:
+    table = Table(("bot",), [("[bold]x[/bold] :smile:",)])
+    assert fitted(table, 80)[1] == "[bold]x[/bold] :smile:"
 
 
 class Terminal(io.StringIO):
@@ -86,7 +95,7 @@ def test_standings_fit_eighty_columns_with_whole_words(monkeypatch: pytest.Monke
     standings.show(form, [line(1, name), line(10, "greedy v1")])
     shown = screen.getvalue().splitlines()
     assert len(shown) == 3
-    assert all(cells_of(one) <= 80 for one in shown)
+    assert all(cell_len(one) <= 80 for one in shown)
     heads = shown[0].split()
     assert heads[:4] == ["#", "bot", "points", "games"]
     assert {"swiss": {"byes", "Buchholz"}, "knockout": {"round"}}.get(form, set()) <= set(heads)
@@ -134,7 +143,7 @@ def test_a_bracket_says_who_goes_on(capsys: Any) -> None:
 
 
 def test_times_are_shown_to_the_minute() -> None:
-    from arena.cli.source.remote import cell
+    from arena.cli.terminal.printer import cell
 
     assert cell("2026-11-22T13:05:59.123456Z") == "2026-11-22 13:05"
     assert cell("2026-11-22T13:05:59+00:00") == "2026-11-22 13:05"

@@ -60,7 +60,7 @@ def test_commands_run_without_the_broker(command: tuple[str, ...], sign: str, tm
 
 def broker_part(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path, url: str) -> Any:
     monkeypatch.setenv("ARENA_MQTT", url)
-    doctor.run(argparse.Namespace(data=folder, config=None, json=True))
+    doctor.run(argparse.Namespace(data=folder, config=None, output="json"))
     parts = {part["name"]: part for part in json.loads(capsys.readouterr().out)["parts"]}
     return parts["broker"]
 
