@@ -61,6 +61,14 @@ class Parser(argparse.ArgumentParser):
             self._preset = getattr(module, "preset", None)
             module.add(self)
 
+    def fill_all(self) -> None:
+        """Let the modules of all commands declare their arguments, and list the commands."""
+        self.fill()
+        if self._actions_of is not None:
+            self._actions_of.help = "command"
+            for parser in self._actions_of.choices.values():
+                parser.fill_all()
+
     def options_near(self, option: str, words: Sequence[str]) -> list[str]:
         """The option of the command in `words`, or of its sub-commands named there, most like an unknown one."""
         import difflib  # only for slips
