@@ -9,9 +9,8 @@ import argparse
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from arena.cli.client.archive_search import add_search, query_of
 from arena.cli.source.database import add_database
 from arena.cli.source.source import GameFile, add_source, open_source
 from arena.cli.terminal import argument, output, text_input
@@ -19,12 +18,10 @@ from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.game_view import show_record
 from arena.cli.terminal.printer import Printer, add_output, cell
-
-if TYPE_CHECKING:
-    from arena.services.archive import ArchiveSearchForm
+from arena.cli.terminal.query_options import NOT_FILTERS, PAGING, add_options, read_options
+from arena.documents.archive import ArchiveQuery
 
 DEFAULT_LIMIT = 50
-SORTS = ("number", "date", "length", "blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -56,23 +53,22 @@ def add(parser: argparse.ArgumentParser) -> None:
         'arena archive search --family loa --moves "c8c6 a6c4" --result draw --sort length',
         "arena archive search --server http://127.0.0.1:8000 --player picasso",
     )
-    add_search(search)
-    order = search.add_argument_group("order")
-    order.add_argument("--sort", choices=SORTS, default="number", metavar="KEY", help=f"{', '.join(SORTS)}")
-    order.add_argument("--latest", action="store_true", help="list the latest, longest or highest first")
-    order.add_argument(
+    add_options(search, ArchiveQuery, without=(*PAGING, "order"))
+    part = search.add_argument_group("part of the list")
+    part.add_argument("--latest", action="store_true", help="list the latest, longest or highest first")
+    part.add_argument(
         "--limit",
         type=argument.positive,
         default=DEFAULT_LIMIT,
         metavar="COUNT",
         help=f"list COUNT games (default {DEFAULT_LIMIT})",
     )
-    order.add_argument(
+    part.add_argument(
         "--offset", type=argument.whole, default=0, metavar="COUNT", help="skip the first COUNT games (default 0)"
     )
 
     show = actions.add("show", _show, "draw one game, as arena replay does", "arena archive show --number 427 --ply 12")
-    add_search(show)
+    add_options(show, ArchiveQuery, without=NOT_FILTERS)
     show.add_argument(
         "--ply",
         metavar="PLY",
@@ -86,7 +82,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "arena archive export --number 427 --family abalone > game.txt",
         "arena archive export --player picasso -o ndjson --output-file games.ndjson",
     )
-    add_search(export)
+    add_options(export, ArchiveQuery, without=NOT_FILTERS)
     export.add_argument(
         "--notation", metavar="NOTATION", help="notation of the family for texts (default: the imported text)"
     )
@@ -162,26 +158,21 @@ _COLUMNS = {
 _DROP = ("id", "source", "variant", "date", "termination", "plies", "family")
 
 
-def _query(arguments: argparse.Namespace) -> ArchiveSearchForm:
+def _query(arguments: argparse.Namespace, **more: Any) -> ArchiveQuery:
     """Return the search. Raises BadValueError before a database is opened; a server checks the search itself."""
     from arena.services.archive import read_query
 
-    query = query_of(arguments)
+    query = ArchiveQuery(**{"order": "rising"} | read_options(arguments, ArchiveQuery, without=NOT_FILTERS) | more)
     if not arguments.server:
         read_query(query)
     return query
 
 
 def _search(arguments: argparse.Namespace) -> int:
-    query = _query(arguments)
+    order = "falling" if arguments.latest else "rising"
+    query = _query(arguments, sort=arguments.sort, order=order, limit=arguments.limit)
     with open_source(arguments) as source:
-        games, total = source.search(
-            query,
-            sort=arguments.sort,
-            is_falling=arguments.latest,
-            limit=arguments.limit,
-            offset=arguments.offset,
-        )
+        games, total = source.search(query, offset=arguments.offset)
     rows = [[cell(line[key]) for key in _COLUMNS.values()] for line in games]
     Printer(arguments).result(
         {"games": games, "total": total},
@@ -219,7 +210,7 @@ def _show(arguments: argparse.Namespace) -> int:
 
     query = _query(arguments)
     with open_source(arguments) as source:
-        _, total = source.search(query, limit=1)
+        _, total = source.search(query)
         text = next(source.texts(query, "record"), None)
     if text is None:
         raise CommandError(_NO_MATCH, Exit.NOT_FOUND)

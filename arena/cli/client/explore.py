@@ -10,27 +10,23 @@ from arena.cli.source.source import add_source, open_source
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.printer import Printer, add_output
-
-_FIELDS = ("variant", "position", "moves", *argument.EXPLORER_FILTERS)
+from arena.cli.terminal.query_options import add_options, read_options
+from arena.documents.explorer import ExplorerQuery
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("family", metavar="FAMILY", type=argument.family)
-    parser.add_argument("--variant", metavar="V", help="a variant of the family (default: its first)")
-    parser.add_argument("--position", metavar="P", help="a position, however the board is turned (default: the start)")
-    parser.add_argument("--moves", metavar='"M1 M2 …"', help="moves from there")
-    argument.add_explorer_filters(parser)
+    add_options(parser, ExplorerQuery, without=())
     add_source(parser)
     add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the moves, the most played first."""
-    given = {name: getattr(arguments, name) for name in _FIELDS}
-    asked = {name: None if value == "" else value for name, value in given.items()}
+    query = ExplorerQuery(**read_options(arguments, ExplorerQuery, without=()))
     with open_source(arguments) as source:
-        found = source.explore(arguments.family, asked)
+        found = source.explore(arguments.family, query)
     Printer(arguments).result(found, lambda: _show(found), "moves")
     return Exit.DONE
 

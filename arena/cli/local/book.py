@@ -12,12 +12,16 @@ from arena.cli.terminal import argument, output, text_input
 from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.printer import Printer, add_output
+from arena.cli.terminal.query_options import add_options, read_options
+from arena.documents.explorer import ExplorerQuery
 
 if TYPE_CHECKING:
     from arena.collections.book import BookLine
     from referee.rules.rules import Ruleset
 
 MAX_PLIES = 60
+_LINE = ("variant", "position", "moves")
+"""Fields of the query that choose the position; the others choose games."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +59,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     games.add_argument(
         "--balance", type=_share, default=0.1, metavar="B", help="points away from a half at most (default 0.1)"
     )
-    argument.add_explorer_filters(games)
+    add_options(games, ExplorerQuery, without=_LINE)
     add_database(make)
 
     check = actions.add("check", _check, "read a book, and name the line of the first mistake")
@@ -135,7 +139,7 @@ def _make_from_games(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
     from contextlib import closing
 
     from arena.collections.book import BookError, write_book
-    from arena.services import book, explorer
+    from arena.services import book
     from arena.services.arena import Arena
 
     if arguments.setups or arguments.options:
@@ -143,15 +147,16 @@ def _make_from_games(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
     if arguments.output_file:
         _try(arguments.output_file)
     plies = 4 if arguments.plies is None else arguments.plies
-    filters = {name: getattr(arguments, name) for name in argument.EXPLORER_FILTERS}
-    question = explorer.ExplorerRequest(ruleset.rules.family, ruleset.variant.name, **filters)
+    filters = read_options(arguments, ExplorerQuery, without=_LINE)
+    query = ExplorerQuery(variant=ruleset.variant.name, **filters)
     demand = book.BookCriteria(plies, arguments.games, arguments.balance)
     settings = settings_of(arguments)
     try:
         with closing(open_store(settings)) as store:
             lines = book.make_from_games(
                 Arena(store, settings),
-                question,
+                ruleset.rules.family,
+                query,
                 demand,
                 count=arguments.count,
                 seed=arguments.seed,
@@ -161,8 +166,8 @@ def _make_from_games(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
         raise CommandError(str(error), Exit.FAILED) from None
     chosen = ", ".join(f"{name} {value}" for name, value in filters.items() if value is not None) or "all"
     heading = [
-        f"openings of {question.family} {question.variant}: {len(lines)} lines of {plies} plies that were played, "
-        f"seed {arguments.seed}",
+        f"openings of {ruleset.rules.family} {ruleset.variant.name}: {len(lines)} lines of {plies} plies that were "
+        f"played, seed {arguments.seed}",
         f"each in {demand.games} games or more, the first side's share of points within {demand.balance:g} of a half",
         f"games: {chosen}; behind each line its games, results, and that share with its 95 % interval",
     ]

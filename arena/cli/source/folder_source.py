@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,9 @@ from arena.errors import ArenaError
 
 if TYPE_CHECKING:
     from arena.cli.source.source import GameFile
-    from arena.services.archive import ArchiveSearchForm
+    from arena.documents.archive import ArchiveQuery
+    from arena.documents.explorer import ExplorerQuery
     from arena.services.arena import Arena
-    from arena.store.archive.line import ArchiveLine
 
 
 @contextlib.contextmanager
@@ -49,26 +49,21 @@ class FolderSource:
 
     def collections(self) -> list[dict[str, Any]]:
         """Return the collections of the archive, with their games."""
-        names = ("source", "family", "variant", "games")
-        return [dict(zip(names, line, strict=True)) for line in self.arena.store.archive.sources()]
+        return [asdict(line) for line in self.arena.store.archive.sources()]
 
-    def search(
-        self, query: ArchiveSearchForm, *, sort: str = "number", is_falling: bool = False, limit: int, offset: int = 0
-    ) -> tuple[list[dict[str, Any]], int]:
+    def search(self, query: ArchiveQuery, *, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
         """Return a part of the matching games as lines, and the number of all that match."""
-        from arena.services.archive import read_query
+        from arena.services import archive
 
-        found = self.arena.store.archive.search(
-            read_query(query), sort=sort, is_falling=is_falling, limit=limit, offset=offset
-        )
-        return [_line_json(line) for line in found.games], found.total
+        found = archive.search(self.arena, query, offset=offset)
+        return [asdict(line) for line in found.items], found.total
 
-    def texts(self, query: ArchiveSearchForm, notation: str | None) -> Iterator[str]:
+    def texts(self, query: ArchiveQuery, notation: str | None) -> Iterator[str]:
         """Return the matching games in order of their numbers: as imported, or in a notation."""
         from arena.collections.conversion import to_record, to_text
-        from arena.services.archive import find_format, read_query
+        from arena.services.archive import find, find_format
 
-        for game in self.arena.store.archive.find(read_query(query)):
+        for game in find(self.arena, query):
             if notation == "record":  # with its number, so that an import of it is the same game of the same collection
                 tags = {**game.tags, **({"Number": game.number} if game.number else {})}
                 yield json.dumps({**to_record(game).as_json(), "tags": tags}, ensure_ascii=False)
@@ -87,19 +82,13 @@ class FolderSource:
             except ArenaError as error:
                 raise CommandError(f"{one.path}: {error}") from None
         return [
-            {**store_collection(self.arena, found, one.collection).as_json(), "file": one.path} for one, found in read
+            {**asdict(store_collection(self.arena, found, one.collection)), "file": one.path} for one, found in read
         ]
 
-    def explore(self, family: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    def explore(self, family: str, query: ExplorerQuery) -> dict[str, Any]:
         """Return the moves played in a position, with their results."""
-        from arena.api.schemas.explorer import ExplorerResponse
-        from arena.services.explorer import ExplorerRequest, explore
+        from arena.services.explorer import explore
+        from arena.validation import plain
 
-        found = explore(self.arena, ExplorerRequest(family, **request))
-        return ExplorerResponse.model_validate(found).model_dump(mode="json")
-
-
-def _line_json(line: ArchiveLine) -> dict[str, Any]:
-    data = asdict(line)
-    del data["label"], data["day"]
-    return {**data, "number": line.number, "date": line.date}
+        found: dict[str, Any] = plain(explore(self.arena, family, query))
+        return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,8 @@ from arena.cli.terminal.exit import CommandError
 if TYPE_CHECKING:
     from arena.cli.source.source import GameFile
     from arena.client import ApiClient
-    from arena.services.archive import ArchiveSearchForm
+    from arena.documents.archive import ArchiveQuery
+    from arena.documents.explorer import ExplorerQuery
 
 
 class ServerSource:
@@ -28,17 +29,15 @@ class ServerSource:
         found: list[dict[str, Any]] = self._client.get("/archive/sources")["items"]
         return found
 
-    def search(
-        self, query: ArchiveSearchForm, *, sort: str = "number", is_falling: bool = False, limit: int, offset: int = 0
-    ) -> tuple[list[dict[str, Any]], int]:
+    def search(self, query: ArchiveQuery, *, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
         """Return a part of the matching games as lines, and the number of all that match."""
-        asked = {**asdict(query), "sort": sort, "order": "falling" if is_falling else "rising"}
+        asked = _parameters(query)
         total = self._client.get("/archive", **asked, limit=1)["total"]
-        return list(islice(self._client.pages("/archive", offset + limit, **asked), offset, None)), int(total)
+        return list(islice(self._client.pages("/archive", offset + query.limit, **asked), offset, None)), int(total)
 
-    def texts(self, query: ArchiveSearchForm, notation: str | None) -> Iterator[str]:
+    def texts(self, query: ArchiveQuery, notation: str | None) -> Iterator[str]:
         """Return the matching games in order of their numbers: as imported, or in a notation."""
-        for line in self._client.pages("/archive", **asdict(query), order="rising"):
+        for line in self._client.pages("/archive", **_parameters(query)):
             path = f"/archive/{line['serial']}/text"
             yield b"".join(self._client.chunks(path, "text/plain", notation=notation)).decode()
 
@@ -48,9 +47,9 @@ class ServerSource:
             raise CommandError('a server takes no --option; write them as tags of the games: [Rule.NAME "VALUE"]')
         return [self._upload(one) for one in files]
 
-    def explore(self, family: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    def explore(self, family: str, query: ExplorerQuery) -> dict[str, Any]:
         """Return the moves played in a position, with their results."""
-        found: dict[str, Any] = self._client.get(f"/explorer/{family}", **request)
+        found: dict[str, Any] = self._client.get(f"/explorer/{family}", **asdict(query))
         return found
 
     def _upload(self, one: GameFile) -> dict[str, Any]:
@@ -65,3 +64,8 @@ class ServerSource:
             file.seek(0, io.SEEK_SET)
             answer = self._client.ask("POST", "/archive", query=query, file=file).data
         return {**answer, "file": one.path}
+
+
+def _parameters(query: ArchiveQuery) -> dict[str, Any]:
+    """Return the filters and the order; the client asks for parts of the list itself."""
+    return {name: value for name, value in asdict(query).items() if name not in ("limit", "after")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,7 +13,8 @@ from arena.cli.source.database import add_database
 from arena.cli.terminal.exit import CommandError
 
 if TYPE_CHECKING:
-    from arena.services.archive import ArchiveSearchForm
+    from arena.documents.archive import ArchiveQuery
+    from arena.documents.explorer import ExplorerQuery
     from referee.rules.rules import Ruleset
 
 
@@ -38,18 +39,16 @@ class Source(Protocol):
     def collections(self) -> list[dict[str, Any]]:
         """Return the collections of the archive, with their games."""
 
-    def search(
-        self, query: ArchiveSearchForm, *, sort: str = "number", is_falling: bool = False, limit: int, offset: int = 0
-    ) -> tuple[list[dict[str, Any]], int]:
+    def search(self, query: ArchiveQuery, *, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
         """Return a part of the matching games as lines, and the number of all that match."""
 
-    def texts(self, query: ArchiveSearchForm, notation: str | None) -> Iterator[str]:
+    def texts(self, query: ArchiveQuery, notation: str | None) -> Iterator[str]:
         """Return the matching games in order of their numbers: as imported, or in a notation (`record`: as JSON)."""
 
     def import_files(self, files: Sequence[GameFile]) -> list[dict[str, Any]]:
         """Import games; return a report for each file. Nothing is imported if a file holds no games."""
 
-    def explore(self, family: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    def explore(self, family: str, query: ExplorerQuery) -> dict[str, Any]:
         """Return the moves played in a position, with their results."""
 
 

@@ -121,17 +121,3 @@ def refuse_concurrency(count: int) -> None:
 def days(text: str) -> int:
     """An argument that is a number of days, ten years at most; 0 or `never` is no end."""
     return 0 if text == "never" else between(text, 0, 3650)
-
-
-EXPLORER_FILTERS = ("pool", "rating", "bot", "source", "since", "until")
-"""Names of the options of `add_explorer_filters`."""
-
-
-def add_explorer_filters(parser: argparse._ActionsContainer) -> None:
-    """Which games count."""
-    parser.add_argument("--pool", metavar="P", help="games of one pool of ratings, played here")
-    parser.add_argument("--rating", metavar="MU", type=float, help="games in which both have at least this strength")
-    parser.add_argument("--bot", metavar="NAME", help="games of a bot, or of one version of it")
-    parser.add_argument("--source", metavar="NAME", help="games of one collection; arena: played here")
-    parser.add_argument("--since", metavar="DAY", help="the first day: 2003-07-31, 2003-07 or 2003")
-    parser.add_argument("--until", metavar="DAY", help="the last day")
