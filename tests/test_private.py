@@ -18,7 +18,7 @@ DOCUMENTED = ("os._exit", "sys.stdin", "sys.stdout", "sys.stderr")
 """Names that the standard library offers for just that."""
 ALLOWED = {
     "arena/__main__.py": "standard streams that are closed are replaced",
-    "arena/cli/terminal/argument.py": "argparse has no public name for a parser or a group of one: a type alone",
+    "arena/cli/terminal/query_options.py": "argparse has no public name for a parser or a group of one: a type alone",
     "arena/cli/terminal/parser.py": "argparse has no public way to say which values there are near a wrong one",
     "arena/store/base/models.py": "SQLModel has one table of names, and no parameter for how constraints are called",
     "referee/rules/jit.py": "one cache file per signature: numba's index of several is not safe (numba #4807)",

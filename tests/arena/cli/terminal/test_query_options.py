@@ -8,7 +8,7 @@ from typing import Literal
 
 import pytest
 
-from arena.cli.query_options import add_options, read_options
+from arena.cli.terminal.query_options import add_options, read_options
 from arena.documents import words
 from arena.documents.page import PageQuery
 from arena.documents.query import described
