@@ -136,8 +136,10 @@ def confine(plan: dict, supervisor: int) -> None:  # type: ignore[type-arg]
     if os.getppid() != supervisor:
         raise OSError("the supervisor is gone")
     if plan.get("filter"):
-        mark = struct.pack("=I", plan["pid_mark"])
-        load_filter(bytes.fromhex(plan["filter"]).replace(mark, struct.pack("=I", os.getpid())))
+        program = bytes.fromhex(plan["filter"])
+        if plan.get("pid_mark"):
+            program = program.replace(struct.pack("=I", plan["pid_mark"]), struct.pack("=I", os.getpid()))
+        load_filter(program)
 
 
 def become_bot(plan: dict, command: list[str], supervisor: int) -> None:  # type: ignore[type-arg]
