@@ -98,6 +98,8 @@ _ABSENT: dict[str, tuple[int, int]] = {
     "landlock_add_rule": (445, 445),
     "landlock_restrict_self": (446, 446),
     "pidfd_open": (434, 434),
+    # Its signal could be SIGCONT, which resumes a stopped process.
+    "timer_create": (222, 107),
     # The kernel has a limit for each user or for all: one bot could exhaust it.
     "inotify_init": (253, 26),
     "inotify_init1": (294, 26),
@@ -115,7 +117,14 @@ _OF_A_PROCESS: dict[str, tuple[int, int]] = {
     "move_pages": (279, 239),
     "get_robust_list": (274, 100),
 }
-_CLONE, _SOCKET, _IOCTL, _SET_AFFINITY = (56, 220), (41, 198), (16, 29), (203, 122)
+_IGNORED: dict[str, tuple[int, int]] = {
+    # They report success without effect, because some programs exit otherwise.
+    "sched_setaffinity": (203, 122),
+    # All processes of a bot stay in one process group: a signal to it reaches even those that fork all the time.
+    "setsid": (112, 157),
+    "setpgid": (109, 154),
+}
+_CLONE, _SOCKET, _IOCTL = (56, 220), (41, 198), (16, 29)
 _FCNTL, _SET_PRIORITY, _PRCTL = (72, 25), (141, 140), (157, 167)
 _SET_SOCKET_OPTION, _CLOSE_RANGE = (54, 208), (436, 436)
 _MAP, _LOCK = (9, 222), (73, 32)
@@ -256,6 +265,8 @@ class _Builder:
             self.on(numbers, _DENY)
         for numbers in _ABSENT.values():
             self.on(numbers, _refuse(errno.ENOSYS))
+        for numbers in _IGNORED.values():
+            self.on(numbers, _refuse(0))
         self._memory()
         self._files_and_threads()
         if chosen.own_pid is None:
@@ -273,8 +284,7 @@ class _Builder:
         self.on(_LOCK, _NO_LOCKS)
 
     def _files_and_threads(self) -> None:
-        # Requests for other cores or larger buffers report success without effect: some programs exit otherwise.
-        self.on(_SET_AFFINITY, _refuse(0))
+        # Requests for larger buffers report success without effect too.
         sizes = _among(_BUFFER_SIZES, _refuse(0), _PERMIT)
         self.on(_SET_SOCKET_OPTION, _argument(1), _op(_JUMP_EQUAL, _SOCKET_LEVEL, 1, 0), _PERMIT, _argument(2), *sizes)
         # A thread with its own table of open files would hide them from the count of its process.
