@@ -16,6 +16,7 @@ SetOptionStyle: TypeAlias = Literal["standard", "bare"]
 
 CLOCKS_OPTION = "UGI_Clocks"
 RESULT_OPTION = "UGI_Result"
+REUSE_OPTION = "UGI_Reuse"
 
 MOVES_TO_GO = 25
 """A bot without clock support gets a 25th of its remaining time for one move."""

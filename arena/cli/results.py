@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.cli import output
 from arena.cli.findings import show as show_findings
-from arena.cli.match_report import elo_words, result_lines
+from arena.cli.match_report import result_lines
 from referee.game.record import GameRecord
 from referee.ratings.bradley_terry import fit
 from referee.ratings.cycle import analyse_cycles
