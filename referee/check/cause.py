@@ -54,7 +54,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of a failure.
+    """The evidence of a failure.
 
     `lines` are those exchanged in the step; `unfinished` is output without a line end, `at_end` the lines it wrote only
     when its input was closed. `log` is its standard error.
@@ -91,7 +91,7 @@ def is_late(error: BotError) -> bool:
 
 
 def _memory(evidence: Evidence) -> Cause | None:
-    """A program that was refused memory, or used more than it may."""
+    """Find a program that was refused memory, or used more than it may."""
     refused = [line for line in evidence.log.splitlines() if _NO_MEMORY.search(line)]
     if evidence.error.termination is not Termination.MEMORY_LIMIT and not refused:
         return None
@@ -114,7 +114,7 @@ def _megabytes(number: str, unit: str) -> int:
 
 
 def _unreadable(evidence: Evidence) -> Cause | None:
-    """A file that the user of the sandbox may not read, which a bridge reports as well."""
+    """Find a file that the user of the sandbox may not read, which a bridge reports as well."""
     if not _DENIED.search(f"{evidence.log} {evidence.error.detail}"):
         return None
     path = closed_file(f"{evidence.log} {evidence.error.detail}", evidence.spec.command, evidence.spec.folder)
@@ -127,7 +127,7 @@ def _unreadable(evidence: Evidence) -> Cause | None:
 
 
 def _missing(evidence: Evidence) -> Cause | None:
-    """A program, interpreter or library that the sandbox does not have."""
+    """Find a program, interpreter or library that the sandbox does not have."""
     how = evidence.error.detail
     if "exit code 126" in how or "exit code 127" in how:
         found = "not to be run" if "exit code 126" in how else "not found"
@@ -136,7 +136,7 @@ def _missing(evidence: Evidence) -> Cause | None:
 
 
 def _bridge(evidence: Evidence) -> Cause | None:
-    """A bridge, whose last line says what is wrong with the program behind it."""
+    """Find the last line of a bridge, which says what is wrong with the program behind it."""
     is_bridge = any(word == f"bots.bridges.{module}" for word in evidence.spec.command for module in BRIDGES.values())
     last = evidence.said.rpartition("\n")[2]
     if is_bridge and last and "exit code" in evidence.error.detail:
@@ -145,7 +145,7 @@ def _bridge(evidence: Evidence) -> Cause | None:
 
 
 def _spelling(evidence: Evidence) -> Cause | None:
-    """An answer in other words: another case, another protocol, colours, no verb at all."""
+    """Find an answer in other words: another case, another protocol, colours, no verb at all."""
     if not is_late(evidence.error):
         return None
     asked = next((line for line in reversed(evidence.lines) if line.startswith("> ") and line != "> stop"), "")
@@ -175,7 +175,7 @@ def _misspelt(line: str, wanted: str) -> Cause | None:
 
 
 def _buffered(evidence: Evidence) -> Cause | None:
-    """An answer that was written but did not arrive."""
+    """Find an answer that was written but did not arrive."""
     if not is_late(evidence.error):
         return None
     if evidence.unfinished:
@@ -189,14 +189,14 @@ def _buffered(evidence: Evidence) -> Cause | None:
 
 
 def _breach(evidence: Evidence) -> Cause | None:
-    """A line that the protocol does not allow; the error says what to do."""
+    """Find a line that the protocol does not allow; the error says what to do."""
     if evidence.error.termination in (Termination.PROTOCOL_ERROR, Termination.OUTPUT_LIMIT):
         return Cause(str(evidence.error), "write no other lines than the protocol has: protocol/SPEC.md")
     return None
 
 
 def _ended(evidence: Evidence) -> Cause | None:
-    """A program that ended by itself, or was killed."""
+    """Find a program that ended by itself, or was killed."""
     how = evidence.error.detail
     if "exit code 0" in how:
         return Cause(f"starts, but ends: {evidence.error}", "read lines until `quit`, and do not end before")
