@@ -115,6 +115,7 @@ def movetime_for(
     the clock can pay for the overshoot of all expected moves. Time for the worst overshoot is never part of a share.
     Returns at least 1.
     """
+    shares = shares if inc_ms else MOVES_TO_GO  # without an increment nothing comes back
     moves = min(moves_to_go or shares, shares)
     share = max(0.0, min(time_ms / moves + inc_ms * 0.75, time_ms - worst_ms))
     to_spare = time_ms - worst_ms - min(moves_to_go or MOVES_OF_A_GAME, MOVES_OF_A_GAME) * max(0.0, usual_ms - inc_ms)

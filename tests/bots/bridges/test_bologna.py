@@ -200,6 +200,7 @@ def test_check_of_a_client_asks_every_question_of_a_new_process(monkeypatch: pyt
     if not has_networks():
         pytest.skip("no network namespaces here")
     monkeypatch.setattr(checking, "LEGAL_S", 3.0)
+    monkeypatch.setattr(checking, "ABILITIES", ())
     report = check(threads(), [ASHTON], Sandbox("none"), LIMITS, move_ms=2000)
     assert report.is_fit, report.fault
     assert not report.capabilities.clocks
