@@ -378,6 +378,18 @@ def test_clients_that_keep_a_log_can_write_it_in_the_sandbox() -> None:
     assert (record.winner, record.termination) == ("first", "resigned"), (record.detail, record.logs)
 
 
+def test_client_beside_a_folder_that_cannot_be_written_to_is_found(
+    tmp_path: Path, ports: None, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "client.py").write_text((HERE / "tablut_player.py").read_text(), encoding="utf-8")
+    monkeypatch.chdir(tmp_path / "here")
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and access(path, mode))
+    with bridged(command=[sys.executable, "-S", "-E", "../client.py"]) as bridge:
+        assert asked(bridge) in Position.start(ASHTON).texts
+
+
 def test_a_workplace_mirrors_a_folder_that_cannot_be_written_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
