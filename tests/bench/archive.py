@@ -20,6 +20,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sqlalchemy import text
@@ -140,11 +141,19 @@ def _copy(
     tags = mine.tags.copy()
     tags[: end - 1] = keys[1:end] >> np.uint64(32)
     first, second = (f"player {int(rng.zipf(1.3)) % 20_000}" for _ in range(2))
-    about = {"first": first, "second": second, "source": f"collection {number % 12}"}
     winner = (None, "first", "second", "draw")[int(rng.integers(4))]
     date = f"{rng.integers(1990, 2027)}-{rng.integers(1, 13):02}-{rng.integers(1, 28):02}"
     ended = ("resigned", "repetition", "no-moves", "stopped")[int(rng.integers(4))]
-    made = replace(game, id=f"{number:032x}", winner=winner, termination=ended, tags={"Date": date}, **about)
+    made = replace(
+        game,
+        id=f"{number:032x}",
+        first=first,
+        second=second,
+        source=f"collection {number % 12}",
+        winner=winner,
+        termination=ended,
+        tags={"Date": date},
+    )
     return NewArchivedGame(made, PositionEntries(keys, mine.serials, tags))
 
 
@@ -172,7 +181,13 @@ def explorations(
     for mine in entries:
         for key, tag in zip(mine.keys.tolist(), mine.tags.tolist(), strict=True):
             following.setdefault(key, set()).add(tag)
-    filters = ({}, {}, {"since": 20000101}, {"source": "collection 7"}, {"until": 20151231, "first": "player 1"})
+    filters: tuple[dict[str, Any], ...] = (
+        {},
+        {},
+        {"since": 20000101},
+        {"source": "collection 7"},
+        {"until": 20151231, "first": "player 1"},
+    )
     for number in range(count):
         place = rng.randrange(len(games))
         game, keys = games[place], entries[place].keys
@@ -203,16 +218,16 @@ def searches(
             ArchiveSearch(number=str(rng.randrange(10_000))),
             ArchiveSearch(family=game.family, variant=game.variant),
             ArchiveSearch(family=game.family, winner="draw", termination="repetition"),
-            ArchiveSearch(shortest=40, longest=60, winner="none"),
+            ArchiveSearch(min_plies=40, max_plies=60, winner="none"),
             ArchiveSearch(since=20030101, until=20041231, player="player 2"),
             ArchiveSearch(source="collection 7"),
             ArchiveSearch(key=start),
-            ArchiveSearch(key=start, winner="second", shortest=50),
+            ArchiveSearch(key=start, winner="second", min_plies=50),
             ArchiveSearch(key=deep),
             ArchiveSearch(family=game.family, moves=game.moves[:1]),
             ArchiveSearch(family=game.family, moves=game.moves[: rng.randrange(2, 8)], since=20000000),
             ArchiveSearch(
-                family=game.family, variant=game.variant, player="player 3", key=start, since=19950101, shortest=30
+                family=game.family, variant=game.variant, player="player 3", key=start, since=19950101, min_plies=30
             ),
         ]
         for kind in kinds:

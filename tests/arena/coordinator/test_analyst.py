@@ -10,10 +10,10 @@ import pytest
 
 from arena.analysis.engine import Evaluations, PositionRef
 from arena.analysis.marking import EvaluatedPosition
+from arena.clock import now
 from arena.coordinator import analyst as module
 from arena.coordinator.analyst import MIN_IDLE_S, Analyst
 from arena.store import Store
-from arena.store.base.models import now
 from referee.game.record import GameRecord
 from referee.machine.pool import JobError, WorkerLostError
 from tests.arena.field import Field

@@ -18,10 +18,11 @@ from arena.analysis.storage import save
 from arena.analysis.win_model import shipped
 from arena.collections.following import follow
 from arena.config import Settings
+from arena.credentials import hash_password
+from arena.documents.identity import Identity
 from arena.services import Arena, analysis
-from arena.store import Identity, Store
+from arena.store import Store
 from arena.store.archive.archived_game import ArchivedGame
-from arena.store.base.credentials import hash_password
 from arena.store.base.models import BotIdentity, Game, Schedule, Tournament, Version, Void
 from arena.submission.check import spec_of
 from referee.game.record import GameRecord, Ply

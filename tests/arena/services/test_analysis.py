@@ -9,9 +9,11 @@ import pytest
 
 from arena.collections.notation import write_record
 from arena.config import Settings
+from arena.documents.identity import Identity
+from arena.errors import BadValueError, ConflictError, NotFoundError
 from arena.services import Arena, analysis
 from arena.services.analysis import PositionQuery
-from arena.store import BadValueError, ConflictError, Identity, NotFoundError, Store
+from arena.store import Store
 from referee.rules import load
 from tests.arena.field import Field
 from tests.arena.store.games.test_analyses import figures

@@ -12,9 +12,10 @@ import pytest
 
 from arena.collections.following import follow, rebuild
 from arena.config import read_settings
+from arena.errors import BadValueError
 from arena.services import Arena, explorer
 from arena.services.explorer import ExplorerRequest, ExplorerResult, Figures
-from arena.store import BadValueError, Store
+from arena.store import Store
 from arena.store.archive.archived_game import HERE, ArchivedGame
 from referee.rules import families, load
 from referee.rules.position import Position

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from arena.errors import ForbiddenError
+from arena.errors import ForbiddenError, NotFoundError
 from arena.services import Arena, game
-from arena.store import NotFoundError
 from tests.arena.field import Field, record_of
 from tests.arena.services.conftest import Person
 

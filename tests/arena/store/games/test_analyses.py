@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from arena.clock import now
 from arena.collections import following
-from arena.store import QuotaError, Store
+from arena.errors import QuotaError
+from arena.store import Store
 from arena.store.archive.search import ArchiveSearch
-from arena.store.base.models import StoredWinModel, now
+from arena.store.base.models import StoredWinModel
 from arena.store.games.analyses import MAX_WAITING_PER_USER, AnalysisFigures, AnalysisFilter, AnalysisTask
 from tests.arena.field import Field
 
