@@ -23,7 +23,7 @@ from referee.check import ability
 from referee.check.cause import is_late
 from referee.check.examinee import LEGAL, BotUnderTest, Unfit
 from referee.check.report import CheckReport, CheckStep
-from referee.check.timing import MOVE_TIMES_MS, find
+from referee.check.timing import MOVE_TIMES_MS, find, pace_of
 from referee.game.failure import BotError, SandboxError
 from referee.game.spec import BotLimits, BotSpec
 from referee.machine.sample_warmup import have_warm
@@ -345,10 +345,11 @@ class _Examiner:
         """Raise the move time it keeps where later positions take longer than the start. Raises Unfit."""
         one, timing = self.one, self.one.report.timing
         if usual_ms > self.one.fit_from_ms + one.limits.margin_ms:
-            timing.fit_from_ms = next((ms for ms in self.move_times_ms if ms >= usual_ms), None)
+            longest = self.move_times_ms[-1]
+            timing.fit_from_ms = min(pace_of(usual_ms), longest) if usual_ms <= longest else None
             if timing.fit_from_ms is None:
                 raise Unfit(
-                    f"needs {usual_ms / 1000:.1f} s for a move; {self.move_times_ms[-1] / 1000:g} s are allowed",
+                    f"needs {usual_ms / 1000:.1f} s for a move; {longest / 1000:g} s are allowed",
                     is_late=True,
                 )
             one.learn(fit_from_ms=timing.fit_from_ms)
