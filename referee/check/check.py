@@ -84,6 +84,11 @@ class _Examiner:
         self.legal_until = 0.0
         """The end of the time for legal moves; 0 before the first."""
 
+    @property
+    def first_timeout_ms(self) -> int:
+        """Time for an answer that no move time limits."""
+        return max(FIRST_TIMEOUT_MS, self.move_times_ms[-1])
+
     def quick_steps(self) -> Iterator[CheckStep]:
         """Yield the steps that a bot which announces no clocks needs before its first game."""
         yield (first := self._step(HANDSHAKE, self.one.shake_hands))
@@ -233,7 +238,7 @@ class _Examiner:
         cause: Unfit | None = None
         for move_ms in _FIRST_MOVE_MS:
             one.go_home()
-            patience_ms = max(ability.ANSWER_TIMEOUT_MS, 2 * move_ms) if cause else FIRST_TIMEOUT_MS
+            patience_ms = max(ability.ANSWER_TIMEOUT_MS, 2 * move_ms) if cause else self.first_timeout_ms
             try:
                 took_ms = one.time(move_ms, patience_ms)
             except Unfit as error:
@@ -281,7 +286,7 @@ class _Examiner:
         before = len(lines)
         try:
             bot.tell(setting)
-            self.one.ask("movetime 50", MOVE_TIMES_MS[-1])
+            self.one.ask("movetime 50", self.first_timeout_ms)
         except BotError as error:
             return error.detail
         said = (line for line in lines[before:] if line.startswith("< ") and not line.startswith("< bestmove"))
