@@ -291,7 +291,7 @@ max_plies = 80
 TOML
 CUP=$(arena tournament create "$WORK/cup.toml" --json | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["id"])')
 played_from=$SECONDS
-timeout 300 "$PYTHON" -m arena tournament watch "$CUP" --ndjson >"$WORK/watched" || {
+timeout 300 "$PYTHON" -m arena tournament watch "$CUP" -o ndjson >"$WORK/watched" || {
     echo "smoke: the tournament did not end" >&2
     exit 1
 }

@@ -23,7 +23,6 @@ from arena.documents.query import derived
 from arena.errors import ArenaError, BadValueError, ForbiddenError, NotFoundError, did_you_mean, near
 from arena.services.arena import Arena
 from arena.store.archive.archive import ArchivedPairing
-from arena.store.archive.archived_game import ArchivedGame
 from arena.store.archive.line import date_of
 from arena.store.archive.search import ArchiveSearch
 from referee.game.record import GameRecord
@@ -37,14 +36,9 @@ MAX_TEXT_BYTES = 4 * 1024 * 1024
 """Maximum size of an uploaded text."""
 
 
-def search(arena: Arena, query: ArchiveQuery, *, offset: int = 0) -> ArchivePage:
+def search(arena: Arena, query: ArchiveQuery) -> ArchivePage:
     """Return one part of the matching games. Raises BadValueError that names the field."""
-    return arena.store.archive.search(read_query(query), offset=offset)
-
-
-def find(arena: Arena, query: ArchiveQuery) -> list[ArchivedGame]:
-    """Return the matching games whole, ordered by serial. Raises BadValueError that names the field."""
-    return arena.store.archive.find(read_query(query))
+    return arena.store.archive.search(read_query(query))
 
 
 def read_query(query: ArchiveQuery) -> ArchiveSearch:

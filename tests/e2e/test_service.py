@@ -18,7 +18,7 @@ import psutil
 import pytest
 from sqlalchemy import text
 
-from arena.cli.run import run
+from arena.cli.terminal.run import run
 from arena.client import ApiClient
 from arena.clock import now
 from arena.store import Store

@@ -14,7 +14,6 @@ from arena import services
 from arena.errors import BadValueError
 from arena.http.identity import session_of
 from arena.http.json_text import as_json
-from arena.http.problem import Problem
 from arena.http.request_context import IDENTITY
 from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
@@ -187,7 +186,7 @@ async def answer(request: web.Request) -> web.Response:
     number_of = path_number(request, "question", "analysis")
     identity = await session_of(request)
     if identity is None:
-        raise Problem("unauthorised", "you are not logged in", hint="log in to see the analyses that you requested")
+        return redirect(f"/login?next={request.rel_url.raw_path}")
     found = await run(services.analysis.read_answer, arena_of(request), number_of, identity)
     record = read_record(found.record)
     if record.family != rules.family:
