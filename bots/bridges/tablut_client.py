@@ -76,7 +76,7 @@ class TablutClient:
         line = command_line(command, role, seconds)
         self._leaving = contextlib.ExitStack()
         folder = self._leaving.enter_context(writable_folder())
-        if folder:  # what lies beside the present folder does not lie beside that one
+        if folder:  # the parent of that folder is another one
             line = [re.sub(r"(?<![^=:,])\.\./", f"{os.path.dirname(os.getcwd())}/", word) for word in line]
         try:
             self._process = subprocess.Popen(

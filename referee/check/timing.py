@@ -27,9 +27,11 @@ raise anything.
 
 @dataclass(slots=True)
 class Timing:
-    """The measured speed. `fit_from_ms` is the shortest move time kept, None when none was; `least_ms` the fastest
-    answer at the last one tried, `most_ms` the slowest that was in time. `late_ms` are the excesses of all answers over their times, `first_ms` that of the
-    very first.
+    """The measured speed.
+
+    `fit_from_ms` is the shortest move time kept, None when none was. `least_ms` is the fastest answer at the last one
+    tried, `most_ms` the slowest that was in time. `late_ms` are the excesses of all answers over their times,
+    `first_ms` that of the very first.
     """
 
     fit_from_ms: int | None = None
@@ -90,7 +92,7 @@ def find(ask: Ask, move_times_ms: Sequence[int] = MOVE_TIMES_MS, margin_ms: floa
 
 
 def pace_of(took_ms: float) -> int:
-    """Return the move time that suits a bot which takes this long whatever it is told: a tenth more, in steps of 50."""
+    """Return the move time for a bot that always takes this long: a tenth more, in steps of 50 ms."""
     return max(MOVE_TIMES_MS[0], 50 * math.ceil(took_ms * 1.1 / 50))
 
 
