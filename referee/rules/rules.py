@@ -514,6 +514,10 @@ class Rules:
     """The icon of the family: the path of an SVG 24 units wide, filled by the rule `evenodd`."""
     draw_probability: float = 0.10
     """The prior probability of a draw between equals. It decides how much a draw changes ratings."""
+    game_moves: int = 40
+    """The usual number of moves of one side in a game between strong bots. It decides how bots that know no clocks
+    spread their time.
+    """
     summary: str = ""
     move_input: Callable[[int, State], tuple[tuple[str, ...], ...]] | None = None
     """Return the cell sequences that enter a legal move; None: the cells that its canonical text names, in order."""

@@ -72,6 +72,7 @@ RULES: Final = Rules(
     side=side,
     symmetry=SYMMETRY,
     features=FEATURES,
+    game_moves=100,
     kernel_module="referee.rules.abalone.kernel",
     reasons=REASONS,
     resolve=resolve,
