@@ -122,6 +122,16 @@ class Tactics(Protocol):
         """
 
 
+class Counters(Protocol):
+    """Optional functions of a kernel for problems with a condition (`marbles<=7`), present together or not at all."""
+
+    COUNTERS: tuple[str, ...]
+    """What can be counted over the moves of one side: the words of conditions."""
+
+    def counted(self, state: State, config: Config, move: int, counter: int) -> int:
+        """Return by how much a legal move raises a counter, an index into `COUNTERS`; never less than 0."""
+
+
 class LinearFeatures(Protocol):
     """Optional functions of a kernel for a learned linear evaluation, present all together or not at all.
 
