@@ -74,6 +74,14 @@ COMMANDS: tuple[Command, ...] = (
         ("arena playouts loa --games 1000 --seed 7", "arena playouts abalone --games 100 --max-plies 500 --json"),
     ),
     Command(
+        "solve",
+        "prove or refute that a side wins in a number of moves",
+        (
+            'arena solve loa --position "8/2w2w2/8/3bb3/2b1w3/8/3b4/8 b - 1" --in 3',
+            'arena solve abalone --position "..." --side white --in 4 --condition "marbles<=7" --json',
+        ),
+    ),
+    Command(
         "warmup",
         "compile the kernels of all families once, into the cache",
         ("arena warmup", "arena warmup loa tablut --json"),

@@ -13,8 +13,8 @@ graph-history interaction problem, 2004). Three facts keep the proofs exact:
 
 - Table keys contain the whole state with its counters, and each entry says for how many plies it holds.
 - Without wins by repetition or by a limit, repetition needs no attention. A shortest win never repeats a position: the
-  plies still needed decrease with every ply, and later counters only make a win harder. Conversely, a defence that needs
-  no repetition holds whether or not repetitions end the game.
+  plies still needed decrease with every ply, and later counters only make a win harder. Conversely, a defence that
+  needs no repetition holds whether or not repetitions end the game.
 - Wins by repetition or by a limit are looked for in every position that the search reaches: would the attacker win if
   the position were a repetition, or does it win by a limit? If so, the search ends with `NEEDS_HISTORY`. Started again
   with `WITH_HISTORY`, it counts repetitions along the line and adds the line to the table's keys, so positions reached
@@ -69,18 +69,18 @@ OPEN, WON, FAILED = 0, 1, 2
 """What is known of a node: nothing, that the attacker wins in time, or that it does not."""
 
 NODES, NODE_LIMIT, STOP, ABORTED, ATTACKER, ROOT_SIDE, PHI, DELTA = range(8)
-LIMIT_REASONS, WITH_HISTORY, NEEDS_HISTORY, COUNTER, MAX_COUNT = range(8, 13)
+LIMIT_REASONS, WITH_HISTORY, NEEDS_HISTORY, COUNTER, MAX_COUNT, SECOND = range(8, 14)
 """Indices of `work`. NODES counts moves played and NODE_LIMIT ends the search; so does STOP, set by another thread.
 ABORTED says that the search ended early. ATTACKER and ROOT_SIDE are sides (0 first, 1 second). PHI and DELTA are the
-result of `search`. LIMIT_REASONS has a bit for each reason that depends on a count alone. COUNTER is the condition's
-counter, or -1, and MAX_COUNT its largest value.
+result of `search`, SECOND that of `weigh`. LIMIT_REASONS has a bit for each reason that depends on a count alone.
+COUNTER is the condition's counter, or -1, and MAX_COUNT its largest value.
 """
 WORK_SIZE = 16
 
 KEY, NUMBERS, BOUNDS, EFFORT = range(4)
-"""Columns of `table`. NUMBERS is phi << 32 | delta. BOUNDS is rest << 32 | proven << 16 | refuted: the plies that NUMBERS
-are for, the fewest in which a win was proven and the most in which one was refuted (0: none). EFFORT is the number of
-nodes.
+"""Columns of `table`. NUMBERS is phi << 32 | delta. BOUNDS is rest << 32 | proven << 16 | refuted: the plies that
+NUMBERS are for, the fewest in which a win was proven and the most in which one was refuted (0: none). EFFORT is the
+number of nodes.
 """
 
 KILLER, MOVES = 0, 1
@@ -205,7 +205,7 @@ def used_after(ps: ProofState, config: Config, ply: int, move: int, used: int) -
     if work[COUNTER] < 0:
         return used
     total = used + counted(ps.states[ply], config, move, work[COUNTER])
-    return total if total <= work[MAX_COUNT] else -1  # type: ignore[no-any-return]
+    return total if total <= work[MAX_COUNT] else -1
 
 
 @compiled
@@ -290,14 +290,14 @@ def child_known(ps: ProofState, config: Config, ply: int, rest: int, used: int) 
     """Return what is known of `states[ply]`, just played, without a search of its own: see `look_up`."""
     known = judge(ps, config, ply)
     if known != OPEN or ps.work[ABORTED] != 0:
-        return known  # type: ignore[no-any-return]
+        return known
     if rest == 0:
         return FAILED
     if rest == 1:
         return WON if wins_now(ps, config, ply, used) else FAILED
     if rest == 2:
         return FAILED if holds(ps, config, ply, used) else WON
-    return look_up(ps, config, ply, rest, used)  # type: ignore[no-any-return]
+    return look_up(ps, config, ply, rest, used)
 
 
 @compiled
@@ -330,9 +330,27 @@ def expand(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> in
 
 
 @compiled
-def search(
-    ps: ProofState, config: Config, ply: int, rest: int, used: int, phi_limit: int, delta_limit: int
-) -> int:
+def weigh(ps: ProofState, ply: int, kept: int) -> int:
+    """Combine the numbers of the `kept` moves of a row to PHI and DELTA of the node; return the index of the best move.
+
+    SECOND is the delta of the second best move.
+    """
+    row = ps.rows[ply]
+    phi, delta, second, best = INFINITE, ZERO, INFINITE, 0
+    for i in range(kept):
+        delta = max(delta, row[PHIS + i])
+        if row[DELTAS + i] < phi:
+            second, phi, best = phi, row[DELTAS + i], i
+        else:
+            second = min(second, row[DELTAS + i])
+    if kept > 0:
+        delta = min(INFINITE - 1, delta + kept - 1)
+    ps.work[PHI], ps.work[DELTA], ps.work[SECOND] = phi, delta, second
+    return best
+
+
+@compiled
+def search(ps: ProofState, config: Config, ply: int, rest: int, used: int, phi_limit: int, delta_limit: int) -> int:
     """Search `states[ply]`, whose key is set, until `phi` or `delta` reaches its limit; leave them in PHI and DELTA.
 
     Return 0. Meaningless when `work[ABORTED]` is set.
@@ -343,30 +361,20 @@ def search(
     kept = expand(ps, config, ply, rest, used)
     if work[ABORTED] != 0:
         return 0
-    phi, delta = INFINITE, ZERO
     while True:
         if kept < 0:
-            phi, delta = ZERO, INFINITE
+            work[PHI], work[DELTA] = ZERO, INFINITE
             break
-        phi, delta, second, best = INFINITE, ZERO, INFINITE, 0
-        for i in range(kept):
-            delta = max(delta, row[PHIS + i])
-            if row[DELTAS + i] < phi:
-                second, phi, best = phi, row[DELTAS + i], i
-            else:
-                second = min(second, row[DELTAS + i])
-        if kept > 0:
-            delta = min(INFINITE - 1, delta + kept - 1)
-        if kept == 0 or phi >= phi_limit or delta >= delta_limit:
+        best = weigh(ps, ply, kept)
+        if kept == 0 or work[PHI] >= phi_limit or work[DELTA] >= delta_limit:
             break
         move = row[MOVES + best]
         used_then = used_after(ps, config, ply, move, used) if is_attacker else used
         play(ps.states[ply], config, move, ps.states[ply + 1])
         enter_key(ps, ply + 1, used_then)
         # A quarter more than the second best saves many changes from one move to the other and back.
-        search(
-            ps, config, ply + 1, rest - 1, used_then, delta_limit - kept + 1, min(phi_limit, second + second // 4 + 1)
-        )
+        limit = min(phi_limit, work[SECOND] + work[SECOND] // 4 + 1)
+        search(ps, config, ply + 1, rest - 1, used_then, delta_limit - kept + 1, limit)
         if work[ABORTED] != 0:
             return 0
         if work[DELTA] == 0:
@@ -378,8 +386,7 @@ def search(
                 row[column + best] = row[column + kept]
         else:
             row[PHIS + best], row[DELTAS + best] = work[PHI], work[DELTA]
-    store(ps, ply, rest, phi, delta, work[NODES] - start + 1)
-    work[PHI], work[DELTA] = phi, delta
+    store(ps, ply, rest, work[PHI], work[DELTA], work[NODES] - start + 1)
     return 0
 
 

@@ -126,7 +126,7 @@ class _Proofs:
     def is_over(self, line: Sequence[int]) -> bool:
         """Return whether the game has ended after a line of play."""
         self._follow(line)
-        return int(self._proof.judge(self._ps, self.config, len(line))) != self._proof.OPEN
+        return bool(self._proof.judge(self._ps, self.config, len(line)) != self._proof.OPEN)
 
     def attacks(self, line: Sequence[int]) -> bool:
         """Return whether the attacker is to move after a line of play."""
@@ -210,12 +210,12 @@ def _solve(problem: Problem, proofs: _Proofs, report: Callable[[int, int], None]
 def _win(problem: Problem, proofs: _Proofs, moves: int) -> Solution:
     """Return the solution of a problem whose shortest win has this length: keys, later wins and the main line."""
     keys: list[int] = []
+    others: list[int] = []
     later: dict[int, int] = {}
     line: list[int] = []
     is_complete = True
     try:
         if proofs.attacks(()):
-            others = []
             for move in proofs.legal(()):
                 (keys if proofs.wins((move,), moves - 1) else others).append(move)
             _extend(line, keys[0], proofs, moves - 1)

@@ -291,10 +291,9 @@ def counted(state: Any, config: Any, move: int, counter: int) -> int:
     shape = (move >> 6) % 5
     if shape:
         return 3 - shape % 2
-    o, x = _boards(state)
-    step, cell = np.int64(STEP[(move >> 6) // 5]), move & 63
+    own, cell, step = _boards(state)[0], np.int64(move & 63), np.int64(STEP[(move >> 6) // 5])
     marbles = 0
-    while o >> np.uint64(cell) & ONE:
+    while own >> np.uint64(cell) & ONE:
         marbles += 1
-        cell = (cell + step) % np.int64(RING)
+        cell = (cell + step) % RING
     return marbles

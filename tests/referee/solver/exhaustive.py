@@ -3,7 +3,6 @@
 It has no table and no numbers, and counts repetitions along every line.
 """
 
-# ruff: noqa: PLR0917
 from typing import Any
 
 import numpy as np
