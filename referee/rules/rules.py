@@ -531,6 +531,10 @@ class Rules:
     """Return text on the side effects of a move (`leaps over the pincer on d5`), or an empty string."""
     features: Features | None = None
     """The inputs of a learned evaluation; None: the family's champion uses its kernel's static score alone."""
+    take_back: Callable[[str, Mapping[str, str]], Mapping[str, str]] | None = None
+    """Return the pieces by cell before a move that took nothing away, given its canonical text and the pieces after it.
+    None: what stands on the last cell that the text names goes back to the first.
+    """
     opener: str = ""
     """The combo option that decides which of `sides` moves first; empty where the first one always does. Its values
     have the order of `sides`.
