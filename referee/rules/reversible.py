@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from referee.rules.core import ParseError, UnknownNameError
-from referee.rules.gametags import MARK, NAME, RULE, Draft, braced, placed, step, unescape, write_tag
+from referee.rules.gametags import MARK, NAME, RESULTS, RULE, Draft, braced, placed, step, unescape, write_tag
 from referee.rules.position import IllegalMoveError
 from referee.rules.position_setup import read_board, rows_of, write_board
 from referee.rules.rules import GameFormat, GameText, PositionSetup, Ruleset
@@ -200,7 +200,7 @@ def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
             except UnknownNameError as error:
                 raise ParseError(str(error), text=text, index=index) from None
         elif token["result"]:
-            draft.result = token["result"]
+            draft.result = token["result"] if draft.result == "*" else draft.result
             games.append(draft.undo(ruleset, text))
             draft = _Undoing()
         elif token["move"]:
@@ -237,7 +237,9 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
     tags += [(RULE + name, str(value).lower()) for name, value in game.options.items()]
     lines = [write_tag(name, re.sub(r"[\r\n]", " ", value)) for name, value in (*game.tags.items(), *tags)]
     lines += [write_tag(FINAL, position)]
-    text = " ".join(word for word in [*words, game.result] if word)
+    is_known = game.result in RESULTS
+    lines += [] if is_known else [write_tag("Result", game.result)]
+    text = " ".join(word for word in [*words, game.result if is_known else "*"] if word)
     return "\n".join([*lines, *textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)]) + "\n"
 
 
