@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from arena.cli import board, choice, output
 from arena.cli.effort import interruptible
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from referee.rules.core import Side
     from referee.rules.position import Position
     from referee.solver.condition import Condition
-    from referee.solver.solver import Problem, Solution
+    from referee.solver.solver import Solution, WinProblem
 
 MAX_NODES = 10**12
 MAX_MOVES = 60
@@ -37,7 +37,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         dest="moves",
         metavar="MOVES",
         type=_moves,
-        help="look for a win in at most so many moves of the winning side (default: until the nodes are used up)",
+        help="look for a win in at most so many moves of the winning side; a win by a move of the other side counts "
+        "like one by the next own move (default: look until the nodes are used up)",
     )
     parser.add_argument(
         "--condition",
@@ -65,13 +66,13 @@ def _nodes(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Solve and print. Exit with 0 if the win is proved or refuted, 1 if it stays unknown."""
-    from referee.solver.solver import FinishedPositionError, Problem, compile_solver, solve
+    from referee.solver.solver import FinishedPositionError, WinProblem, compile_solver, solve
 
     if arguments.all and arguments.moves is None:
         raise CommandError("--all needs --in MOVES, up to which other winning moves are looked for")
     start = choice.start(arguments)
     condition = _condition(arguments.condition, start)
-    problem = Problem(
+    problem = WinProblem(
         start.ruleset,
         start.state,
         _side(arguments.side, start),
@@ -92,8 +93,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandError(str(error)) from None
     seconds = time.perf_counter() - started
     output.progress("")
-    if arguments.output == "json":
-        output.document(_json(problem, solution, start) | {"seconds": round(seconds, 3)})
+    if arguments.json:
+        _print_json(problem, solution, start, seconds)
     else:
         output.text(*_lines(problem, solution, start))
         output.text(f"{solution.nodes:,} nodes in {seconds:.2f} s")
@@ -123,30 +124,33 @@ def _side(text: str | None, start: Position) -> Side:
     return SIDES[found]
 
 
-def _json(problem: Problem, solution: Solution, start: Position) -> dict[str, Any]:
+def _print_json(problem: WinProblem, solution: Solution, start: Position, seconds: float) -> None:
     write = start.ruleset.rules.notation.write_move
 
     def written(moves: Iterable[int]) -> list[str]:
         return [write(move) for move in moves]
 
-    return {
-        "position": str(start),
-        "side": problem.side,
-        "condition": str(problem.condition) if problem.condition else None,
-        "result": solution.result,
-        "in": solution.moves,
-        "keys": sorted(written(solution.keys)),
-        "unique": solution.is_unique,
-        "later": {write(move): moves for move, moves in solution.later.items()},
-        "defences": sorted(written(solution.defences)),
-        "line": written(solution.line),
-        "no_win_in": solution.refuted,
-        "complete": solution.is_complete,
-        "nodes": solution.nodes,
-    }
+    output.document(
+        {
+            "position": str(start),
+            "side": problem.side,
+            "condition": str(problem.condition) if problem.condition else None,
+            "result": solution.result,
+            "in": solution.moves,
+            "keys": sorted(written(solution.keys)),
+            "unique": solution.is_unique,
+            "later": {write(move): moves for move, moves in solution.later.items()},
+            "defences": sorted(written(solution.defences)),
+            "line": written(solution.line),
+            "no_win_in": solution.refuted,
+            "complete": solution.is_complete,
+            "nodes": solution.nodes,
+            "seconds": round(seconds, 3),
+        }
+    )
 
 
-def _lines(problem: Problem, solution: Solution, start: Position) -> list[str]:
+def _lines(problem: WinProblem, solution: Solution, start: Position) -> list[str]:
     """Return the solution in words."""
     name = board.side_name(start.ruleset, problem.side)
     if solution.result == "unknown":

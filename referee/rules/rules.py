@@ -533,7 +533,7 @@ class Rules:
     """The inputs of a learned evaluation; None: the family's champion uses its kernel's static score alone."""
     take_back: Callable[[str, Mapping[str, str]], Mapping[str, str]] | None = None
     """Return the pieces by cell before a move that took nothing away, given its canonical text and the pieces after it.
-    None: what stands on the last cell that the text names goes back to the first.
+    None: the piece on the last cell that the text names goes back to the first.
     """
     opener: str = ""
     """The combo option that decides which of `sides` moves first; empty where the first one always does. Its values

@@ -1,6 +1,7 @@
 """Answers a problem: the shortest win of a side, all first moves that achieve it, and the main line.
 
-Lengths are moves of the side that is to win, as in problems ("White to move wins in 3").
+Lengths are moves of the side that is to win, as in problems ("White to move wins in 3"). A game that ends in its favour
+by a move of the other side counts as won with its next move.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from referee.solver.condition import Condition
 MAX_MOVES = 60
 """The longest win that is looked for."""
 MAX_NODES = 100_000_000
-"""Moves played before the solver gives up, unless told otherwise."""
+"""The default number of moves played before the solver gives up."""
 TABLE_BYTES = 128 << 20
 
 Result = Literal["win", "no-win", "unknown"]
@@ -33,7 +34,7 @@ class FinishedPositionError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class WinProblem:
     """A question about a position: does `side` win within `max_moves` of its own moves?
 
     `side` is the side to move or the other one; in that case the defence moves first. `wants_all` also asks for the
@@ -51,7 +52,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """What is proved about a problem; moves are codes.
+    """The proved answer to a problem; moves are codes.
 
     `refuted` is the number of moves within which there is certainly no win. `is_complete` says whether `keys`, `later`
     and `line` are all there is: the nodes may have run out after the win was proved.
@@ -74,12 +75,12 @@ class Solution:
 
     @property
     def is_unique(self) -> bool:
-        """Whether a single first move is proved to achieve the shortest win."""
+        """True if a single first move is proved to achieve the shortest win."""
         return self.is_complete and len(self.keys) == 1
 
 
 class _NeedsHistoryError(Exception):
-    """A win by repetition or by a limit is possible, so lines of play have to be told apart."""
+    """A win by repetition or by a limit is possible, so lines of play must not share results."""
 
 
 class _NodesSpentError(Exception):
@@ -89,7 +90,7 @@ class _NodesSpentError(Exception):
 class _Proofs:
     """Questions about the positions of one problem, answered by one search with its table."""
 
-    def __init__(self, problem: Problem, *, with_history: bool, nodes: int, table_bytes: int) -> None:
+    def __init__(self, problem: WinProblem, *, with_history: bool, nodes: int, table_bytes: int) -> None:
         rules = problem.ruleset.rules
         self.problem = problem
         self.config = problem.ruleset.config
@@ -170,11 +171,11 @@ def _loaded(family: str) -> ModuleType:
 def compile_solver(ruleset: Ruleset) -> None:
     """Compile the search of a family, or load it from the cache, so that its time is not part of a measurement."""
     side = SIDES[ruleset.rules.side(ruleset.read(), ruleset.config)]
-    solve(Problem(ruleset, ruleset.read(), side, max_nodes=1_000), table_bytes=1 << 16)
+    solve(WinProblem(ruleset, ruleset.read(), side, max_nodes=1_000), table_bytes=1 << 16)
 
 
 def solve(
-    problem: Problem, report: Callable[[int, int], None] | None = None, *, table_bytes: int = TABLE_BYTES
+    problem: WinProblem, report: Callable[[int, int], None] | None = None, *, table_bytes: int = TABLE_BYTES
 ) -> Solution:
     """Solve a problem. `report` is called with each length before it is tried, and the nodes so far.
 
@@ -195,7 +196,7 @@ def solve(
     raise AssertionError("a search with history never asks for it")
 
 
-def _solve(problem: Problem, proofs: _Proofs, report: Callable[[int, int], None] | None) -> Solution:
+def _solve(problem: WinProblem, proofs: _Proofs, report: Callable[[int, int], None] | None) -> Solution:
     for moves in range(1, problem.max_moves + 1):
         if report:
             report(moves, proofs.nodes)
@@ -207,7 +208,7 @@ def _solve(problem: Problem, proofs: _Proofs, report: Callable[[int, int], None]
     return _no_win(problem, proofs)
 
 
-def _win(problem: Problem, proofs: _Proofs, moves: int) -> Solution:
+def _win(problem: WinProblem, proofs: _Proofs, moves: int) -> Solution:
     """Return the solution of a problem whose shortest win has this length: keys, later wins and the main line."""
     keys: list[int] = []
     others: list[int] = []
@@ -245,7 +246,7 @@ def _extend(line: list[int], first: int | None, proofs: _Proofs, moves: int) -> 
         line.append(next((move for move in found if proofs.wins((*line, move), allowed) == attacks), found[0]))
 
 
-def _no_win(problem: Problem, proofs: _Proofs) -> Solution:
+def _no_win(problem: WinProblem, proofs: _Proofs) -> Solution:
     """Return the solution of a problem without a win, with the moves that prevent it if the defence moves first."""
     defences: list[int] = []
     is_complete = True

@@ -37,6 +37,10 @@ PINNED: Mapping[str, tuple[str, str]] = {
     "rules._moves": ("rules moves", "position side legal_moves result"),
     "rules._vectors": ("rules vectors", "files"),
     "rules._setup": ("rules setup", "position notation numbers permutations"),
+    "solve._print_json": (
+        "solve",
+        "position side condition result in keys unique later defences line no_win_in complete nodes seconds",
+    ),
     "tournament._check": ("tournament create --check", "ok problems"),
     "tournament._show": ("tournament show", "standings"),
     "user._add": ("user add", "name role password"),

@@ -11,7 +11,7 @@ from referee.rules.core import SIDES, ParseError, UnknownNameError
 from referee.rules.position import Position
 from referee.rules.random_walk import legal
 from referee.solver.condition import Condition
-from referee.solver.solver import FinishedPositionError, Problem, Solution, solve
+from referee.solver.solver import FinishedPositionError, Solution, WinProblem, solve
 from tests.referee.solver.sampled import brute_force, brute_force_child, late_position, rulesets
 
 SMALL = 1 << 18
@@ -30,7 +30,7 @@ def texts(ruleset, moves) -> list[str]:
 def solved(family: str, position: str, side: str | None = None, moves: int = 3, **more) -> Solution:
     ruleset = load(family).settle(None, more.pop("options", None))
     start = Position.start(ruleset, position)
-    return solve(Problem(ruleset, start.state, side or start.side, moves, **more), table_bytes=SMALL)
+    return solve(WinProblem(ruleset, start.state, side or start.side, moves, **more), table_bytes=SMALL)
 
 
 @pytest.mark.long
@@ -45,7 +45,7 @@ def test_solver_on_random_positions_equals_plain_search(family: str) -> None:
         depth = 2 if len(legal(ruleset, state)) > FEW_MOVES else 3
         mover = ruleset.rules.side(state, ruleset.config)
         for side in (mover, 1 - mover):
-            solution = solve(Problem(ruleset, state, SIDES[side], depth), table_bytes=SMALL)
+            solution = solve(WinProblem(ruleset, state, SIDES[side], depth), table_bytes=SMALL)
             lengths = [moves for moves in range(1, depth + 1) if brute_force(ruleset, state, side, moves)]
             where = f"{ruleset.variant.name} {ruleset.overrides} {ruleset.write(state)} {SIDES[side]}"
             assert solution.moves == (lengths[0] if lengths else None), where
@@ -72,7 +72,7 @@ def test_solver_where_a_repetition_wins_equals_plain_search(options) -> None:
         if ruleset.rules.kernel.result(state, ruleset.config, 1, 0):
             continue
         side = rng.randrange(2)
-        solution = solve(Problem(ruleset, state, SIDES[side], 3), table_bytes=SMALL)
+        solution = solve(WinProblem(ruleset, state, SIDES[side], 3), table_bytes=SMALL)
         lengths = [moves for moves in (1, 2, 3) if brute_force(ruleset, state, side, moves)]
         assert solution.moves == (lengths[0] if lengths else None), ruleset.write(state)
 
@@ -106,7 +106,7 @@ def test_solver_lists_what_the_defence_can_do() -> None:
     """Black is to move and White threatens: a single move of Black prevents that White wins in two."""
     ruleset = load("loa").settle()
     start = Position.start(ruleset, "8/8/3wb2w/3ww3/2wb1wb1/4bb2/2b2b2/8 b - 31")
-    solution = solve(Problem(ruleset, start.state, "second", 2), table_bytes=SMALL)
+    solution = solve(WinProblem(ruleset, start.state, "second", 2), table_bytes=SMALL)
     assert (solution.result, solution.moves, solution.keys) == ("no-win", None, ())
     assert texts(ruleset, solution.defences) == ["f3d5"]
     holding = [move for move in start.moves if not brute_force(ruleset, start.play(move).state, 1, 2)]
