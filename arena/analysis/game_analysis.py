@@ -8,8 +8,9 @@ from typing import Any
 
 from arena.analysis.budget import BORDERLINE_LOSS, MAX_PLIES, MAX_SWING, first_pass_nodes, second_pass_nodes
 from arena.analysis.engine import Evaluations, PositionRef
-from arena.analysis.marking import AnalysedMove, AnalysisSummary, EvaluatedPosition, mark_moves, summarise, swing
+from arena.analysis.marking import AnalysisSummary, EvaluatedPosition, mark_moves, summarise, swing
 from arena.analysis.win_model import WinModel
+from arena.documents.analysis import AnalysedMove
 from referee.game.record import GameRecord
 from referee.rules.core import SIDES
 

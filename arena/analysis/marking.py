@@ -19,12 +19,11 @@ import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
 
 from arena.analysis.win_model import WinModel
+from arena.documents.analysis import AnalysedMove, Mark
 from referee.rules.core import SIDES, Side, Winner
 
-Mark = Literal["", "?!", "?", "??"]
 MARKS: tuple[tuple[float, Mark], ...] = ((0.3, "??"), (0.2, "?"), (0.1, "?!"))
 """Minimum losses of the marks, the worst first."""
 BLUNDER: Mark = "??"
@@ -52,25 +51,6 @@ class EvaluatedPosition:
     wins_now: bool = False
     result: int | None = None
     depths: tuple[tuple[int, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class AnalysedMove:
-    """A move with the evaluation of the position before it, from the mover's view.
-
-    `score` is in centipawns, `winning_chances` from -1 (lost) to 1 (won). `best` is the engine's choice, `line` its
-    principal variation. Without a score, `winning_chances` and `loss` are None.
-    """
-
-    number: int
-    side: Side
-    move: str
-    score: int | None
-    winning_chances: float | None
-    best: str
-    loss: float | None
-    mark: Mark
-    line: str
 
 
 @dataclass(frozen=True, slots=True)

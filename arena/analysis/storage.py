@@ -5,10 +5,12 @@ from __future__ import annotations
 from arena.analysis.fit import WinModelFit, fit
 from arena.analysis.game_analysis import AnalysedGame
 from arena.analysis.win_model import WinModel, shipped
+from arena.clock import now
 from arena.collections.conversion import to_record
-from arena.store import NotFoundError, Store
-from arena.store.base.models import StoredWinModel, now
-from arena.store.games.analyses import AnalysisFigures
+from arena.documents.analysis import AnalysisFigures
+from arena.errors import NotFoundError
+from arena.store import Store
+from arena.store.base.models import StoredWinModel
 from referee.game.record import GameRecord
 
 

@@ -16,10 +16,10 @@ from typing import Any
 
 from aiohttp import web
 
+from arena.clock import now
 from arena.http.json_text import as_json
 from arena.http.problem import Problem
 from arena.http.request_context import RequestContext
-from arena.store.base.models import now
 
 HEADER = "Idempotency-Key"
 ABANDONED = timedelta(minutes=15)

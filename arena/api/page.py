@@ -1,25 +1,16 @@
-"""Pages of lists, as the interface returns them: `{items, next}`."""
+"""The query of a list, for the queries that are models of pydantic."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from arena.store.base.page import CursorPage as Rows
+from arena.documents.page import MAX_LIMIT, PageResponse
 
-MAX_LIMIT = 200
 T = TypeVar("T")
 R = TypeVar("R")
-
-
-class PageResponse(BaseModel, Generic[T]):
-    """Part of a list. `next` is the cursor of the following part, null at the end."""
-
-    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
-    items: list[T]
-    next: str | None = None
 
 
 class PageQuery(BaseModel):
@@ -33,6 +24,6 @@ class PageQuery(BaseModel):
     ] = None
 
 
-def page(rows: Rows[R], shape: Callable[[R], T]) -> PageResponse[T]:
+def page(rows: PageResponse[R], shape: Callable[[R], T]) -> PageResponse[T]:
     """Convert a page of store rows to a page of schemas."""
-    return PageResponse(items=[shape(row) for row in rows.items], next=rows.next)
+    return rows.map(shape)

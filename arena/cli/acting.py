@@ -104,7 +104,7 @@ def player_of(store: Store) -> str:
     """The process that has the lease, in words for people; empty where nobody does or the database is away."""
     from arena.coordinator.leadership import LEASE
     from arena.coordinator.process_identity import is_dead, process_of
-    from arena.store import StoreUnavailableError
+    from arena.errors import StoreUnavailableError
 
     try:
         found = store.leases.get(LEASE)

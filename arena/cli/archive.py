@@ -15,22 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 from arena.cli import archive_server, choice, output, source
 from arena.cli.actions import Actions
-from arena.cli.archive_search import add_search, query_of
+from arena.cli.archive_server import asked, order_of
 from arena.cli.database import add_database, open_any, settings_of
 from arena.cli.exit import CommandError, Exit
+from arena.cli.query_options import NOT_FILTERS, PAGING, add_options
+from arena.documents.archive import ArchiveQuery
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
     from arena.services.arena import Arena
     from arena.store.archive.archived_game import ArchivedGame
-    from arena.store.archive.line import ArchiveLine
-    from arena.store.archive.search import ArchiveSearch
 
 SHOWN = 50
 """How many games a search lists unless told otherwise."""
-
-
-SORTS = ("number", "date", "length", "blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -59,19 +56,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         'arena archive search --family loa --moves "c8c6 a6c4" --result draw --sort length',
         "arena archive search --server http://127.0.0.1:8000 --player picasso",
     )
-    add_search(search)
-    search.add_argument(
-        "--sort",
-        choices=SORTS,
-        default="number",
-        help="default: number",
-    )
+    add_options(search, ArchiveQuery, without=(*PAGING, "order"))
     search.add_argument("--latest", action="store_true", help="the latest, or the longest, first")
     search.add_argument("--limit", type=choice.positive, default=SHOWN, metavar="N", help=f"at most (default {SHOWN})")
     search.add_argument("--offset", type=choice.whole, default=0, metavar="N", help="leave out the first N")
 
     show = actions.add("show", _show, "draw one game, as arena replay does")
-    add_search(show)
+    add_options(show, ArchiveQuery, without=NOT_FILTERS)
     show.add_argument("--ply", metavar="N", help="after ply N, or after a side's move: 17x, 17y (default: the last)")
 
     export = actions.add(
@@ -81,7 +72,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "arena archive export --number 427 --family abalone > game.txt",
         "arena archive export --player picasso --form ndjson --out games.ndjson",
     )
-    add_search(export)
+    add_options(export, ArchiveQuery, without=NOT_FILTERS)
     export.add_argument("--form", choices=("text", "json", "ndjson"), default="text", help="default: text")
     export.add_argument("--format", metavar="FORMAT", help="a notation of the family; default: the text imported")
     export.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
@@ -143,7 +134,7 @@ def _import(arguments: argparse.Namespace) -> int:
     with _open(arguments) as arena:
         for name, collection in read:
             found = store_collection(arena, collection, "stdin" if name == "-" else Path(name).name)
-            files.append({**found.as_json(), "file": name})
+            files.append({**asdict(found), "file": name})
     return _report(arguments, files)
 
 
@@ -177,7 +168,7 @@ def _list(arguments: argparse.Namespace) -> int:
         lines = archive_server.sources(arguments)
     else:
         with _open(arguments) as arena:
-            lines = [dict(zip(names, line, strict=True)) for line in arena.store.archive.sources()]
+            lines = [asdict(line) for line in arena.store.archive.sources()]
     if arguments.json:
         output.document({"sources": lines})
     else:
@@ -186,19 +177,16 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _search(arguments: argparse.Namespace) -> int:
+    from arena.services.archive import read_query
+
     if archive_server.is_meant(arguments):
         games, total = archive_server.search(arguments)
     else:
-        search = _read_search(arguments)
+        query = ArchiveQuery(**asked(arguments), sort=arguments.sort, order=order_of(arguments), limit=arguments.limit)
+        search = read_query(query)
         with _open(arguments) as arena:
-            found = arena.store.archive.search(
-                search,
-                sort=arguments.sort,
-                is_falling=arguments.latest,
-                limit=arguments.limit,
-                offset=arguments.offset,
-            )
-        games, total = [_line_json(line) for line in found.games], found.total
+            found = arena.store.archive.search(search, offset=arguments.offset)
+        games, total = [asdict(line) for line in found.items], found.total
     if arguments.json:
         output.document({"games": games, "total": total})
         return Exit.DONE
@@ -223,18 +211,6 @@ def _search(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _read_search(arguments: argparse.Namespace) -> ArchiveSearch:
-    from arena.services.archive import read_query
-
-    return read_query(query_of(arguments))
-
-
-def _line_json(line: ArchiveLine) -> dict[str, Any]:
-    data = asdict(line)
-    del data["label"], data["day"]
-    return {**data, "number": line.number, "date": line.date}
-
-
 def _index(arguments: argparse.Namespace) -> int:
     """Everything that follows from the games, made anew; numbers stay."""
     from arena.collections import following
@@ -257,7 +233,9 @@ _NONE = "no game of the archive matches; look with: arena archive search"
 
 
 def _chosen(arguments: argparse.Namespace) -> list[ArchivedGame]:
-    search = _read_search(arguments)
+    from arena.services.archive import read_query
+
+    search = read_query(ArchiveQuery(**asked(arguments)))
     with _open(arguments) as arena:
         games = arena.store.archive.find(search)
     if not games:

@@ -9,11 +9,12 @@ import tempfile
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from arena.cli import remote
-from arena.cli.archive_search import asked
 from arena.cli.exit import CommandError
+from arena.cli.query_options import NOT_FILTERS, read_options
+from arena.documents.archive import ArchiveQuery
 
 if TYPE_CHECKING:
     from referee.game.record import GameRecord
@@ -35,10 +36,19 @@ def is_meant(arguments: argparse.Namespace) -> bool:
     return True
 
 
+def asked(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the filters among the arguments, by name; None matches anything."""
+    return read_options(arguments, ArchiveQuery, without=NOT_FILTERS)
+
+
+def order_of(arguments: argparse.Namespace) -> Literal["falling", "rising"]:
+    """Return the direction of the order."""
+    return "falling" if arguments.latest else "rising"
+
+
 def search(arguments: argparse.Namespace) -> tuple[list[dict[str, Any]], int]:
     """The games that match, as far as they are to be shown, and how many match in all."""
-    order = "falling" if arguments.latest else "rising"
-    query = {**asked(arguments), "sort": arguments.sort, "order": order}
+    query = {**asked(arguments), "sort": arguments.sort, "order": order_of(arguments)}
     client = remote.client(arguments)
     total = client.get("/archive", **query, limit=1)["total"]
     found = client.pages("/archive", arguments.offset + arguments.limit, **query)

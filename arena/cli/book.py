@@ -11,6 +11,8 @@ from arena.cli import choice, explore, output, source
 from arena.cli.actions import Actions
 from arena.cli.database import add_database, open_store, settings_of
 from arena.cli.exit import CommandError, Exit
+from arena.cli.query_options import add_options, read_options
+from arena.documents.explorer import ExplorerQuery
 
 if TYPE_CHECKING:
     from arena.collections.book import BookLine
@@ -50,7 +52,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     games.add_argument(
         "--balance", type=_share, default=0.1, metavar="B", help="points away from a half at most (default 0.1)"
     )
-    explore.add_filters(games)
+    add_options(games, ExplorerQuery, without=explore.LINE)
     add_database(make)
 
     check = actions.add("check", _check, "read a book, and name the line of the first mistake")
@@ -128,7 +130,7 @@ def _make_from_games(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
     from contextlib import closing
 
     from arena.collections.book import BookError, write_book
-    from arena.services import book, explorer
+    from arena.services import book
     from arena.services.arena import Arena
 
     if arguments.setups or arguments.options:
@@ -136,15 +138,16 @@ def _make_from_games(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
     if arguments.out:
         _try(arguments.out)
     plies = 4 if arguments.plies is None else arguments.plies
-    filters = {name: getattr(arguments, name) for name in explore.FILTERS}
-    question = explorer.ExplorerRequest(ruleset.rules.family, ruleset.variant.name, **filters)
+    filters = read_options(arguments, ExplorerQuery, without=explore.LINE)
+    query = ExplorerQuery(variant=ruleset.variant.name, **filters)
     demand = book.BookCriteria(plies, arguments.games, arguments.balance)
     settings = settings_of(arguments)
     try:
         with closing(open_store(settings)) as store:
             lines = book.make_from_games(
                 Arena(store, settings),
-                question,
+                ruleset.rules.family,
+                query,
                 demand,
                 count=arguments.count,
                 seed=arguments.seed,
@@ -154,8 +157,8 @@ def _make_from_games(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
         raise CommandError(str(error), Exit.FAILED) from None
     chosen = ", ".join(f"{name} {value}" for name, value in filters.items() if value is not None) or "all"
     heading = [
-        f"openings of {question.family} {question.variant}: {len(lines)} lines of {plies} plies that were played, "
-        f"seed {arguments.seed}",
+        f"openings of {ruleset.rules.family} {ruleset.variant.name}: {len(lines)} lines of {plies} plies that were "
+        f"played, seed {arguments.seed}",
         f"each in {demand.games} games or more, the first side's share of points within {demand.balance:g} of a half",
         f"games: {chosen}; behind each line its games, results, and that share with its 95 % interval",
     ]

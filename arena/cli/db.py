@@ -48,7 +48,7 @@ def _upgrade(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from arena.store import DamagedDatabaseError, EmptyDatabaseError, SchemaError
+    from arena.errors import DamagedDatabaseError, EmptyDatabaseError, SchemaError
     from arena.store.base import schema
 
     settings = settings_of(arguments)
@@ -106,7 +106,7 @@ def _load(arguments: argparse.Namespace) -> int:
 
 
 def _backup(arguments: argparse.Namespace) -> int:
-    from arena.store.base.models import now
+    from arena.clock import now
     from arena.store.operations.sqlite_backup import SqliteBackups
 
     settings = settings_of(arguments)
@@ -123,8 +123,8 @@ def _backup(arguments: argparse.Namespace) -> int:
 
 def _restore(arguments: argparse.Namespace) -> int:
     """The database is set aside; what finished since the backup and can be read there is recorded at the start."""
+    from arena.clock import now
     from arena.cluster.spool import Spool
-    from arena.store.base.models import now
     from arena.store.operations.sqlite_backup import SqliteBackups, restore, salvage
     from referee.game.record import read_record
     from referee.rules.core import Kind

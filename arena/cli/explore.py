@@ -9,36 +9,24 @@ from typing import Any
 from arena.cli import choice, output, remote
 from arena.cli.database import add_database, open_store, settings_of
 from arena.cli.exit import CommandError, Exit
+from arena.cli.query_options import add_options, read_options
+from arena.documents.explorer import ExplorerQuery
 
-FILTERS = ("pool", "rating", "bot", "source", "since", "until")
-_FIELDS = ("variant", "position", "moves", *FILTERS)
+LINE = ("variant", "position", "moves")
+"""The fields of the query that name the position; the others choose games."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("family", metavar="FAMILY", type=choice.family)
-    parser.add_argument("--variant", metavar="V", help="a variant of the family (default: its first)")
-    parser.add_argument("--position", metavar="P", help="a position, however the board is turned (default: the start)")
-    parser.add_argument("--moves", metavar='"M1 M2 …"', help="moves from there")
-    add_filters(parser)
+    add_options(parser, ExplorerQuery, without=())
     remote.add_server(parser)
     add_database(parser)
 
 
-def add_filters(parser: argparse._ActionsContainer) -> None:
-    """Which games count."""
-    parser.add_argument("--pool", metavar="P", help="games of one pool of ratings, played here")
-    parser.add_argument("--rating", metavar="MU", type=float, help="games in which both have at least this strength")
-    parser.add_argument("--bot", metavar="NAME", help="games of a bot, or of one version of it")
-    parser.add_argument("--source", metavar="NAME", help="games of one collection; arena: played here")
-    parser.add_argument("--since", metavar="DAY", help="the first day: 2003-07-31, 2003-07 or 2003")
-    parser.add_argument("--until", metavar="DAY", help="the last day")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Print the moves, the most played first."""
-    given = {name: getattr(arguments, name) for name in _FIELDS}
-    asked = {name: None if value == "" else value for name, value in given.items()}
+    asked = read_options(arguments, ExplorerQuery, without=())
     if arguments.server:
         found = remote.client(arguments).get(f"/explorer/{arguments.family}", **asked)
     else:
@@ -80,13 +68,13 @@ def _row(name: str, figures: Mapping[str, Any]) -> list[str]:
 def _here(arguments: argparse.Namespace, asked: Mapping[str, Any]) -> dict[str, Any]:
     from contextlib import closing
 
-    from arena.api.schemas.explorer import ExplorerResponse
     from arena.services.arena import Arena
-    from arena.services.explorer import ExplorerRequest, explore
+    from arena.services.explorer import explore
+    from arena.validation import plain
 
     settings = settings_of(arguments)
     if arguments.token:
         raise CommandError("--token is for a server; name it with --server")
     with closing(open_store(settings)) as store:
-        found = explore(Arena(store, settings), ExplorerRequest(arguments.family, **asked))
-    return ExplorerResponse.model_validate(found).model_dump(mode="json")
+        found: dict[str, Any] = plain(explore(Arena(store, settings), arguments.family, ExplorerQuery(**asked)))
+    return found

@@ -84,7 +84,7 @@ def _write_settings(file: Path) -> bool:
 def _ensure_admin(arena: Arena, name: str) -> tuple[str, str] | None:
     """Password and token of a new administrator; None when there is one."""
     from arena import services
-    from arena.store import ConflictError
+    from arena.errors import ConflictError
 
     try:
         return services.user.ensure_admin(arena, name)

@@ -79,7 +79,7 @@ async def _run(settings: Settings, store: Store) -> None:
 
 def _is_damaged(store: Store) -> bool:
     """Whether the database is known to be damaged; False where that cannot be known now."""
-    from arena.store import StoreError
+    from arena.errors import StoreError
 
     try:
         return bool(store.health.damage)

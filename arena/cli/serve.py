@@ -122,8 +122,8 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
 
 def _read_ahead(arena: Arena, app: web.Application) -> None:
     """So that the first visitor of a page or a leaderboard does not wait; whoever comes earlier does."""
+    from arena.errors import StoreError
     from arena.pages import site
-    from arena.store import StoreError
 
     site.warm_up(app)
     with contextlib.suppress(StoreError):  # then whoever asks first reads it, or is told why not
@@ -134,7 +134,7 @@ def _read_ahead(arena: Arena, app: web.Application) -> None:
 
 async def _until(stop: asyncio.Event, store: Store) -> None:
     """Wait for the order to stop. Raises SchemaError when the database was upgraded meanwhile."""
-    from arena.store import StoreUnavailableError
+    from arena.errors import StoreUnavailableError
 
     while not stop.is_set():
         with contextlib.suppress(StoreUnavailableError):

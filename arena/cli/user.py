@@ -74,8 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Do it."""
     if arguments.action == "password":
         return _change_own(arguments)
+    from arena.errors import NotFoundError
     from arena.services.arena import Arena
-    from arena.store import NotFoundError
 
     try:
         settings = settings_of(arguments)
@@ -94,7 +94,7 @@ def _piped_password() -> str:
 
 def _add(arena: Arena, arguments: argparse.Namespace) -> int:
     from arena import services
-    from arena.store.base.credentials import new_password
+    from arena.credentials import new_password
 
     given = asked("password: ") if arguments.password_stdin else _piped_password()
     password = given or new_password()
@@ -114,7 +114,7 @@ def _add(arena: Arena, arguments: argparse.Namespace) -> int:
 
 def _token(arena: Arena, arguments: argparse.Namespace) -> int:
     from arena import services
-    from arena.store.base.credentials import scopes_of
+    from arena.credentials import scopes_of
 
     user = arena.store.users.find(arguments.name)
     scopes = arguments.scopes.replace(",", " ").split() if arguments.scopes else scopes_of(user.role)
@@ -133,7 +133,7 @@ def _token(arena: Arena, arguments: argparse.Namespace) -> int:
 
 def _change(arena: Arena, arguments: argparse.Namespace) -> int:
     from arena import services
-    from arena.store.base.credentials import new_password
+    from arena.credentials import new_password
 
     password = None
     if arguments.password_stdin or arguments.new_password:

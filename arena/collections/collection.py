@@ -7,19 +7,22 @@ tags, setups or titles after moves, or move number one. A number alone above the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from referee.game.move_text import move_texts
 from referee.rules import load
-from referee.rules.core import Outcome, ParseError
+from referee.rules.core import Outcome, ParseError, Winner
 from referee.rules.gametitle import is_number, looks_like_title
 from referee.rules.history import LineOfPlay
 from referee.rules.position import Position
 from referee.rules.rules import GameFormat, GameText, Ruleset, State, Value
 
-WINNERS = {"1-0": "first", "0-1": "second", "1/2-1/2": "draw", "first": "first", "second": "second", "draw": "draw"}
+WINNERS: Mapping[str, Winner] = {
+    **{"1-0": "first", "0-1": "second", "1/2-1/2": "draw"},
+    **{"first": "first", "second": "second", "draw": "draw"},
+}
 
 _BEGINNING = re.compile(r"\s*(?:\[|#\s*\[|#!|[a-z][0-9]{1,3}\s*:|\{\")")
 """A tag, a setup line or a JSON object."""
@@ -55,7 +58,7 @@ class CollectedGame:
     ruleset: Ruleset
     last: State = field(compare=False)
     outcome: Outcome | None
-    winner: str | None
+    winner: Winner | None
 
     def __reduce__(self) -> tuple[Callable[..., CollectedGame], tuple[Any, ...]]:
         """Replace the rules by their names for pickling."""

@@ -20,8 +20,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena.clock import now
 from arena.collections.dump import FORM, DamagedError, Dump, MonthFile, digest_of, document
-from arena.store.base.models import now
 
 if TYPE_CHECKING:
     from arena.config import Settings

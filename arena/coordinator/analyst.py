@@ -14,9 +14,10 @@ from arena.analysis.budget import MAX_PLIES
 from arena.analysis.engine import Evaluations, PositionRef, evaluate_in_background
 from arena.analysis.game_analysis import analyse, evaluate_position
 from arena.analysis.storage import read_game, save, win_model_of
+from arena.errors import NotFoundError
 from arena.log import logger
 from arena.offload import OffloadProcess
-from arena.store import NotFoundError, Store
+from arena.store import Store
 from arena.store.games.analyses import AnalysisTask, today
 from referee.game.record import GameRecord, RecordError, read_record
 from referee.machine.pool import JobError, WorkerLostError

@@ -14,7 +14,8 @@ from zoneinfo import ZoneInfo
 
 from croniter import croniter
 
-from arena.store import ConflictError, Store
+from arena.errors import ConflictError
+from arena.store import Store
 from arena.store.base.models import Schedule, Tournament
 from arena.tournaments import openings
 from arena.tournaments.creation import create as create_tournament

@@ -19,10 +19,11 @@ from arena.cluster.game_runner import BundlePlace
 from arena.cluster.spool import Spool
 from arena.coordinator import background
 from arena.coordinator.background import Background, Conditions
+from arena.errors import ConflictError
 from arena.events.bus import EventBus
 from arena.events.messages import GameAborted, GamePly, GameStarted, PlyPayload
 from arena.log import logger
-from arena.store import ConflictError, Store
+from arena.store import Store
 from arena.store.tournaments.human_games import DRAW, MAX_TAKEN_BACK, PersonLine, is_draw_offered
 from referee.bot.person import Decision, Hand, PersonSeat
 from referee.bot.seat import Seat

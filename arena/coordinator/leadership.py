@@ -13,8 +13,9 @@ from concurrent.futures import Executor
 
 from arena.coordinator import process_identity
 from arena.coordinator.outage_log import OutageLog
+from arena.errors import StoreUnavailableError
 from arena.log import logger
-from arena.store import Store, StoreUnavailableError
+from arena.store import Store
 from arena.store.operations.leases import OwnedLease
 
 LEASE = "referee"

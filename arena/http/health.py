@@ -9,11 +9,11 @@ from pathlib import Path
 from aiohttp import web
 
 from arena.data_folder import disk_state
+from arena.errors import StoreError
 from arena.http.identity import identify
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, WebContext, client_address, is_in_networks
 from arena.metrics import CONTENT_TYPE
-from arena.store import StoreError
 from referee.sandbox import open_sandbox
 
 routes = web.RouteTableDef()

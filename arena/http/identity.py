@@ -10,12 +10,12 @@ from typing import ParamSpec, TypeVar
 
 from aiohttp import web
 
+from arena.credentials import digest_of
+from arena.documents.identity import Identity
 from arena.http.problem import Problem, too_many
 from arena.http.request_context import CONTEXT, IDENTITY, RequestContext, WebContext, address_key
 from arena.services.account import LoginOrigin, TooManyTriesError, is_trusted_origin
 from arena.services.arena import Arena
-from arena.store.base.credentials import digest_of
-from arena.store.people.users import Identity
 
 P = ParamSpec("P")
 T = TypeVar("T")

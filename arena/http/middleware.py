@@ -15,10 +15,9 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from arena import log
-from arena.errors import ArenaError, StorageError, did_you_mean, near, storage_problem
+from arena.errors import ArenaError, DamagedDatabaseError, StorageError, did_you_mean, near, storage_problem
 from arena.http.problem import Problem, from_http, too_many
 from arena.http.request_context import CONTEXT, WebContext, address_key
-from arena.store.base.errors import DamagedDatabaseError
 from referee.rules.core import ParseError, UnknownNameError
 
 Next = Callable[[web.Request], Awaitable[web.StreamResponse]]

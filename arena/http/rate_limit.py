@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 from cachetools import LRUCache
 
+from arena.credentials import digest_of
+from arena.errors import StoreUnavailableError
 from arena.http.problem import Problem
-from arena.store import StoreUnavailableError
-from arena.store.base.credentials import digest_of
 from arena.store.people.login_attempts import BackoffPolicy, LoginAttempts
 
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
 
 from aiohttp import web
 
+from arena.documents.identity import Identity
 from arena.http.broadcast import Broadcasts
 from arena.http.cache_control import CachePolicy
 from arena.http.content_negotiation import negotiate
 from arena.http.problem import Problem
 from arena.http.rate_limit import BoundedQueue, ConcurrencyLimiter, Rate, RateLimiter, SharedRateLimiter
 from arena.http.response_cache import ResponseCache
-from arena.store.people.users import Identity
 
 if TYPE_CHECKING:
     from arena.config import Settings

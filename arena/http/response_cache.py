@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from aiohttp import web
 from cachetools import TTLCache
 
+from arena.errors import StoreError
 from arena.http.cache_control import etag_matches, etag_of, full_response
 from arena.http.content_negotiation import accepts_coding
 from arena.store.base.changes import Changes
-from arena.store.base.errors import StoreError
 
 TTL_S = 5.0
 """Time to live of a response. Pages contain times relative to now, which must not get stale."""

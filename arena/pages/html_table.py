@@ -39,6 +39,11 @@ class Sorting:
         self.columns = tuple(columns)
         self.key, self.is_descending = key, is_descending
 
+    @property
+    def order(self) -> dict[str, Any]:
+        """The fields of a query that ask for this order."""
+        return {"sort": self.key, "order": "falling" if self.is_descending else "rising"}
+
     def link(self, column: Column) -> str:
         """Return the address of this page sorted by a column, reversed if it is already sorted by it."""
         is_descending_first = not self.is_descending if column.key == self.key else column.is_descending_first

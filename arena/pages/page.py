@@ -12,7 +12,7 @@ from weakref import WeakSet
 import aiohttp_jinja2
 from aiohttp import web
 
-from arena.errors import ArenaError, did_you_mean, near
+from arena.errors import ArenaError, BadValueError, did_you_mean, near
 from arena.http.identity import cookie_name
 from arena.http.middleware import is_data
 from arena.http.problem import Problem, not_found, quoted
@@ -21,7 +21,7 @@ from arena.pages.collapsible import label_cells
 from arena.pages.drawing.analysis_line import AnalysisLines
 from arena.pages.drawing.replay import Replays
 from arena.services.arena import Arena
-from arena.store import BadValueError, Store
+from arena.store import Store
 from referee.rules import families, family_named, load
 from referee.rules.rules import Rules
 

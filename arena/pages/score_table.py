@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from arena.documents.game import Tally
 from arena.pages.drawing import plot
-from arena.store.games.results import Tally
 
 
 @dataclass(slots=True)

@@ -10,7 +10,8 @@ import aiohttp_jinja2
 from aiohttp import web
 
 from arena import services
-from arena.errors import UnauthorisedError
+from arena.credentials import new_secret
+from arena.errors import StoreError, UnauthorisedError
 from arena.http.identity import (
     DEVICE_COOKIE,
     cookie_name,
@@ -23,8 +24,6 @@ from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, IDENTITY, RequestContext, WebContext
 from arena.http.upload import BODY_TIMEOUT_S, time_limit
 from arena.pages.page import allow_parameters
-from arena.store import StoreError
-from arena.store.base.credentials import new_secret
 
 routes = web.RouteTableDef()
 FORM_BYTES = 64 * 1024

@@ -1,6 +1,7 @@
 """Use cases: one function each, which checks rights and quotas, writes the audit log and wakes the coordinator.
 
-    submission, bot, game             upload, manage and read bots and their games
+    submission, bot, game, versus     upload, manage and read bots and their games
+    front_page                        what is going on
     standings, ratings                standings and progress of tournaments; rating pools
     archive                           search, show and import games of all times
     analysis                          analyses of games and positions by an engine
@@ -22,6 +23,7 @@ from arena.services import (
     book,
     bot,
     explorer,
+    front_page,
     game,
     people,
     ratings,
@@ -33,6 +35,7 @@ from arena.services import (
     token,
     tournament,
     user,
+    versus,
 )
 from arena.services.arena import Arena
 
@@ -44,6 +47,7 @@ __all__ = [
     "book",
     "bot",
     "explorer",
+    "front_page",
     "game",
     "people",
     "ratings",
@@ -55,4 +59,5 @@ __all__ = [
     "token",
     "tournament",
     "user",
+    "versus",
 ]

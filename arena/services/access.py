@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from arena.config import Settings
-from arena.store import Identity
-from arena.store.base.credentials import digest_of
+from arena.credentials import digest_of
+from arena.documents.identity import Identity
 from arena.store.games.voids import VoidLine
 from referee.rules.core import Termination
 

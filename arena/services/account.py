@@ -8,10 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from arena.errors import ArenaError, ForbiddenError, UnauthorisedError
-from arena.services.arena import Arena
-from arena.store import BadValueError, Identity, NotFoundError
-from arena.store.base.credentials import (
+from arena.clock import now
+from arena.credentials import (
     check_password,
     digest_of,
     hash_password,
@@ -19,7 +17,10 @@ from arena.store.base.credentials import (
     scopes_of,
     verify_password,
 )
-from arena.store.base.models import MAX_ABOUT, MAX_LINK, User, now
+from arena.documents.identity import Identity
+from arena.errors import ArenaError, BadValueError, ForbiddenError, NotFoundError, UnauthorisedError
+from arena.services.arena import Arena
+from arena.store.base.models import MAX_ABOUT, MAX_LINK, User
 from arena.store.people.login_attempts import BackoffPolicy
 
 _LINK = re.compile(
@@ -180,3 +181,8 @@ def _session(arena: Arena, user: Identity, origin: LoginOrigin) -> BrowserSessio
 def _shown(name: str) -> str:
     """Return a name from a log-in form as the audit log stores it."""
     return name if name.isprintable() else ascii(name)
+
+
+def count_unread(arena: Arena, by: Identity) -> int:
+    """Count the unread notices of a user."""
+    return len(arena.store.notices.of(by.user_id, arena.store.notices.read_until(by.user_id)))

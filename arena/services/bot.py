@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from arena.errors import ForbiddenError
+from arena.documents.identity import Identity
+from arena.errors import ForbiddenError, NotFoundError
 from arena.services.arena import Arena
-from arena.store import Identity, NotFoundError
 from arena.store.base.models import BotIdentity, Version
 
 

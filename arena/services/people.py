@@ -8,16 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from arena.errors import ForbiddenError
+from arena.credentials import digest_of
+from arena.documents.game import GameItem
+from arena.documents.identity import Identity
+from arena.errors import BadValueError, ConflictError, ForbiddenError, QuotaError
 from arena.events.messages import HumanActed
 from arena.services import study
 from arena.services.arena import Arena
 from arena.services.study import Study
-from arena.store import BadValueError, ConflictError, Identity, QuotaError
-from arena.store.base.credentials import digest_of
 from arena.store.base.models import PersonGame
 from arena.store.bots.samples import OWNER
-from arena.store.games.games import GameLine
 from arena.store.tournaments.human_games import DRAW, MAX_TAKEN_BACK, PersonLine, is_draw_offered
 from arena.tournaments.spec import bot_spec
 from referee.game.adjudication import LEVEL, LEVEL_FROM_PLY, takes_draw
@@ -220,7 +220,7 @@ class PersonView:
     """A game as its player sees it: state, settings and moves. `ahead` counts the games that wait before it."""
 
     line: PersonLine
-    game: GameLine
+    game: GameItem
     spec: GameSpec
     study: Study
     ahead: int

@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 
 from arena import tournaments
-from arena.errors import ArenaError, ForbiddenError
+from arena.clock import now
+from arena.documents.identity import Identity
+from arena.errors import ArenaError, ConflictError, ForbiddenError, NotFoundError, QuotaError
 from arena.services.arena import Arena
-from arena.store import ConflictError, Identity, NotFoundError, QuotaError
-from arena.store.base.models import Tournament, Version, now
+from arena.store.base.models import Tournament, Version
 from arena.store.bots.presences import PresenceLine
 from arena.store.bots.samples import OWNER
 from arena.store.bots.versions import VersionLine

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from arena.clock import now
 from arena.coordinator import cron
+from arena.documents.identity import Identity
 from arena.services.arena import Arena
 from arena.services.tournament import require_organiser
-from arena.store import Identity
-from arena.store.base.models import Schedule, now
+from arena.store.base.models import Schedule
 from arena.tournaments.settings import Document
 
 

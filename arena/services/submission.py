@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from arena.documents.identity import Identity
+from arena.errors import NotFoundError
 from arena.services.access import may_read_log
 from arena.services.arena import Arena
-from arena.store import Identity, NotFoundError
 from arena.store.base.models import Version
 from arena.store.bots.versions import VersionLine
 from arena.submission.receive import NotYoursError, Quota, receive, refuse_unsafe

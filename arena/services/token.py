@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from arena.errors import ForbiddenError
+from arena.clock import now
+from arena.credentials import digest_of, new_token, scopes_of
+from arena.documents.identity import Identity
+from arena.errors import BadValueError, ForbiddenError
 from arena.services.arena import Arena
-from arena.store import BadValueError, Identity
-from arena.store.base.credentials import digest_of, new_token, scopes_of
-from arena.store.base.models import Token, User, now
+from arena.store.base.models import Token, User
 
 MAX_NAME = 80
 TOKEN_DAYS = 90

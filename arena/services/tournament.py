@@ -9,12 +9,14 @@ from statistics import fmean
 from typing import Any
 
 from arena import tournaments
+from arena.clock import now
 from arena.coordinator import cron
-from arena.errors import ForbiddenError
+from arena.documents.identity import Identity
+from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundError
 from arena.services.arena import Arena
 from arena.services.bot import find as find_bot
-from arena.store import BadValueError, ConflictError, Identity, NotFoundError, Store
-from arena.store.base.models import Tournament, now
+from arena.store import Store
+from arena.store.base.models import Tournament
 from arena.store.tournaments.tournaments import EntryLine
 from arena.tournaments import openings
 from arena.tournaments.creation import shortage

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from arena.credentials import SCOPES, hash_password, new_password
+from arena.documents.identity import Identity
 from arena.errors import ForbiddenError
 from arena.services import token
 from arena.services.arena import Arena
-from arena.store import Identity
-from arena.store.base.credentials import SCOPES, hash_password, new_password
 from arena.store.base.models import User
 
 

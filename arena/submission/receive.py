@@ -11,8 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from arena.errors import ForbiddenError, StorageError, storage_problem
-from arena.store import BadValueError, ConflictError, NotFoundError, QuotaError, Store, StoreUnavailableError
+from arena.errors import (
+    BadValueError,
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    QuotaError,
+    StorageError,
+    StoreUnavailableError,
+    storage_problem,
+)
+from arena.store import Store
 from arena.store.base.models import BotIdentity, Version
 from arena.submission.bundle_store import BundleStore
 from arena.submission.check import MOVE_MS, check_version

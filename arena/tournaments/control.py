@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from arena.store import ConflictError, Store
+from arena.errors import ConflictError
+from arena.store import Store
 from arena.store.base.models import Tournament
 from arena.tournaments import format
 from arena.tournaments.extension import PlannedSize, extended, planned

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from arena.store import ConflictError, Store
+from arena.errors import ConflictError
+from arena.store import Store
 from arena.store.base.models import Tournament
 from arena.tournaments import format
 from arena.tournaments.entry import eligibility_of, read_name, resolve

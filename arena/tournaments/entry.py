@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.store import NotFoundError, Store
+from arena.errors import NotFoundError
+from arena.store import Store
 from arena.store.base.models import Version
 from arena.store.bots.versions import VersionLine
 from arena.tournaments import openings

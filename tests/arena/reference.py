@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from arena.cli.output import SCHEMA
 from arena.config import PREFIX, Settings
 from arena.tournaments.settings import Document
-from tests.arena.documents import table
+from tests.arena.json_documents import table
 
 FILE = Path(__file__).parents[2] / "arena" / "REFERENCE.md"
 HEAD = f"""\

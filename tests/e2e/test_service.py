@@ -20,8 +20,8 @@ from sqlalchemy import text
 
 from arena.cli.run import run
 from arena.client import ApiClient
+from arena.clock import now
 from arena.store import Store
-from arena.store.base.models import now
 from tests.arena.cluster.processes import slots_of
 from tests.conftest import INTERPRETED
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from arena import services
-from arena.api.page import PageResponse
 from arena.api.registry import Routes
 from arena.api.schemas import (
     Account,
@@ -16,10 +15,11 @@ from arena.api.schemas import (
     TokenItem,
     TokenRequest,
 )
+from arena.documents.identity import Identity
+from arena.documents.page import PageResponse
 from arena.http.api_paths import PREFIX
 from arena.http.identity import place_of, with_name_and_password, with_password
 from arena.http.request_context import RequestContext, RouteResult
-from arena.store import Identity
 from arena.store.base.models import Token
 
 routes = Routes()

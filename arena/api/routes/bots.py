@@ -9,7 +9,7 @@ from pydantic import Field
 
 from arena import services
 from arena.api import handle, idempotency
-from arena.api.page import PageQuery, PageResponse, page
+from arena.api.page import PageQuery, page
 from arena.api.registry import Routes
 from arena.api.schemas import (
     BotChange,
@@ -18,7 +18,6 @@ from arena.api.schemas import (
     BotResponse,
     ChangeItem,
     FamilyName,
-    GameItem,
     In,
     Number,
     PoolName,
@@ -29,6 +28,8 @@ from arena.api.schemas import (
     UserName,
     VersionItem,
 )
+from arena.documents.game import GameItem
+from arena.documents.page import PageResponse
 from arena.http.api_paths import PREFIX
 from arena.http.cache_control import CachePolicy
 from arena.http.request_context import RequestContext, RouteResult
@@ -188,7 +189,7 @@ async def submit(
             )
             body = submission_document(await call.run(services.submission.read, call.arena, version.id or 0, call.user))
             given = RouteResult(body, status=202, headers={"Location": body.url}, is_private=True)
-            return handle.render(call.request, given, is_private=True)
+            return handle.render(call.request, given, SubmissionResponse, is_private=True)
 
         return await idempotency.once(call, file.sha256.encode(), take)
 
@@ -262,7 +263,7 @@ async def _games(call: RequestContext, query: PageQuery, *names: str) -> PageRes
             versions=ids[0], against=ids[1] if len(ids) > 1 else None, limit=query.limit, after=query.after
         )
     )
-    return page(rows, GameItem.model_validate)
+    return rows
 
 
 @routes.get("/submissions/{submission_id}", tag="bots", summary="Get a submission and its check")

@@ -7,7 +7,6 @@ from typing import Annotated
 from pydantic import Field
 
 from arena import services
-from arena.api.page import PageResponse
 from arena.api.registry import Routes
 from arena.api.schemas import (
     FamilyItem,
@@ -23,6 +22,7 @@ from arena.api.schemas import (
     VariantResponse,
 )
 from arena.atlas import published
+from arena.documents.page import PageResponse
 from arena.http.problem import not_found
 from arena.http.request_context import RequestContext, RouteResult
 from referee.rules import families, load

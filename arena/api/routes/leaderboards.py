@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from arena import services
-from arena.api.page import PageQuery, PageResponse
+from arena.api.page import PageQuery
 from arena.api.registry import Routes
 from arena.api.routes.families import checked
 from arena.api.schemas import FamilyName, LeaderboardLine, PoolItem, PoolName
+from arena.documents.page import PageResponse
 from arena.http.problem import not_found
 from arena.http.request_context import RequestContext
 from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
@@ -24,6 +25,7 @@ class LeaderboardQuery(PageQuery):
     retired: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Leaderboard(PageResponse[LeaderboardLine]):
     """The ratings of a pool, best first. A rating is provisional below `needed_games` or above `needed_sigma`.
 
@@ -31,6 +33,7 @@ class Leaderboard(PageResponse[LeaderboardLine]):
     zero. It is null in an empty pool and in a large one.
     """
 
+    items: list[LeaderboardLine]
     pool: str
     pools: list[str]
     needed_games: int

@@ -6,11 +6,11 @@ from dataclasses import asdict
 from typing import Any
 
 from arena import services
-from arena.api.page import PageResponse
 from arena.api.registry import Routes
 from arena.api.routes.families import checked
 from arena.api.schemas import FamilyName, GameId, In
 from arena.api.schemas.play import DecisionRequest, OpenGameItem, OpponentItem, PlayRequest, PlayResponse
+from arena.documents.page import PageResponse
 from arena.http.api_paths import PREFIX
 from arena.http.request_context import RequestContext, RouteResult, address_key
 from arena.services.people import HumanAction, HumanGameRequest, PersonView, Visitor

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal
 
 from arena import services
 from arena.api.handle import MAX_BODY_BYTES
-from arena.api.page import MAX_LIMIT, PageQuery, PageResponse, page
+from arena.api.page import PageQuery, page
 from arena.api.registry import Routes
 from arena.api.schemas import AuditItem, DumpItem, Index, LimitsResponse, Number, Out, VoidItem
 from arena.collections.dump import DamagedError
 from arena.collections.dumps import DumpIndex, Dumps
+from arena.documents.page import MAX_LIMIT, PageResponse
 from arena.http.api_paths import DOCS, PREFIX, VERSION
 from arena.http.problem import Problem
 from arena.http.request_context import RequestContext, RouteResult
@@ -53,9 +54,11 @@ class Referee(Out):
     games: dict[str, int]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DumpList(PageResponse[DumpItem]):
     """The monthly dumps of games. They contain every result up to the commit number `through`."""
 
+    items: list[DumpItem]
     licence: str
     through: int
     written: datetime | None

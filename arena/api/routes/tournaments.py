@@ -9,16 +9,15 @@ from typing import Any, Literal
 from aiohttp import web
 
 from arena import services
-from arena.api.page import PageQuery, PageResponse, page
+from arena.api.page import PageQuery, page
 from arena.api.registry import Routes
-from arena.api.routes.games import RECORDS, StreamQuery, export
+from arena.api.routes.games import RECORDS, export
 from arena.api.schemas import (
     CrossCell,
     CrossRow,
     Crosstable,
     EntryItem,
     FamilyName,
-    GameItem,
     Number,
     RulesItem,
     StandingItem,
@@ -27,6 +26,8 @@ from arena.api.schemas import (
     TournamentResponse,
     TournamentState,
 )
+from arena.documents.game import GameItem, GameQuery, StreamQuery
+from arena.documents.page import PageResponse
 from arena.events.messages import Subject
 from arena.http import stream
 from arena.http.api_paths import PREFIX
@@ -36,9 +37,9 @@ from arena.http.request_context import RequestContext, RouteResult
 from arena.http.stream_line import FORMS, NDJSON, StreamLine
 from arena.services.standings_cache import OVER, TournamentStandings
 from arena.store.base.models import Tournament
-from arena.store.games.game_filter import GameFilter
 from arena.tournaments.settings import Document
 from arena.tournaments.standing import StandingLine
+from arena.validation import plain
 from referee.ratings.crosstable import CrosstableCell
 
 routes = Routes()
@@ -153,11 +154,11 @@ async def games(
     form = call.accepts("application/json", NDJSON, "text/plain")
     await found(call, tournament)
     if form != "application/json":
-        return await export(call, form, GameFilter(tournament_id=tournament))
+        return await export(call, form, GameQuery(tournament=tournament))
     rows = await call.run(
         lambda: call.store.games.of_tournament(tournament, state=query.state, limit=query.limit, after=query.after)
     )
-    return page(rows, GameItem.model_validate)
+    return rows
 
 
 @routes.get(
@@ -268,7 +269,7 @@ class _TournamentSource:
             lines.append(StreamLine("state", after, {"tournament": told, "standings": table}))
         else:
             results = store.results.committed(self._tournament, after, _BATCH)
-            lines += [StreamLine("game", one.commit_number or 0, {"game": _told(one)}) for one in results]
+            lines += [StreamLine("game", one.commit_number or 0, {"game": plain(one)}) for one in results]
             after = lines[-1].seq if lines else after
             if self._told is not None and self._told != row.state and not is_over:
                 lines.append(StreamLine("tournament", after, {"tournament": told}))
@@ -284,7 +285,3 @@ class _TournamentSource:
         text = _standings(services.standings.read(self._call.arena, self._tournament)).model_dump_json()
         found: list[dict[str, Any]] = json.loads(text)["items"]
         return found
-
-
-def _told(line: Any) -> dict[str, Any]:
-    return GameItem.model_validate(line).model_dump(mode="json")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from arena import services
-from arena.api.page import PageQuery, PageResponse, page
+from arena.api.page import PageQuery, page
 from arena.api.registry import Routes
 from arena.api.routes.account import token_item
 from arena.api.schemas import Number, TokenItem, UserChange, UserItem, UserName, UserRequest
+from arena.documents.page import PageResponse
 from arena.http.api_paths import PREFIX
 from arena.http.identity import with_password
 from arena.http.request_context import RequestContext, RouteResult

@@ -27,7 +27,7 @@ from arena.api.schemas.family import (
     StartsResponse,
     VariantResponse,
 )
-from arena.api.schemas.game import GameItem, GameResponse, LogResponse, RatingStep, VoidItem
+from arena.api.schemas.game import VoidItem
 from arena.api.schemas.rating import ChangeItem, LeaderboardLine, PoolItem, PoolRating
 from arena.api.schemas.service import AuditItem, DumpItem, Index, LimitsResponse
 from arena.api.schemas.tournament import (
@@ -45,13 +45,11 @@ from arena.api.schemas.tournament import (
     TournamentState,
 )
 from arena.api.schemas.word import (
-    MAX_ID,
     BotName,
     EntryName,
     FamilyName,
     GameId,
     In,
-    Moment,
     Number,
     OneLine,
     Out,
@@ -66,7 +64,6 @@ from arena.api.schemas.word import (
 )
 
 __all__ = [
-    "MAX_ID",
     "Account",
     "AccountChange",
     "AuditItem",
@@ -85,16 +82,12 @@ __all__ = [
     "FamilyName",
     "FamilyResponse",
     "GameId",
-    "GameItem",
-    "GameResponse",
     "In",
     "Index",
     "LeaderboardLine",
     "LimitsResponse",
-    "LogResponse",
     "LoginRequest",
     "LongerTournament",
-    "Moment",
     "MoveResponse",
     "MovesResponse",
     "NewToken",
@@ -110,7 +103,6 @@ __all__ = [
     "PoolRating",
     "PresenceItem",
     "Prose",
-    "RatingStep",
     "RoleName",
     "RulesItem",
     "ScopeName",

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from arena.api.schemas.word import In, OneLine, Out, Prose, RoleName, ScopeName, UserName
-from arena.store.base.credentials import MAX_PASSWORD, MIN_PASSWORD
+from arena.credentials import MAX_PASSWORD, MIN_PASSWORD
 from arena.store.base.models import MAX_LINK
 
 

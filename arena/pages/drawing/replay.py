@@ -13,10 +13,10 @@ from typing import Any
 
 from cachetools import LRUCache
 
+from arena.documents.game import GameItem
 from arena.events.messages import PlyPayload
 from arena.pages.drawing import plot
 from arena.pages.drawing.scene import Scene, Scenes
-from arena.store.games.games import GameLine
 from referee.game.clock import GameClock
 from referee.game.record import GameRecord, Ply
 from referee.game.spec import GameSpec, read_time_controls
@@ -197,7 +197,7 @@ class Replays:
         scenes = [_annotated(scene, record) for scene in scenes]
         return Replay(load(record.family), scenes, record.plies, clocks, is_over=True, problem=problem, ruleset=ruleset)
 
-    def of_moves(self, game: GameLine, spec: GameSpec, plies: Sequence[PlyPayload]) -> Replay:
+    def of_moves(self, game: GameItem, spec: GameSpec, plies: Sequence[PlyPayload]) -> Replay:
         """Return the replay of a waiting or running game, from its ply events."""
         moves = [ply.move for ply in plies]
         known = [Ply(ms=ply.ms, score=ply.score, depth=ply.depth, nodes=ply.nodes, pv=ply.pv) for ply in plies]

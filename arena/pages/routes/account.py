@@ -7,6 +7,8 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
+from arena.clock import now
+from arena.documents.identity import Identity
 from arena.errors import ArenaError, ForbiddenError
 from arena.http.identity import place_of, session_of, with_password
 from arena.http.problem import Problem
@@ -15,8 +17,6 @@ from arena.pages.columns import text_column
 from arena.pages.html_table import Column, sorted_table
 from arena.pages.page import allow_parameters, arena_of, error_sentence, redirect, render, run, run_use_case, store_of
 from arena.pages.session import begin_session, checked_form
-from arena.store import Identity
-from arena.store.base.models import now
 
 routes = web.RouteTableDef()
 DAYS = (30, 90, 365, 0)

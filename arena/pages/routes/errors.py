@@ -6,13 +6,13 @@ from typing import Any
 
 from aiohttp import web
 
+from arena.documents.game import GameItem
 from arena.http.identity import session_of
 from arena.http.request_context import CONTEXT
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, choice, sorted_table
 from arena.pages.page import allow_parameters, render, run, store_of
 from arena.services.access import shown_void
-from arena.store.games.games import GameLine
 from referee.rules import families
 from referee.rules.core import Termination
 
@@ -71,7 +71,7 @@ async def show(request: web.Request) -> web.Response:
     )
 
 
-def _value(line: GameLine, key: str) -> Any:
+def _value(line: GameItem, key: str) -> Any:
     is_first = line.winner == "second"
     if key == "guilty":
         return line.first if is_first else line.second

@@ -11,6 +11,8 @@ from aiohttp import web
 from yarl import URL
 
 from arena import services
+from arena.errors import BadValueError
+from arena.http.identity import session_of
 from arena.http.json_text import as_json
 from arena.http.request_context import IDENTITY
 from arena.pages.drawing import board
@@ -33,7 +35,6 @@ from arena.pages.routes.archive import replay_at
 from arena.pages.routes.game import grid, piece_key, ply_of, replay_of
 from arena.pages.session import checked_form
 from arena.services.study import Study
-from arena.store import BadValueError
 from referee.game.record import GameRecord, read_record, ruleset_of
 from referee.rules.core import SIDES, Side
 from referee.rules.move_input import legal_moves
@@ -180,17 +181,20 @@ async def ask(request: web.Request) -> web.Response:
 @routes.get("/{family}/board/questions/{question}")
 @allow_parameters()
 async def answer(request: web.Request) -> web.Response:
-    """Show an analysis, at an address valid for a day. The page reloads itself until the analysis is done."""
+    """Show an analysis to the user who requested it, for a day. The page reloads itself until the analysis is done."""
     rules = path_family(request)
     number_of = path_number(request, "question", "analysis")
-    found = await run(arena_of(request).store.analyses.request, number_of)
-    record = read_record(str(found.question["record"]))
+    identity = await session_of(request)
+    if identity is None:
+        return redirect(f"/login?next={request.rel_url.raw_path}")
+    found = await run(services.analysis.read_answer, arena_of(request), number_of, identity)
+    record = read_record(found.record)
     if record.family != rules.family:
         return redirect(f"/{record.family}/board/questions/{number_of}")
     ruleset = await run_use_case(ruleset_of, record)
     scenes: list[Scene] = []
-    if found.is_done:
-        expected = (found.answer["line"] or [found.answer["best"]])[:_SHOWN]
+    if found.answer:
+        expected = (found.answer.line or [found.answer.best])[:_SHOWN]
         moves = [*record.moves, *(await run_use_case(_playable, ruleset, record, expected))]
         lines = await run_use_case(request.app[ANALYSIS_LINES].scenes, ruleset, record.position, moves)
         scenes = lines[len(record.moves) + 1 :]
@@ -201,7 +205,7 @@ async def answer(request: web.Request) -> web.Response:
         rules=rules,
         sprites=board.sprites([rules]),
         found=found,
-        side=ruleset.sides[found.answer.get("side") == "second"],
+        side=ruleset.sides[found.answer is not None and found.answer.side == "second"],
         drawings=[
             (scene.move, board.svg(rules, scene, label=f"Board after {scene.move}", is_small=True)) for scene in scenes
         ],

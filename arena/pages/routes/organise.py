@@ -10,6 +10,7 @@ from urllib.parse import quote
 from aiohttp import web
 
 from arena import services
+from arena.documents.identity import Identity
 from arena.errors import ArenaError
 from arena.http.identity import session_of
 from arena.http.problem import Problem
@@ -20,7 +21,6 @@ from arena.pages.page import allow_parameters, arena_of, path_number, redirect, 
 from arena.pages.routes.referee import workers_of
 from arena.pages.session import checked_form
 from arena.services.tournament import Preview
-from arena.store import Identity
 from arena.store.base.models import Schedule, Tournament
 from arena.tournaments import as_toml
 from arena.tournaments.settings import FORMATS, Document, SettingsError, read

@@ -9,7 +9,8 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
-from arena.errors import ArenaError
+from arena.credentials import new_secret
+from arena.errors import ArenaError, BadValueError, NotFoundError, StoreError
 from arena.http.identity import is_same_origin, session_of
 from arena.http.json_text import as_json
 from arena.http.problem import Problem, not_found
@@ -19,8 +20,6 @@ from arena.pages.page import GAME_ID, allow_parameters, arena_of, error_sentence
 from arena.pages.routes.game import render_viewer
 from arena.pages.session import checked_form, give_cookie, read_form
 from arena.services.people import TIME_CONTROLS, HumanAction, HumanGameRequest, Visitor
-from arena.store import BadValueError, NotFoundError, StoreError
-from arena.store.base.credentials import new_secret
 from referee.rules import families, load
 from referee.rules.rules import Rules
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
+from arena.clock import now
 from arena.events.messages import CoordinatorWorkers
 from arena.http.api_paths import VERSION
 from arena.http.identity import session_of
@@ -19,7 +20,7 @@ from arena.pages.columns import text_column
 from arena.pages.html_table import Column, sorted_table
 from arena.pages.page import allow_parameters, redirect_permanently, render, run, store_of
 from arena.services.access import may_read_hosts, shown_owner
-from arena.store.base.models import Audit, now
+from arena.store.base.models import Audit
 from arena.store.people.audit import QUARANTINED, THROTTLED, VERIFIED
 from referee.machine import source
 from referee.sandbox import open_sandbox

@@ -8,11 +8,11 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
+from arena.clock import now
 from arena.coordinator import cron
 from arena.http.request_context import IDENTITY
 from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run, run_use_case, store_of
 from arena.pages.session import checked_form
-from arena.store.base.models import now
 from arena.tournaments import SettingsError, as_toml, read
 
 routes = web.RouteTableDef()

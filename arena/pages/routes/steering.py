@@ -9,11 +9,11 @@ from functools import partial
 from aiohttp import web
 
 from arena import services
+from arena.documents.identity import Identity
 from arena.http.request_context import IDENTITY
 from arena.pages.page import arena_of, path_number, redirect, run_use_case
 from arena.pages.session import checked_form
 from arena.services import Arena
-from arena.store import Identity
 from arena.store.base.models import Tournament
 from arena.store.tournaments.tournaments import NEXT_STATES, EntryLine
 from arena.tournaments.extension import Length, length

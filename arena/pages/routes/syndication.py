@@ -8,12 +8,12 @@ import aiohttp_jinja2
 from aiohttp import web
 
 from arena import services
+from arena.clock import now
 from arena.http.request_context import CONTEXT
 from arena.pages.drawing import thumbnail
 from arena.pages.drawing.scene import Scenes
 from arena.pages.page import allow_parameters, arena_of, path_family, path_number, run, store_of
 from arena.pages.routes.game import render_viewer, replay_of
-from arena.store.base.models import now
 
 routes = web.RouteTableDef()
 ITEMS = 30

@@ -6,11 +6,11 @@ from typing import Any
 
 from aiohttp import web
 
+from arena.errors import NotFoundError
 from arena.http.problem import not_found
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, sorted_table
 from arena.pages.page import allow_parameters, render, run, store_of
-from arena.store import NotFoundError
 
 routes = web.RouteTableDef()
 _BOTS = (

@@ -18,7 +18,8 @@ from sqlalchemy.orm import Session
 from sqlmodel import SQLModel
 
 from arena.data_folder import make_file
-from arena.store.base.errors import BadValueError, DamagedDatabaseError, translated
+from arena.errors import BadValueError, DamagedDatabaseError
+from arena.store.base.errors import translated
 from arena.store.base.health import Health
 
 T = TypeVar("T")

@@ -13,6 +13,8 @@ from sqlalchemy import JSON, Column, DateTime, Index, LargeBinary, MetaData, Tex
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 
+from arena.clock import now
+
 SQLModel.metadata = MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -41,11 +43,6 @@ class Utc(TypeDecorator[datetime]):
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-def now() -> datetime:
-    """Return the current time in UTC."""
-    return datetime.now(UTC)
 
 
 def _time(*, nullable: bool = False, index: bool = False) -> Any:

@@ -11,11 +11,12 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from arena.store.base.credentials import CredentialError, read_name
+from arena.credentials import CredentialError, read_name
+from arena.documents.page import PageResponse
+from arena.errors import BadValueError, NotFoundError, TakenError
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.errors import BadValueError, NotFoundError, TakenError
 from arena.store.base.models import BotIdentity, User, Version, VersionFamily
-from arena.store.base.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor
+from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
 from arena.store.bots.usage import Usage, usage_of
 from arena.store.bots.versions import families_of
 
@@ -87,7 +88,7 @@ class Bots:
         with_retired: bool = False,
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
-    ) -> CursorPage[BotLine]:
+    ) -> PageResponse[BotLine]:
         """Return bots ordered by name: all, those of one owner, or those with an active version in a family."""
         limit = bounded(limit)
         query = (

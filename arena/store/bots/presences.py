@@ -10,8 +10,9 @@ from typing import Protocol
 from sqlalchemy import select
 from sqlmodel import col
 
+from arena.clock import now
 from arena.store.base.engine import Sessions
-from arena.store.base.models import RemotePresence, now
+from arena.store.base.models import RemotePresence
 
 REPORT_INTERVAL_S = 15.0
 """Interval of the reports."""

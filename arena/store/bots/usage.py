@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from arena.store.base.errors import QuotaError
+from arena.errors import QuotaError
 from arena.store.base.models import BotIdentity, Version
 
 

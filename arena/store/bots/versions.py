@@ -12,8 +12,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.errors import ConflictError, NotFoundError
 from arena.store.base.models import BotIdentity, User, Version, VersionFamily
 from arena.store.bots.usage import usage_of
 

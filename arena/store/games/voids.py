@@ -8,10 +8,12 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlmodel import col
 
+from arena.clock import now
+from arena.documents.page import PageResponse
+from arena.errors import NotFoundError
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.errors import NotFoundError
-from arena.store.base.models import Game, Record, Void, now
-from arena.store.base.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor
+from arena.store.base.models import Game, Record, Void
+from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
 from arena.store.games.commit import count_over, pack
 from referee.game.record import GameRecord
 from referee.rules.core import Kind
@@ -72,7 +74,7 @@ class Voids:
                 count_over(session, game.tournament_id)
         return True
 
-    def page(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> CursorPage[VoidLine]:
+    def page(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> PageResponse[VoidLine]:
         """Return void attempts, latest first."""
         limit = bounded(limit)
         query = (

@@ -10,8 +10,9 @@ from sqlalchemy import delete, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
+from arena.clock import now
 from arena.store.base.engine import Sessions
-from arena.store.base.models import IdempotentResponse, now
+from arena.store.base.models import IdempotentResponse
 
 RESPONSES_RETENTION = timedelta(hours=24)
 """Retention of a response to a request with an idempotency key."""

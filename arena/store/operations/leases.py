@@ -17,9 +17,10 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from arena.clock import now
+from arena.errors import LeaseLostError
 from arena.store.base.engine import Sessions, table_of
-from arena.store.base.errors import LeaseLostError
-from arena.store.base.models import Lease, now
+from arena.store.base.models import Lease
 
 _LEASES = table_of(Lease)
 _OWNER = select(_LEASES.c.owner).where(_LEASES.c.name == bindparam("lease")).with_for_update(read=True)

@@ -8,9 +8,10 @@ from typing import Any
 from sqlalchemy import select
 from sqlmodel import col
 
+from arena.documents.page import PageResponse
 from arena.store.base.engine import Sessions
 from arena.store.base.models import Audit
-from arena.store.base.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor
+from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
 
 QUARANTINED, VERIFIED = "worker.shut-out", "worker.verified"
 """Start and end of a worker's verification. A coordinator completes what its predecessor left unfinished."""
@@ -36,7 +37,7 @@ class AuditLog:
         user_id: int | None = None,
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
-    ) -> CursorPage[Audit]:
+    ) -> PageResponse[Audit]:
         """Return entries, latest first: all, those about one subject, or those by one user."""
         limit = bounded(limit)
         query = select(Audit).order_by(col(Audit.id).desc()).limit(limit + 1)

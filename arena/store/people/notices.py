@@ -14,8 +14,9 @@ from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Mapped
 from sqlmodel import col
 
+from arena.clock import now
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.models import Audit, BotIdentity, Entry, Game, Tournament, Version, now
+from arena.store.base.models import Audit, BotIdentity, Entry, Game, Tournament, Version
 from referee.rules.core import Kind, Termination
 
 LIMIT = 30

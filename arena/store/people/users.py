@@ -4,33 +4,23 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
-from arena.store.base.credentials import CredentialError, read_name, read_scopes, scopes_of
+from arena.clock import now
+from arena.credentials import CredentialError, read_name, read_scopes, scopes_of
+from arena.documents.identity import Identity
+from arena.documents.page import PageResponse
+from arena.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError, TakenError
 from arena.store.base.engine import Sessions
-from arena.store.base.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError, TakenError
-from arena.store.base.models import Login, Token, User, now
-from arena.store.base.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor
+from arena.store.base.models import Login, Token, User
+from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
 
 _USE_NOTED_EVERY = timedelta(minutes=1)
 """Resolution of a token's `last_used`, so that not every read writes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """The caller of a request with its scopes. `csrf` is set for browser sessions, `token_id` for API tokens."""
-
-    user_id: int
-    name: str
-    role: str
-    scopes: frozenset[str]
-    token_id: int | None = None
-    csrf: str | None = None
 
 
 class Users:
@@ -71,7 +61,7 @@ class Users:
             raise NotFoundError("user", name)
         return user
 
-    def page(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> CursorPage[User]:
+    def page(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> PageResponse[User]:
         """Return all users ordered by name."""
         limit = bounded(limit)
         query = select(User).order_by(col(User.name)).limit(limit + 1)

@@ -9,9 +9,10 @@ from datetime import datetime
 from sqlalchemy import and_, func, select, tuple_, union_all
 from sqlmodel import col
 
+from arena.documents.page import PageResponse
 from arena.store.base.engine import Sessions, fetch, table_of
 from arena.store.base.models import BotIdentity, Game, RatingChange, User, Version, VersionRating
-from arena.store.base.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor, write_cursor
+from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor, write_cursor
 from arena.store.ratings import rebuild
 from arena.store.ratings.rating_line import Ranking, RatingLine
 from arena.store.ratings.rows import line_of
@@ -72,7 +73,7 @@ class Ratings:
 
     def leaderboard(
         self, pool: str, *, with_retired: bool = False, limit: int = DEFAULT_LIMIT, after: str | None = None
-    ) -> CursorPage[RatingLine]:
+    ) -> PageResponse[RatingLine]:
         """Return the lines of a pool, best first by mu - 3 sigma; without retired versions by default."""
         limit = bounded(limit)
         keys = (col(VersionRating.conservative), col(VersionRating.version_id))
@@ -112,8 +113,8 @@ class Ratings:
             for (row, *version), follower in zip(rows[:limit], followers, strict=False)
         ]
         if len(rows) <= limit:
-            return CursorPage(lines)
-        return CursorPage(
+            return PageResponse(lines)
+        return PageResponse(
             lines, write_cursor(lines[-1].conservative, lines[-1].version_id, ranking.place, ranking.rank)
         )
 
@@ -155,7 +156,7 @@ class Ratings:
 
     def changes(
         self, version_id: int, pool: str, *, limit: int = DEFAULT_LIMIT, after: str | None = None
-    ) -> CursorPage[ChangeLine]:
+    ) -> PageResponse[ChangeLine]:
         """Return the effect of every game on one version's rating, in commit order."""
         limit = bounded(limit)
         query = (

@@ -14,9 +14,10 @@ from typing import Any
 from sqlalchemy import Select, func, insert, select, update
 from sqlmodel import col
 
+from arena.clock import now
+from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.errors import ConflictError, NotFoundError
-from arena.store.base.models import BotIdentity, Game, PersonGame, Tournament, User, Version, VersionFamily, now
+from arena.store.base.models import BotIdentity, Game, PersonGame, Tournament, User, Version, VersionFamily
 from arena.store.bots.samples import OWNER
 from arena.store.tournaments.queue import row_of_game
 from referee.game.spec import GameSpec, PlannedGame, spec_from_json

@@ -8,8 +8,8 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
+from arena.errors import NotFoundError, TakenError
 from arena.store.base.engine import Sessions
-from arena.store.base.errors import NotFoundError, TakenError
 from arena.store.base.models import Schedule
 
 

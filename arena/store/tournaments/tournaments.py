@@ -14,10 +14,12 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from arena.clock import now
+from arena.documents.page import PageResponse
+from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.errors import ConflictError, NotFoundError
-from arena.store.base.models import BotIdentity, Entry, Tournament, Version, now
-from arena.store.base.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor
+from arena.store.base.models import BotIdentity, Entry, Tournament, Version
+from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
 
 NEXT_STATES: Mapping[str, frozenset[str]] = {
     "scheduled": frozenset({"running", "paused", "cancelled"}),
@@ -105,7 +107,7 @@ class Tournaments:
         created_by: int | None = None,
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
-    ) -> CursorPage[Tournament]:
+    ) -> PageResponse[Tournament]:
         """Return tournaments, latest start first, filtered by state, family, schedule or organiser.
 
         Games of people are omitted unless `state` is `open`.

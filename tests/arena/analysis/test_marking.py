@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.analysis.marking import AnalysedMove, AnalysisSummary, EvaluatedPosition, Mark, mark_moves, summarise
+from arena.analysis.marking import AnalysisSummary, EvaluatedPosition, mark_moves, summarise
 from arena.analysis.win_model import WinModel
+from arena.documents.analysis import AnalysedMove, Mark
 from referee.rules.core import SIDES, Side
 
 WIN_MODEL = WinModel(100.0, "test")

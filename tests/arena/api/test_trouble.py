@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from arena.collections.dumps import Dumps
-from arena.errors import StorageError
+from arena.errors import StorageError, StoreUnavailableError
 from arena.http.api_paths import PREFIX
-from arena.store import Store, StoreUnavailableError
+from arena.store import Store
 from arena.store.base import engine
 from tests.arena.api.filled import Arena, fill, planned, play, record_of
 from tests.arena.api.server import Server, settings_in

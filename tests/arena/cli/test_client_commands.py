@@ -292,7 +292,7 @@ def test_logging_in_with_a_token(arena: Arena, cli: Any, monkeypatch: pytest.Mon
 
 
 def test_logging_in_with_a_password_and_out(arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from arena.store.base.credentials import hash_password
+    from arena.credentials import hash_password
 
     arena.store.users.add("ada", "organiser", hash_password("correct horse"))
     monkeypatch.setattr("sys.stdin", io.StringIO("correct horse\n"))
@@ -334,7 +334,7 @@ def test_bundle_of_a_program_keeps_its_name_and_its_bytes(tmp_path: Path) -> Non
 
 
 def test_another_password_of_ones_own(arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from arena.store.base.credentials import hash_password
+    from arena.credentials import hash_password
 
     arena.store.users.add("grace", "author", hash_password("correct horse"))
     monkeypatch.setattr("sys.stdin", io.StringIO("correct horse\n"))

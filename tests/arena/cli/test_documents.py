@@ -15,7 +15,7 @@ import arena.cli.results
 from arena.cli.exit import Exit
 from arena.cli.output import SCHEMA
 from arena.cli.run import run
-from tests.arena.documents import PINNED
+from tests.arena.json_documents import PINNED
 
 FOLDER = Path(arena.cli.results.__file__).parent
 
@@ -39,7 +39,7 @@ def test_documents_have_the_keys_that_are_promised_for_this_schema() -> None:
     promised = {place: set(keys.split()) for place, (_, keys) in PINNED.items()}
     assert SCHEMA == 1
     assert dict(_written()) == promised, (
-        "documents have other keys than tests/arena/documents.py; raise SCHEMA where one went or changed its meaning"
+        "the keys differ from tests/arena/json_documents.py; raise SCHEMA where one went or changed its meaning"
     )
 
 

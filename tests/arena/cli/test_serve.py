@@ -8,7 +8,8 @@ import pytest
 from sqlalchemy import text
 
 from arena.cli import serve
-from arena.store import SchemaError, Store, StoreUnavailableError
+from arena.errors import SchemaError, StoreUnavailableError
+from arena.store import Store
 
 
 def test_pages_end_when_the_database_was_upgraded_and_only_then(

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from arena.__main__ import main
+from arena.credentials import digest_of, verify_password
 from arena.store import Store, url_in
 from arena.store.base import schema
-from arena.store.base.credentials import digest_of, verify_password
 from arena.store.bots.samples import LEVELS
 
 Run = Callable[..., object]

@@ -19,6 +19,7 @@ from arena.collections.collection import Collection, best_reading, pieces, read_
 from arena.collections.conversion import to_archived, to_text
 from arena.collections.notation import write_record
 from arena.collections.record_format import RECORD
+from arena.documents.archive import ArchiveSource
 from arena.store import Store
 from arena.store.archive.archive import Archive
 from arena.store.archive.archived_game import ArchivedGame
@@ -229,8 +230,8 @@ def test_game_427_is_found_by_everything_it_has(archive: Archive) -> None:
         ArchiveSearch(family="abalone", variant="irish-daisy"),
         ArchiveSearch(player="PICASSO"),
         ArchiveSearch(first="turlu"),
-        ArchiveSearch(second="casso", winner="second"),
-        ArchiveSearch(moves=("e4e5", "e3e4")),
+        ArchiveSearch(second="casso", result="second"),
+        ArchiveSearch(first_moves=("e4e5", "e3e4")),
         ArchiveSearch(key=key_of(middle.ruleset, middle.state), source="file.txt"),
     ]
     for search in searches:
@@ -241,14 +242,17 @@ def test_game_427_is_found_by_everything_it_has(archive: Archive) -> None:
             ArchiveSearch(family="loa"),
             ArchiveSearch(player="%"),
             ArchiveSearch(first="picasso"),
-            ArchiveSearch(moves=("e4e5", "e3e5")),
+            ArchiveSearch(first_moves=("e4e5", "e3e5")),
         ),
-        *(ArchiveSearch(winner="first", number="427"), ArchiveSearch(moves=("e4e",))),
+        *(ArchiveSearch(result="first", number="427"), ArchiveSearch(first_moves=("e4e",))),
     ]
     assert [archive.count(search) for search in nothing] == [0] * len(nothing)
     assert [entry.number for entry in archive.find(ArchiveSearch())] == ["1", "2", "427"]
     assert [entry.number for entry in archive.find(ArchiveSearch(), limit=1, offset=1)] == ["2"]
-    assert archive.sources() == [("file.txt", "abalone", "irish-daisy", 1), ("file.txt", "abalone", "standard", 2)]
+    assert archive.sources() == [
+        ArchiveSource("file.txt", "abalone", "irish-daisy", 1),
+        ArchiveSource("file.txt", "abalone", "standard", 2),
+    ]
 
 
 @pytest.mark.parametrize("form", ["aba-pro", "aba-pro-table"])

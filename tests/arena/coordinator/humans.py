@@ -15,11 +15,12 @@ from arena.coordinator.background import Conditions
 from arena.coordinator.human_games import HumanGames
 from arena.coordinator.leadership import LEASE
 from arena.coordinator.outage_log import OutageLog
+from arena.documents.identity import Identity
 from arena.events.messages import Event, GamePly, HumanActed
 from arena.services import people
 from arena.services.arena import Arena
 from arena.services.people import HumanAction, HumanGameRequest, Visitor
-from arena.store import Identity, Store
+from arena.store import Store
 from arena.store.tournaments.human_games import PersonLine
 from protocol.messages import Info
 from referee.bot.person import Hand, PersonSeat

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.errors import ForbiddenError
+from arena.errors import BadValueError, ConflictError, ForbiddenError, QuotaError
 from arena.events.messages import GameStarted
 from arena.services import people
 from arena.services.people import HumanAction
-from arena.store import BadValueError, ConflictError, QuotaError, Store
+from arena.store import Store
 from referee.rules import load
 from referee.rules.position import Position
 from referee.verify.verification import verify

@@ -6,9 +6,10 @@ import asyncio
 
 import pytest
 
+from arena.errors import StoreUnavailableError
 from arena.http.problem import Problem
 from arena.http.rate_limit import BoundedQueue, ConcurrencyLimiter, Rate, RateLimiter, SharedRateLimiter
-from arena.store import Store, StoreUnavailableError
+from arena.store import Store
 
 
 class Clock:

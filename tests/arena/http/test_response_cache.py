@@ -13,13 +13,13 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 
+from arena.clock import now
 from arena.http import response_cache as module
 from arena.http.api_paths import PREFIX
 from arena.http.response_cache import ResponseCache
 from arena.pages import site
 from arena.store import Store
 from arena.store.base.changes import Changes
-from arena.store.base.models import now
 from tests.arena.api.filled import Arena, planned, play
 from tests.arena.field import Field
 
@@ -225,7 +225,7 @@ def test_a_page_of_somebody_is_nobody_elses(arena: Arena) -> None:
     """The user name in the page frame and owners' details are never cached, in whatever order clients ask."""
     from datetime import timedelta
 
-    from arena.store.base.credentials import digest_of, new_secret
+    from arena.credentials import digest_of, new_secret
 
     secret = new_secret()
     author = arena.store.users.find("author")

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from arena.errors import Exit, ForbiddenError, UnauthorisedError
+from arena.credentials import CredentialError, digest_of, scopes_of
+from arena.documents.identity import Identity
+from arena.errors import (
+    BadValueError,
+    ConflictError,
+    Exit,
+    ForbiddenError,
+    NotFoundError,
+    TakenError,
+    UnauthorisedError,
+)
 from arena.services import Arena, account, token, user
-from arena.store import BadValueError, ConflictError, Identity, NotFoundError, Store, TakenError
-from arena.store.base.credentials import CredentialError, digest_of, scopes_of
+from arena.store import Store
 from tests.arena.services.conftest import Person
 
 PASSWORD = "correct horse battery"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from arena.errors import ForbiddenError
+from arena.documents.identity import Identity
+from arena.errors import ForbiddenError, NotFoundError
 from arena.services import Arena, bot
-from arena.store import Identity, NotFoundError
 from tests.arena.services.conftest import Person
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from arena.errors import ForbiddenError
+from arena.documents.game import LogResponse
+from arena.errors import ForbiddenError, NotFoundError
 from arena.services import Arena, game
-from arena.store import NotFoundError
 from tests.arena.field import Field, record_of
 from tests.arena.services.conftest import Person
 
@@ -18,9 +18,8 @@ def test_only_owner_and_organisers_read_a_log(arena: Arena, person: Person) -> N
     spec, waiting = field.plan(2)
     arena.store.results.commit(replace(record_of(spec), logs={"first": "hello"}))
     zoe = replace(person("mask"), name="zoe")
-    line, text = game.read_log(arena, spec.id, "first", zoe)
-    assert (line.id, text) == (spec.id, "hello")
-    assert game.read_log(arena, spec.id, "second", person("olga", "organiser"))[1] == ""
+    assert game.read_log(arena, spec.id, "first", zoe) == LogResponse(spec.id, "first", spec.spec.first.name, "hello")
+    assert game.read_log(arena, spec.id, "second", person("olga", "organiser")).log == ""
     with pytest.raises(ForbiddenError, match="for its owner, zoe"):
         game.read_log(arena, spec.id, "first", person("bob"))
     with pytest.raises(game.NoLogError, match="has no log yet: it is planned") as caught:

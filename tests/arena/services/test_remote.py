@@ -7,10 +7,10 @@ import io
 import pytest
 
 from arena.coordinator.lobby import ConnectedBot
-from arena.errors import ForbiddenError
+from arena.documents.identity import Identity
+from arena.errors import ConflictError, ForbiddenError, NotFoundError, QuotaError
 from arena.services import Arena, remote, submission
 from arena.services.remote import ChallengeError
-from arena.store import ConflictError, Identity, NotFoundError, QuotaError
 from arena.store.base.models import Version
 from arena.submission.receive import NotYoursError
 from arena.tournaments.entry import resolve

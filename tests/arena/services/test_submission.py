@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from arena.errors import ForbiddenError
+from arena.errors import ForbiddenError, NotFoundError, QuotaError
 from arena.services import Arena, submission
-from arena.store import NotFoundError, QuotaError
 from arena.store.base.models import Version
 from arena.submission.receive import NotYoursError, UnsafeError
 from tests.arena.services.conftest import Person

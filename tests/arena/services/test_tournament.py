@@ -6,9 +6,8 @@ from statistics import fmean
 
 import pytest
 
-from arena.errors import ForbiddenError
+from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundError
 from arena.services import Arena, schedule, tournament
-from arena.store import BadValueError, ConflictError, NotFoundError
 from arena.store.base.models import Tournament
 from arena.tournaments.extension import PlannedSize
 from arena.tournaments.settings import read

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
+from arena.clock import now
 from arena.store import Store
-from arena.store.base.models import now
 from arena.store.base.page import write_cursor
 from tests.arena.field import START, Field, void_of
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
-from arena.store import BadValueError, Store, StoreUnavailableError, url_in
+from arena.errors import BadValueError, StoreUnavailableError
+from arena.store import Store, url_in
 from arena.store.base import engine
 from arena.store.base.models import User
 from tests.arena.field import Field, record_of

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from arena import tournaments
-from arena.store import ConflictError, Store
+from arena.errors import ConflictError
+from arena.store import Store
 from arena.tournaments import SettingsError
 from arena.tournaments.standing import standing
 from protocol.capabilities import Capabilities

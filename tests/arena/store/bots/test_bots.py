@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from arena.store import BadValueError, ConflictError, NotFoundError, QuotaError, Store
+from arena.errors import BadValueError, ConflictError, NotFoundError, QuotaError
+from arena.store import Store
 from arena.store.base.models import Version
 from arena.store.bots import samples
 from referee.bot.argument import SAMPLES

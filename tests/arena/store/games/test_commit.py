@@ -10,7 +10,8 @@ import pytest
 from sqlalchemy import text, update
 from sqlmodel import col
 
-from arena.store import ConflictError, NotFoundError, Store
+from arena.errors import ConflictError, NotFoundError
+from arena.store import Store
 from arena.store.base.models import RatingChange, VersionRating
 from referee.game.spec import PlannedGame
 from referee.ratings import trueskill

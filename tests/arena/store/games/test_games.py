@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from arena.store import NotFoundError, Store
+from arena.errors import NotFoundError
+from arena.store import Store
 from referee.game.record import read_record
 from referee.ratings.standings import crosstable, standings
 from tests.arena.field import Field, record_of

@@ -7,8 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from arena.store import LeaseLostError, Store, StoreUnavailableError
-from arena.store.base.models import now
+from arena.clock import now
+from arena.errors import LeaseLostError, StoreUnavailableError
+from arena.store import Store
 from arena.store.operations import leases
 
 

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from arena.store import ConflictError, NotFoundError, Store
+from arena.errors import ConflictError, NotFoundError
+from arena.store import Store
 from arena.store.base.models import Schedule, Tournament
 from tests.arena.field import START, Field
 

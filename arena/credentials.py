@@ -7,12 +7,12 @@ database contains no usable secret.
 from __future__ import annotations
 
 import hashlib
-import re
 import secrets
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from arena.errors import ArenaError
+from arena.names import NAME_RULE, is_name
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
@@ -34,9 +34,6 @@ _ALLOWED: Final = {
     "admin": frozenset(SCOPES),
 }
 
-NAME_RULE: Final = "1 to 40 lower-case letters, digits, - and _, with a letter or a digit at both ends"
-_NAME = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?", re.ASCII)
-
 
 class CredentialError(ArenaError, ValueError):
     """An invalid name, password, role or scope; the message gives the valid ones."""
@@ -57,11 +54,6 @@ def read_scopes(text: str) -> tuple[str, ...]:
     if not words:
         raise CredentialError(f"missing scope; choose from {', '.join(SCOPES)}")
     return tuple(scope for scope in SCOPES if scope in words)
-
-
-def is_name(text: str) -> bool:
-    """Return whether the text is a valid name for a user or a bot."""
-    return _NAME.fullmatch(text) is not None
 
 
 def read_name(text: str, noun: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from arena.store.base import credentials
-from arena.store.base.credentials import CredentialError
+from arena import credentials
+from arena.credentials import CredentialError
 
 
 def test_verify_password_accepts_only_the_right_one() -> None:
