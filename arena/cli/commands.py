@@ -82,6 +82,11 @@ COMMANDS: tuple[Command, ...] = (
         ),
     ),
     Command(
+        "problems",
+        "find problems in games: positions with a short forced win",
+        ("arena problems find abalone --collection migs.txt --in 2..4 --unique",),
+    ),
+    Command(
         "warmup",
         "compile the kernels of all families once, into the cache",
         ("arena warmup", "arena warmup loa tablut --json"),
@@ -322,7 +327,21 @@ COMMANDS: tuple[Command, ...] = (
 
 COMPILING = frozenset(
     {
-        *("rules", "perft", "playouts", "play", "check", "replay", "analyse", "atlas", "tune", "datagen", "train"),
+        *(
+            "rules",
+            "perft",
+            "solve",
+            "problems",
+            "playouts",
+            "play",
+            "check",
+            "replay",
+            "analyse",
+            "atlas",
+            "tune",
+            "datagen",
+            "train",
+        ),
         *("archive", "book", "demo", "serve", "referee", "worker", "games", "connect"),
     }
 )

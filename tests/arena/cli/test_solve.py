@@ -83,3 +83,22 @@ def test_solve_with_invalid_arguments_is_refused(capsys, words, said):
     code, _, err = run(capsys, *words)
     assert code == 2
     assert said in err
+
+
+def test_problems_find_solves_and_grades_positions_of_games(capsys, tmp_path):
+    start = "8/4bwb1/1b1bb3/2bwbw2/1wwwb3/2ww4/3b4/2w5 b - 17"
+    games = tmp_path / "games.txt"
+    games.write_text(f'[Position "{start}"]\n\n17. d2-f4 *\n')
+    words = ["problems", "find", "loa", "--collection", str(games), "--in", "2..3", "--unique"]
+    assert main([*words, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    (problem,) = data["problems"]
+    assert data["games"] == 1
+    assert (problem["position"], problem["in"], problem["keys"], problem["unique"]) == (start, 3, ["d2f4"], True)
+    assert (problem["quiet"], problem["tries"], problem["level"], problem["ply"]) == (True, 4, "medium", 0)
+    assert main([*words, "-o", "ndjson", "--limit", "1"]) == 0
+    assert json.loads(capsys.readouterr().out) == problem
+    assert main([*words[:4], "/nowhere.txt"]) == 3
+    assert main([*words[:6], "5..2"]) == 2
+    assert main(words) == 0
+    assert "d2f4" in capsys.readouterr().out
