@@ -25,6 +25,8 @@ from referee.rules.rules import GameFormat, GameText, PositionSetup, Ruleset
 
 FINAL: Final = "FinalPosition"
 _WIDTH: Final = 100
+_KEPT: Final = "\0"
+"""Stands for a blank at which no line may end."""
 _TOKEN: Final = re.compile(
     rf"""\[(?P<tag>{NAME})[ \t]+"(?P<value>(?:[^"\\]|\\.)*)"[ \t]*\]
       | \{{(?P<comment>[^{{}}]*)\}}
@@ -58,6 +60,12 @@ class _Board:
 
     def played(self, position: str, move: str) -> str | None:
         """Return the position after a move, or None if the position does not exist or does not allow the move."""
+        # A prediction that turns out right is the position that is played from next.
+        if self._last[:2] != (position, move):
+            self._last = position, move, self._play(position, move)
+        return self._last[2]
+
+    def _play(self, position: str, move: str) -> str | None:
         try:
             state = self.ruleset.read(position)
             code = self.ruleset.rules.notation.read_move(move, state, self.ruleset.config)
@@ -230,7 +238,8 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
         number, second = divmod(ply - 1 + turn, 2)
         note = board.note(position, move, after)
         words += [f"{number + 1}." + ".." * second] if ply == 1 or not second else []
-        words.append(move + (f"({note})" if note else "") + game.marks.get(ply, ""))
+        # No line begins inside a note: collections are cut at lines that look like a setup, `a1:…`.
+        words.append((move + (f"({note})" if note else "")).replace(" ", _KEPT) + game.marks.get(ply, ""))
         words.append(braced(game.comments.get(ply, "")))
         position = after
     tags = [("Variant", game.variant)] if game.variant else []
@@ -240,7 +249,8 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
     is_known = game.result in RESULTS
     lines += [] if is_known else [write_tag("Result", game.result)]
     text = " ".join(word for word in [*words, game.result if is_known else "*"] if word)
-    return "\n".join([*lines, *textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)]) + "\n"
+    lines += textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).replace(_KEPT, " ") + "\n"
 
 
 REVERSIBLE: Final = GameFormat(
