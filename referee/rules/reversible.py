@@ -50,6 +50,7 @@ class _Board:
         names = sorted((cell.name for cell in cells), key=len, reverse=True)
         self.names = frozenset(names)
         self._cells = re.compile("|".join(map(re.escape, names)))
+        self._last: tuple[str, str, str | None] = ("", "", None)
         self._letters = (
             [set(pair) for pair in zip(*map(str.split, self.setup.tails), strict=True)] if self.setup else []
         )
