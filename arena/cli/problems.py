@@ -13,7 +13,7 @@ from arena.cli.output_argument import add_output
 
 if TYPE_CHECKING:
     from arena.collections.collection import CollectedGame, Collection
-    from referee.solver.mining import MinedProblem, Wanted
+    from referee.solver.mining import MinedProblem, MiningLimits
 
 MAX_MOVES = 8
 MAX_NODES = 10**12
@@ -66,15 +66,15 @@ def _lengths(text: str) -> tuple[int, int]:
 
 
 def _find(arguments: argparse.Namespace) -> int:
-    from referee.solver.mining import Wanted
+    from referee.solver.mining import MiningLimits
 
     games = _read(arguments)
     shortest, longest = arguments.lengths
-    wanted = Wanted(shortest, longest, arguments.unique, arguments.nodes)
+    limits = MiningLimits(shortest, longest, arguments.unique, arguments.nodes)
     found: list[dict[str, Any]] = []
     for number, game in enumerate(games, 1):
         output.progress(f"game {number} of {len(games)}, {len(found)} problems found")
-        for problem in interruptible(_mined, game, wanted):
+        for problem in interruptible(_mined, game, limits):
             if arguments.limit is None or len(found) < arguments.limit:
                 found.append(_item(problem, game))
                 if arguments.ndjson:
@@ -89,10 +89,10 @@ def _find(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _mined(game: CollectedGame, wanted: Wanted) -> list[MinedProblem]:
+def _mined(game: CollectedGame, limits: MiningLimits) -> list[MinedProblem]:
     from referee.solver.mining import mine
 
-    return list(mine(game.ruleset, game.game.position, game.game.moves, wanted))
+    return list(mine(game.ruleset, game.game.position, game.game.moves, limits))
 
 
 def _read(arguments: argparse.Namespace) -> list[CollectedGame]:

@@ -1,6 +1,6 @@
 """Finds problems in games: positions with a short forced win whose first move is not obvious, and grades them.
 
-A position qualifies if its side to move wins in one of the wanted lengths and the main line's first move is not a
+A position qualifies if its side to move wins in one of the lengths looked for and the main line's first move is not a
 recapture on the cell where the move before captured. Of a win that a game carries out or misses
 for some moves, only the first position is kept.
 """
@@ -28,8 +28,8 @@ _MEDIUM, _HARD = 3, 5
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which problems are looked for: lengths in moves of the winning side, and the nodes spent on one position."""
+class MiningLimits:
+    """The problems to look for: lengths in moves of the winning side, and the nodes spent on one position."""
 
     shortest: int = 2
     longest: int = 5
@@ -59,7 +59,7 @@ class MinedProblem:
         return "easy" if points < _MEDIUM else "medium" if points < _HARD else "hard"
 
 
-def mine(ruleset: Ruleset, start: str | None, moves: Sequence[str], wanted: Wanted) -> Iterator[MinedProblem]:
+def mine(ruleset: Ruleset, start: str | None, moves: Sequence[str], limits: MiningLimits) -> Iterator[MinedProblem]:
     """Yield the problems of a game, in its order. Raise ParseError or IllegalMoveError for an impossible game."""
     line = [Position.start(ruleset, start)]
     for move in moves:
@@ -74,13 +74,13 @@ def mine(ruleset: Ruleset, start: str | None, moves: Sequence[str], wanted: Want
             continue
         # Read again: a problem has no earlier moves.
         state = ruleset.read(str(position))
-        problem = WinProblem(ruleset, state, position.side, wanted.longest, max_nodes=wanted.max_nodes)
+        problem = WinProblem(ruleset, state, position.side, limits.longest, max_nodes=limits.max_nodes)
         solution = solve(problem, table_bytes=TABLE_BYTES)
         if solution.moves is None:
             continue
         known[position.side] = solution.moves
         is_known = 0 < solution.moves <= before
-        if is_known or solution.moves < wanted.shortest or (wanted.is_unique and not solution.is_unique):
+        if is_known or solution.moves < limits.shortest or (limits.is_unique and not solution.is_unique):
             continue
         if solution.keys and not _is_recapture(position, solution.keys[0]):
             key = solution.keys[0]
@@ -90,7 +90,7 @@ def mine(ruleset: Ruleset, start: str | None, moves: Sequence[str], wanted: Want
 
 
 def _wins_at_once(position: Position) -> bool:
-    """Return whether the static score already shows a win with this move, which is no problem."""
+    """Return whether the static score already shows a win with this move, which is too easy for a problem."""
     return int(position.ruleset.rules.kernel.evaluate(position.state, position.ruleset.config)) >= WIN_IN_ONE
 
 

@@ -30,6 +30,7 @@ PINNED: Mapping[str, tuple[str, str]] = {
     "perft.run": ("perft", "nodes seconds nodes_per_second divide"),
     "play._print": ("play", "games"),
     "playouts.run": ("playouts", "games plies seconds plies_per_second results reasons seed"),
+    "problems._find": ("problems find", "problems games"),
     "ratings._rebuild": ("ratings rebuild", "games pools problems"),
     "remote.show_items": ("lists of a server", "items next"),
     "replay.show": ("replay", "shown"),
