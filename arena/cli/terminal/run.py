@@ -105,7 +105,9 @@ def judge(error: Exception) -> tuple[Exit, str] | None:
         found = Exit.USAGE, message
     elif _is_one(error, "referee.rules.position", "IllegalMoveError"):
         found = Exit.USAGE, f"{message}; `arena rules moves` lists the legal ones"
-    elif _is_one(error, "referee.rules.cache", "NumbaVersionError"):
+    elif _is_one(error, "referee.rules.cache", "NumbaVersionError") or _is_one(
+        error, "referee.machine.pool", "SlotStartError"
+    ):
         found = Exit.FAILED, message
     return found
 
