@@ -150,9 +150,10 @@ def _of_system(error: OSError) -> tuple[Exit, str] | None:
 
 def _run(words: list[str]) -> int:
     parser = build()
-    name = next((word for word in words if not word.startswith("-")), None)
+    names = [word for word in words if not word.startswith("-")]
+    name = names[0] if names else None
     if name is not None:
-        find(name)
+        find(*names[:2])
     arguments, others = parser.parse_known_args(words)
     if others:
         command = f"arena {name}" if name else "arena"
