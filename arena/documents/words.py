@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from arena.names import NAME_PATTERN, NAME_RULE
 from arena.plain_text import BIDI_CONTROLS
 
 Bounds: TypeAlias = Mapping[str, Any]
 """Keywords of a field of pydantic: `ge`, `le`, `min_length`, `max_length`, `pattern`."""
+
+Side: TypeAlias = Literal["first", "second"]
+Winner: TypeAlias = Literal["first", "second", "draw"]
+"""As in `referee.rules.core`, whose package loads numpy."""
 
 MAX_ID: Final = 2**31 - 1
 

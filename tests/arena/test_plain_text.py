@@ -13,7 +13,7 @@ import structlog
 from markupsafe import Markup
 
 from arena import log
-from arena.cli import output
+from arena.cli.terminal import output
 from arena.pages import filters
 from arena.pages.drawing.replay import Replays
 from arena.plain_text import plain

@@ -11,12 +11,12 @@ from typing import Any
 
 import aiohttp
 import pytest
-from arena.store.base.credentials import digest_of
 
 from arena.api import connection, introduction
-from arena.cli.connect import Connection, Pace
-from arena.cli.exit import CommandError, Exit
+from arena.cli.client.connect import Connection, Pace
+from arena.cli.terminal.exit import CommandError, Exit
 from arena.coordinator.lobby import Lobby
+from arena.credentials import digest_of
 from arena.tournaments.eligibility import check_eligibility
 from referee.bot.remote.link import LinkAllowance
 from referee.game.spec import BotSpec
