@@ -9,13 +9,15 @@ from arena.cli.source import remote
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.printer import Printer, add_output
+from arena.cli.terminal.query_options import add_options, read_options
+from arena.documents.page import MAX_LIMIT
+from arena.documents.rating import LeaderboardQuery
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("family", metavar="FAMILY", type=argument.family)
-    parser.add_argument("--pool", metavar="P", help="a rules class of the family (default: the family's own)")
-    parser.add_argument("--retired", action="store_true", help="versions that play no more, too")
+    add_options(parser, LeaderboardQuery)
     parser.add_argument("--limit", metavar="N", type=argument.positive, default=50, help="at most so many (default 50)")
     remote.add_server(parser)
     add_output(parser, "csv")
@@ -24,13 +26,13 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print it, best first."""
     client = remote.client(arguments)
-    retired = True if arguments.retired else None
     path = f"/leaderboards/{arguments.family}"
-    head = client.get(path, pool=arguments.pool, retired=retired, limit=min(arguments.limit, 200))
+    filters = read_options(arguments, LeaderboardQuery)
+    head = client.get(path, **filters, limit=min(arguments.limit, MAX_LIMIT))
     lines = list(head["items"])
     while head["next"] and len(lines) < arguments.limit:
-        left = min(arguments.limit - len(lines), 200)
-        head = client.get(path, pool=arguments.pool, retired=retired, limit=left, after=head["next"])
+        left = min(arguments.limit - len(lines), MAX_LIMIT)
+        head = client.get(path, **filters, limit=left, after=head["next"])
         lines += head["items"]
     Printer(arguments).result({**head, "items": lines}, lambda: _show(head, lines), "items")
     return Exit.DONE

@@ -48,18 +48,18 @@ def _rebuild(arguments: argparse.Namespace) -> int:
         if not arguments.check:
             games = store.ratings.rebuild(progress.tell)
             printer.result(
-                {"games": games, "pools": [name for name, _ in store.ratings.pools()]},
+                {"games": games, "pools": [one.pool for one in store.ratings.pools()]},
                 lambda: output.text(f"ratings rebuilt from {games} games"),
             )
             return Exit.DONE
         problems = store.ratings.check(progress.tell)
         pools = store.ratings.pools()
-    games = sum(count for _, count in pools)
+    games = sum(one.games for one in pools)
     if not games and not problems:
         refuse_empty(settings, "no rated games")
     verdict = f"{len(problems)} stored numbers differ" if problems else "every stored number is reproduced"
     printer.result(
-        {"games": games, "pools": [name for name, _ in pools], "problems": problems},
+        {"games": games, "pools": [one.pool for one in pools], "problems": problems},
         lambda: output.text(*problems, f"{games} games in {len(pools)} pools: {verdict}"),
     )
     return Exit.FAILED if problems else Exit.DONE
