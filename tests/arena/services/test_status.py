@@ -59,6 +59,7 @@ def test_quarantined_workers_are_listed_with_their_results(arena: Arena, person:
         arena.store.audit.note(action, f"worker:{worker}", worker=worker, problem=f"problem of {worker}")
     found = status.read(arena, person("olga", role)).quarantined
     assert [one.name for one in found] == (["c", "b", "a"] if role == "organiser" else ["a worker"] * 3)
+    assert found[0].quarantined_at >= found[-1].quarantined_at
     assert [one.problem for one in found] == ["problem of c", "problem of b", "problem of a"]
     assert [one.results.partition(":")[0] for one in found] == [
         "kept",
