@@ -9,6 +9,7 @@ from typing import Any
 
 from distributed.core import rpc
 
+from arena.cluster.plain_comm import plain_address
 from arena.cluster.wire_config import SLOT, Security, configure, version
 from arena.events.messages import MAX_TEXT, WorkerPayload
 
@@ -80,7 +81,7 @@ def look(address: str, security: Security | None, timeout_s: float) -> ClusterSt
 
     async def ask() -> ClusterState:
         arguments = security.get_connection_args("client") if security else {}
-        async with asyncio.timeout(timeout_s), rpc(address, connection_args=arguments) as scheduler:
+        async with asyncio.timeout(timeout_s), rpc(plain_address(address), connection_args=arguments) as scheduler:
             return state_of(address, await scheduler.identity(n_workers=-1))
 
     configure()

@@ -92,7 +92,7 @@ def test_an_illegal_first_move_is_told_as_that_and_not_as_slow() -> None:
     code = f"import sys\nfor line in sys.stdin:\n print({said!r}.get(line.split()[0], ''), flush=True)"
     report = examined(BotSpec("wrong", (sys.executable, "-S", "-E", "-c", code)))
     assert report.fault
-    assert report.fault.name == "time for a move"
+    assert report.fault.name == "first move"
     assert "play one of the legal moves" in report.fault.advice
 
 
@@ -175,6 +175,8 @@ def test_at_a_time_control_of_its_own() -> None:
     assert report.fault.name == "time for a move"
     assert "needs 0.1 s for a move that may take 0.06 s" in report.fault.detail
     report = examined(habit("--needs", "110"), move_ms=250, limits=NO_MARGIN)
+    assert (report.is_fit, report.timing.fit_from_ms) == (True, 200), "the fastest pace, whatever was asked"
+    report = examined(habit("--needs", "210"), move_ms=250, limits=NO_MARGIN)
     assert (report.is_fit, report.timing.fit_from_ms) == (True, 250)
 
 

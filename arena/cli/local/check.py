@@ -33,7 +33,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--variant", action="append", metavar="V", help="a variant to check; may be repeated")
     parser.add_argument("--option", action="append", default=[], metavar="K=V", help="a rule option; may be repeated")
     parser.add_argument(
-        "--tc", metavar="TC", help="check it at this time control alone, such as 5/move (default: the fastest it keeps)"
+        "--tc",
+        metavar="TC",
+        help="the longest time for a move to try, such as 5/move (default 15/move); the fastest it keeps is found",
     )
     add_sandbox(parser)
     add_memory(parser)

@@ -25,7 +25,7 @@ from referee.machine.run_folder import FolderError
 from referee.play.dispatch import Dispatcher
 from referee.ratings.bradley_terry import FittedStrength
 from referee.ratings.interval import elo_of
-from referee.ratings.strength import estimates
+from referee.ratings.strength import elo_words, estimates
 from referee.sandbox import Sandbox
 from tests.referee.conftest import a_record
 
@@ -183,7 +183,7 @@ def test_a_line_of_progress_gives_way_to_the_next_line(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("none", [-0.0, -0.3, 0.0])
 def test_no_figure_is_shown_as_minus_zero(none: float) -> None:
-    assert results.elo_words(none, 60, -50, 50, 0.5) == "+0 ± 60"
+    assert elo_words(none, -60, 60) == "+0 ± 60"
     line = {"conservative": none / 100, "mu": none / 100, "sigma": 1.0}
     assert results._rating(line) == ("0.00", "0.00", "2.00")
     assert cell(none / 100) == "0.00"
