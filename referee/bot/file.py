@@ -5,7 +5,7 @@ command = ["./natsel", "--quiet"]
 folder = "/opt/natsel"             # where it runs; default: the file's own folder
 [options]                          # set before every game
 threads = 2
-[capabilities]                     # written by `arena check BOT --family F --save FILE`; or a JSON file's name
+[capabilities]                     # written by `arena check BOT --family F --write-config FILE`; or a JSON file's name
 clocks = false
 """
 
@@ -135,7 +135,9 @@ def read_capabilities(data: Mapping[str, Any], source: str) -> dict[str, Any]:
             found[name] = value
     unknown = sorted(set(data) - {field.name for field in fields(Capabilities)})
     if unknown:
-        raise ValueError(f"{source}: unknown capability {unknown[0]!r}; `arena check BOT --save FILE` writes them")
+        raise ValueError(
+            f"{source}: unknown capability {unknown[0]!r}; `arena check BOT --write-config FILE` writes them"
+        )
     return found
 
 
@@ -158,7 +160,7 @@ def saved_capabilities(path: Path) -> SavedCapabilities:
     """Find the table of capabilities in a bot's file. Raises ValueError if it is not such a file."""
     file = path / FILE if path.is_dir() else path
     if file.suffix != ".toml" or not file.is_file():
-        raise ValueError(f"{path}: --again is for a bot's file; write one with --save FILE")
+        raise ValueError(f"{path}: --update is for a bot's file; write one with --write-config FILE")
     lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
     if any(line.split("=")[0].strip() == "capabilities" for line in lines):
         raise ValueError(f"{file}: write the capabilities as a table [capabilities], then --again finds them")

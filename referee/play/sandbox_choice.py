@@ -72,7 +72,7 @@ def _programs(specs: Sequence[BotSpec]) -> Iterable[BotSpec]:
     """Return one bot of each program; the samples count as one, since they need the same files."""
     found: dict[object, BotSpec] = {}
     for spec in specs:
-        is_sample = spec.command[:2] == (sys.executable, "-m") and spec.command[2] in SAMPLES
+        is_sample = spec.command[:1] == (sys.executable,) and not SAMPLES.keys().isdisjoint(spec.command)
         found.setdefault(is_sample or (spec.command, spec.folder, spec.options), spec)
     return found.values()
 

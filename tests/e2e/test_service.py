@@ -208,12 +208,12 @@ def test_from_an_empty_folder_to_a_leaderboard_and_through_a_kill(
     store.close()
 
     assert said("ratings", "rebuild", "--check", "--data", str(data))["problems"] == []
-    assert said("games", "verify", "--all", "--data", str(data)) == {
+    assert said("verify", "--all", "--data", str(data)) == {
         "schema": 1,
         "checked": 24,
         "failed": 0,
         "failures": [],
     }
-    assert said("games", "archive", "--data", str(data))["through"] == 24
-    assert said("games", "archive", "--check", "--data", str(data))["problems"] == []
+    assert said("dump", "update", "--data", str(data))["through"] == 24
+    assert said("dump", "list", "--check", "--data", str(data))["problems"] == []
     assert processes[1].end(signal.SIGTERM) == 0

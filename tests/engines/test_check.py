@@ -194,5 +194,5 @@ def test_what_is_found_again_takes_the_place_of_what_was_saved(tmp_path: Path) -
     file.write_text('command = ["x"]\ncapabilities = "report.json"\n')
     with pytest.raises(ValueError, match=r"table \[capabilities\]"):
         saved_capabilities(file)
-    with pytest.raises(ValueError, match="--save FILE"):
+    with pytest.raises(ValueError, match="--write-config FILE"):
         saved_capabilities(Path(os.devnull))

@@ -29,15 +29,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=90,
         help="the token ends after so many days (default 90); 0 or never: no end",
     )
-    parser.add_argument("--forget", action="store_true", help="forget the token of this server; it is revoked too")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Get a token, try it, keep it."""
     server = remote.server_of(arguments)
     bare = ApiClient(server)
-    if arguments.forget:
-        return _forget(arguments, bare)
     ends = ""
     token = arguments.token or (None if arguments.user else os.environ.get("ARENA_TOKEN"))
     if token is None:
@@ -74,20 +71,3 @@ def _by_password(arguments: argparse.Namespace, bare: ApiClient) -> tuple[str, s
     }
     found = bare.ask("POST", "/login", body=wish).data
     return str(found["token"]), f"; it {token_end(found['expires'])}"
-
-
-def _forget(arguments: argparse.Namespace, bare: ApiClient) -> int:
-    client = remote.client(arguments)
-
-    def forget(keys: dict[str, object]) -> None:
-        tokens = keys["tokens"]
-        assert isinstance(tokens, dict)
-        tokens.pop(bare.server, None)
-
-    try:
-        account = client.get("/account")
-        client.ask("DELETE", f"/account/tokens/{account['token']}")
-    finally:
-        change_keys(forget)
-    output.note(f"logged out of {bare.server}; the token is revoked")
-    return Exit.DONE

@@ -39,11 +39,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     add_sandbox(parser)
     add_memory(parser)
-    parser.add_argument("--save", type=Path, metavar="FILE", help="write down the bot and what it can take: a BOT")
     parser.add_argument(
-        "--again", action="store_true", help="write what is found into BOT, a file that an earlier --save wrote"
+        "--write-config", type=Path, metavar="FILE", help="write the bot and its capabilities to FILE, usable as BOT"
     )
-    parser.add_argument("--lines", action="store_true", help="show the lines of passed steps too")
+    parser.add_argument(
+        "--update", action="store_true", help="update the capabilities in BOT, a file that --write-config wrote"
+    )
+    parser.add_argument("--transcript", action="store_true", help="show the lines of passed steps too")
     add_output(parser)
 
 
@@ -57,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         if spec.time is not None:
             raise CommandError(f"bot {arguments.bot!r}: a time control is for games; leave tc={spec.time} out")
         move_ms = _move_ms(arguments.tc)
-        saved = saved_capabilities(Path(arguments.bot)) if arguments.again else None
+        saved = saved_capabilities(Path(arguments.bot)) if arguments.update else None
         refuse_unreachable([spec], arguments.sandbox)
         sandbox, notes = choose(arguments.sandbox, [spec], BotLimits())
     except ValueError as error:
@@ -66,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     printer = Printer(arguments)
     limits = replace(BotLimits(), memory_bytes=arguments.memory * 2**20)
     show: Callable[[CheckStep], None] = (
-        partial(_show, count(1), arguments.lines) if printer.is_for_people else lambda step: None
+        partial(_show, count(1), arguments.transcript) if printer.is_for_people else lambda step: None
     )
     is_reaper, before = become_subreaper(), children()
     report = check(spec, rulesets, sandbox, limits, show, needs_all=True, move_ms=move_ms)
@@ -74,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         sweep(before)
     printer.result(report.as_json(), partial(_conclude, report, spec))
     if report.is_fit:
-        _keep(report, spec, arguments.save, saved)
+        _keep(report, spec, arguments.write_config, saved)
     return Exit.DONE if report.is_fit else Exit.FAILED
 
 

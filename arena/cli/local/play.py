@@ -16,7 +16,7 @@ from arena.cli.terminal import argument, output
 from arena.cli.terminal.argument import memory, read_options, refuse_concurrency, whole
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.printer import Printer, add_output
-from referee.game.plan import FIRST, TournamentPlan
+from referee.game.plan import SIDES, TournamentPlan
 from referee.game.record import GameRecord
 from referee.game.record_text import write_text
 from referee.game.spec import PONDERING, BotLimits, BotSpec, PlannedGame
@@ -87,11 +87,11 @@ def add(parser: argparse.ArgumentParser) -> None:
         "openings by the seed (default: sequential) and cuts them",
     )
     parser.add_argument(
-        "--first",
-        choices=FIRST,
-        default=FIRST[0],
-        help="who has the first side of a single game, and which side moves first where the rules leave that open: "
-        "swap, bots in turns (default), or the lot",
+        "--sides",
+        choices=SIDES,
+        default=SIDES[0],
+        help="who has the first side of a single game, and which side moves first if the rules leave that open: "
+        "alternate, bots in turns (default), or random",
     )
     parser.add_argument("--sprt", metavar="S", help="elo0=0,elo1=10,alpha=.05,beta=.05: stop when decided (two bots)")
     parser.add_argument(

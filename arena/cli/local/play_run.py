@@ -41,7 +41,7 @@ _IDENTITY = (
     "memory",
     "margin",
     "pondering",
-    "first",
+    "sides",
     "each",
 )
 """The arguments that make a run what it is: continuing it needs the same ones."""
@@ -117,7 +117,7 @@ def _introduced(arguments: argparse.Namespace, plan: TournamentPlan, pool: Execu
     """The bots with what they say of themselves, while what samples among them call is compiled."""
     output.note(f"{len(plan.bots)} bots, asking each for its name ...")
     is_shown = any(opening.position for opening in plan.openings)
-    also = opened_by_each(plan.ruleset) if plan.first == "lot" else ()
+    also = opened_by_each(plan.ruleset) if plan.sides == "random" else ()
     terms = GameConditions.of(plan.ruleset, plan.limits, plan.time, is_shown=is_shown, also=also)
     each = read_each(arguments.each).options
     guests = [Candidate(bot, typed_options(text), each) for bot, text in zip(plan.bots, arguments.bots, strict=True)]
@@ -223,5 +223,5 @@ def plan_of(arguments: argparse.Namespace, ruleset: Ruleset, bots: tuple[BotSpec
         pondering=arguments.pondering,
         seed=arguments.seed,
         event="local",
-        first=arguments.first,
+        sides=arguments.sides,
     )

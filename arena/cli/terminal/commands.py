@@ -41,14 +41,23 @@ RENAMED_OPTIONS: Mapping[str, Mapping[str, str]] = {
     "tune": {"--rate": "--learning-rate"},
     "datagen": {"--shard": "--games-per-shard"},
     "archive": {"--format": "--notation", "--out": "--output-file"},
+    "check": {"--again": "--update", "--save": "--write-config", "--lines": "--transcript"},
+    "login": {"--forget": "arena logout"},
+    "play": {"--first": "--sides"},
     "book": {"--out": "--output-file"},
     "game": {"--out": "--output-file"},
     "tournament": {"--out": "--output-file"},
 }
 """Options by command (empty: any) and former name: the present name, which the error message suggests."""
 
-RENAMED = {"arena rules certify": "conformance", "arena rules check": "vectors"}
-"""Subcommands by their former full name: the present name, which the error message suggests."""
+RENAMED = {
+    "arena rules certify": "conformance",
+    "arena rules check": "vectors",
+    "arena games archive": "arena dump update",
+    "arena games verify": "arena verify",
+    "arena games curve": "arena analysis fit",
+}
+"""Commands by their former full name: the present name, which the error message suggests."""
 
 GROUPS = {
     "rules": "rules (no server, no database)",
@@ -279,9 +288,23 @@ COMMANDS: tuple[Command, ...] = (
         room="server",
     ),
     Command(
-        "games",
-        "play recorded games again by the rules; write them all into files by month",
-        ("arena games verify --all", "arena games archive"),
+        "verify",
+        "replay recorded games by the rules",
+        ("arena verify", "arena verify --all"),
+        "server",
+        room="server",
+    ),
+    Command(
+        "dump",
+        "update and list the published monthly files of games",
+        ("arena dump update", "arena dump list --check"),
+        "server",
+        room="server",
+    ),
+    Command(
+        "analysis",
+        "fit a win model to the analysed games",
+        ("arena analysis fit loa",),
         "server",
         room="server",
     ),
@@ -289,6 +312,13 @@ COMMANDS: tuple[Command, ...] = (
         "login",
         "keep a token of a server for the other commands",
         ("arena login --server https://arena.example --user ada", "echo $TOKEN | arena login"),
+        "client",
+        room="client",
+    ),
+    Command(
+        "logout",
+        "revoke and delete the token of a server",
+        ("arena logout", "arena logout --server https://arena.example"),
         "client",
         room="client",
     ),
@@ -358,22 +388,8 @@ COMMANDS: tuple[Command, ...] = (
 
 COMPILING = frozenset(
     {
-        *(
-            "rules",
-            "perft",
-            "solve",
-            "problems",
-            "playouts",
-            "play",
-            "check",
-            "replay",
-            "analyse",
-            "atlas",
-            "tune",
-            "datagen",
-            "train",
-        ),
-        *("archive", "book", "demo", "serve", "referee", "worker", "games", "connect"),
+        *("rules", "perft", "solve", "problems", "playouts", "play", "check", "replay", "analyse", "atlas", "tune"),
+        *("datagen", "train", "archive", "book", "demo", "serve", "referee", "worker", "verify", "analysis", "connect"),
     }
 )
 """Those that run kernels, here or in processes they start."""

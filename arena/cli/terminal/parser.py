@@ -125,11 +125,13 @@ def _load(command: Command) -> Any:
         raise CommandError(f'the command "{command.name}" is not part of this installation') from None
 
 
-def find(name: str) -> Command:
-    """The command of that name. Raises CommandError with the nearest names."""
+def find(name: str, action: str = "") -> Command:
+    """Return the command of that name. Raises CommandError with the nearest names, or the present ones."""
     for command in COMMANDS:
         if command.name == name:
             return command
+    if renamed := RENAMED.get(f"arena {name} {action}"):
+        raise CommandError(f"unknown command {shown(f'{name} {action}')}; {did_you_mean([renamed])}")
     names = [command.name for command in COMMANDS]
     advice = did_you_mean(near(name, names)) or "commands: " + ", ".join(names)
     raise CommandError(f"unknown command {shown(name)}; {advice}")

@@ -105,7 +105,9 @@ def judge(error: Exception) -> tuple[Exit, str] | None:
         found = Exit.USAGE, message
     elif _is_one(error, "referee.rules.position", "IllegalMoveError"):
         found = Exit.USAGE, f"{message}; `arena rules moves` lists the legal ones"
-    elif _is_one(error, "referee.rules.cache", "NumbaVersionError"):
+    elif _is_one(error, "referee.rules.cache", "NumbaVersionError") or _is_one(
+        error, "referee.machine.pool", "SlotStartError"
+    ):
         found = Exit.FAILED, message
     return found
 
@@ -148,9 +150,10 @@ def _of_system(error: OSError) -> tuple[Exit, str] | None:
 
 def _run(words: list[str]) -> int:
     parser = build()
-    name = next((word for word in words if not word.startswith("-")), None)
+    names = [word for word in words if not word.startswith("-")]
+    name = names[0] if names else None
     if name is not None:
-        find(name)
+        find(*names[:2])
     arguments, others = parser.parse_known_args(words)
     if others:
         command = f"arena {name}" if name else "arena"

@@ -299,7 +299,7 @@ def test_logging_in_with_a_password_and_out(arena: Arena, cli: Any, monkeypatch:
     assert found["scopes"] == ["organise", "read"]
     token = json.loads(keyring().read_text())["tokens"][arena.server.url]
     assert arena.server.get("/api/v1/account", token=token).status == 200
-    cli("login", "--forget")
+    cli("logout")
     assert json.loads(keyring().read_text())["tokens"] == {}
     assert arena.server.get("/api/v1/account", token=token).status == 401
     monkeypatch.setattr("sys.stdin", io.StringIO("wrong\n"))

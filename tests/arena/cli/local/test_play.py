@@ -194,3 +194,16 @@ def test_even_results_are_zero_in_json() -> None:
     assert "-0.0" not in re.sub(r"-0\.0\d", "", json.dumps(results.summarise(even, even, ["a", "b"], 1.0, None)))
     assert str(elo_of(0.5)) == "0.0"
     assert str(FittedStrength("a", -0.001, 1.0, 2).as_json()["elo"]) == "0.0"
+
+
+def test_play_in_a_folder_with_a_file_named_like_a_module_plays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    for name in ("random", "struct", "queue"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    words = ["play", "one=sample:random", "two=sample:random", "--family", "loa", "--max-plies", "6", "--games", "1"]
+    assert run([*words, "--tc", "1/move", "--sandbox", "none", "--json"]) == Exit.DONE
+    (game,) = json.loads(capsys.readouterr().out)["games"]
+    assert len(game["moves"]) == 6

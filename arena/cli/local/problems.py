@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from arena.cli import choice, output, source
-from arena.cli.actions import Actions
-from arena.cli.effort import interruptible
-from arena.cli.exit import CommandError, Exit
-from arena.cli.output_argument import add_output
+from arena.cli.terminal import argument, output, text_input
+from arena.cli.terminal.actions import Actions
+from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.interrupt import interruptible
+from arena.cli.terminal.printer import Printer, add_output
 
 if TYPE_CHECKING:
     from arena.collections.collection import CollectedGame, Collection
@@ -29,7 +29,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "arena problems find abalone --collection migs.txt --in 2..4 --unique",
         "arena problems find loa --collection games.ndjson --limit 10 -o ndjson",
     )
-    choice.add_rules(find)
+    argument.add_rules(find)
     find.add_argument(
         "--collection", metavar="FILE", required=True, help="game texts in any notation of the family; - for stdin"
     )
@@ -49,17 +49,17 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=1_000_000,
         help="moves played for one position before it is passed over (default: 1,000,000)",
     )
-    find.add_argument("--limit", metavar="COUNT", type=choice.positive, help="stop after so many problems")
-    add_output(find, "json", "ndjson")
+    find.add_argument("--limit", metavar="COUNT", type=argument.positive, help="stop after so many problems")
+    add_output(find)
 
 
 def _nodes(text: str) -> int:
-    return choice.between(text, 1, MAX_NODES)
+    return argument.between(text, 1, MAX_NODES)
 
 
 def _lengths(text: str) -> tuple[int, int]:
     shortest, _, longest = text.partition("..")
-    low, high = choice.between(shortest, 1, MAX_MOVES), choice.between(longest or shortest, 1, MAX_MOVES)
+    low, high = argument.between(shortest, 1, MAX_MOVES), argument.between(longest or shortest, 1, MAX_MOVES)
     if low > high:
         raise argparse.ArgumentTypeError(f'invalid lengths "{text[:20]}": expected the smaller number first, as 2..5')
     return low, high
@@ -72,20 +72,19 @@ def _find(arguments: argparse.Namespace) -> int:
     shortest, longest = arguments.lengths
     limits = MiningLimits(shortest, longest, arguments.unique, arguments.nodes)
     found: list[dict[str, Any]] = []
+    printer = Printer(arguments)
     for number, game in enumerate(games, 1):
         output.progress(f"game {number} of {len(games)}, {len(found)} problems found")
         for problem in interruptible(_mined, game, limits):
             if arguments.limit is None or len(found) < arguments.limit:
                 found.append(_item(problem, game))
-                if arguments.ndjson:
+                if printer.form == "ndjson":
                     output.item(found[-1])
         if len(found) == arguments.limit:
             break
     output.progress("")
-    if arguments.json:
-        output.document({"problems": found, "games": len(games)})
-    elif not arguments.ndjson:
-        _print_table(found)
+    if printer.form != "ndjson":
+        printer.result({"problems": found, "games": len(games)}, lambda: _print_table(found))
     return Exit.DONE
 
 
@@ -100,8 +99,8 @@ def _read(arguments: argparse.Namespace) -> list[CollectedGame]:
     from arena.collections.collection import best_reading
     from arena.collections.record_format import RECORD
 
-    ruleset = choice.settle(arguments)
-    text = source.read_text(arguments.collection)
+    ruleset = argument.settle(arguments)
+    text = text_input.read_text(arguments.collection)
     try:
         collection: Collection = best_reading(text, ruleset, (*ruleset.rules.formats, RECORD))
     except ValueError as error:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from arena.cli import board, choice, output
-from arena.cli.effort import interruptible
-from arena.cli.exit import CommandError, Exit
-from arena.cli.output_argument import add_output
+from arena.cli.terminal import argument, board, output
+from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.interrupt import interruptible
+from arena.cli.terminal.printer import Printer, add_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,8 +25,8 @@ MAX_MOVES = 60
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    choice.add_rules(parser)
-    choice.add_position(parser)
+    argument.add_rules(parser)
+    argument.add_position(parser)
     parser.add_argument(
         "--side",
         metavar="SIDE",
@@ -53,15 +53,15 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=100_000_000,
         help="give up after playing so many moves (default: 100,000,000)",
     )
-    add_output(parser, "json")
+    add_output(parser)
 
 
 def _moves(text: str) -> int:
-    return choice.between(text, 1, MAX_MOVES)
+    return argument.between(text, 1, MAX_MOVES)
 
 
 def _nodes(text: str) -> int:
-    return choice.between(text, 1, MAX_NODES)
+    return argument.between(text, 1, MAX_NODES)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.all and arguments.moves is None:
         raise CommandError("--all needs --in MOVES, up to which other winning moves are looked for")
-    start = choice.start(arguments)
+    start = argument.start(arguments)
     condition = _condition(arguments.condition, start)
     problem = WinProblem(
         start.ruleset,
@@ -93,11 +93,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandError(str(error)) from None
     seconds = time.perf_counter() - started
     output.progress("")
-    if arguments.json:
-        _print_json(problem, solution, start, seconds)
-    else:
-        output.text(*_lines(problem, solution, start))
-        output.text(f"{solution.nodes:,} nodes in {seconds:.2f} s")
+    effort = f"{solution.nodes:,} nodes in {seconds:.2f} s"
+    Printer(arguments).result(
+        _document(problem, solution, start, seconds),
+        lambda: output.text(*_lines(problem, solution, start), effort),
+    )
     return Exit.FAILED if solution.result == "unknown" else Exit.DONE
 
 
@@ -124,30 +124,29 @@ def _side(text: str | None, start: Position) -> Side:
     return SIDES[found]
 
 
-def _print_json(problem: WinProblem, solution: Solution, start: Position, seconds: float) -> None:
+def _document(problem: WinProblem, solution: Solution, start: Position, seconds: float) -> dict[str, Any]:
+    """Return the solution as JSON."""
     write = start.ruleset.rules.notation.write_move
 
     def written(moves: Iterable[int]) -> list[str]:
         return [write(move) for move in moves]
 
-    output.document(
-        {
-            "position": str(start),
-            "side": problem.side,
-            "condition": str(problem.condition) if problem.condition else None,
-            "result": solution.result,
-            "in": solution.moves,
-            "keys": sorted(written(solution.keys)),
-            "unique": solution.is_unique,
-            "later": {write(move): moves for move, moves in solution.later.items()},
-            "defences": sorted(written(solution.defences)),
-            "line": written(solution.line),
-            "no_win_in": solution.refuted,
-            "complete": solution.is_complete,
-            "nodes": solution.nodes,
-            "seconds": round(seconds, 3),
-        }
-    )
+    return {
+        "position": str(start),
+        "side": problem.side,
+        "condition": str(problem.condition) if problem.condition else None,
+        "result": solution.result,
+        "in": solution.moves,
+        "keys": sorted(written(solution.keys)),
+        "unique": solution.is_unique,
+        "later": {write(move): moves for move, moves in solution.later.items()},
+        "defences": sorted(written(solution.defences)),
+        "line": written(solution.line),
+        "no_win_in": solution.refuted,
+        "complete": solution.is_complete,
+        "nodes": solution.nodes,
+        "seconds": round(seconds, 3),
+    }
 
 
 def _lines(problem: WinProblem, solution: Solution, start: Position) -> list[str]:
