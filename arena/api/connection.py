@@ -22,7 +22,7 @@ from yarl import URL
 from arena import services
 from arena.api.handle import read_query
 from arena.api.introduction import introduced
-from arena.api.schemas import BotName, FamilyName, In
+from arena.api.words import BotName, FamilyName, In
 from arena.coordinator.lobby import Lobby
 from arena.errors import ArenaError, StoreUnavailableError
 from arena.http.api_paths import PREFIX
@@ -30,7 +30,6 @@ from arena.http.identity import identify
 from arena.http.problem import Problem, too_many
 from arena.http.request_context import CONTEXT, IDENTITY, RequestContext, require
 from arena.log import logger
-from arena.store.base.models import Version
 
 PATH = f"{PREFIX}/connect"
 FRAME_BYTES = 16 * 1024
@@ -107,14 +106,14 @@ async def _attend(call: RequestContext, lobby: Lobby, query: ConnectQuery) -> we
         )
     socket = web.WebSocketResponse(autoping=False, max_msg_size=FRAME_BYTES, timeout=_CLOSE_S)
     await socket.prepare(call.request)
-    version = await _admitted(call, lobby, query, socket)
-    if version is None:
+    admitted = await _admitted(call, lobby, query, socket)
+    if admitted is None:
         await socket.close()
         return socket
-    assert version.id is not None
+    version, name = admitted
     games = min(query.games, call.context.settings.max_remote_games)
-    await socket.send_json({"bot": version.name, "games": games, "run": lobby.runs[query.bot]})
-    wire, name = _Socket(socket), version.name
+    await socket.send_json({"bot": name, "games": games, "run": lobby.runs[query.bot]})
+    wire = _Socket(socket)
 
     async def hear() -> None:
         async for message in socket:
@@ -132,7 +131,7 @@ async def _attend(call: RequestContext, lobby: Lobby, query: ConnectQuery) -> we
                 return
 
     closing = asyncio.ensure_future(call.context.closing.wait())
-    attending = asyncio.ensure_future(lobby.attend(version.id, name, games, wire, hear(), is_open=query.open))
+    attending = asyncio.ensure_future(lobby.attend(version, name, games, wire, hear(), is_open=query.open))
     revoked = asyncio.ensure_future(_revoked(call.request))
     tasks = (closing, attending, revoked)
     try:
@@ -150,8 +149,8 @@ async def _attend(call: RequestContext, lobby: Lobby, query: ConnectQuery) -> we
 
 async def _admitted(
     call: RequestContext, lobby: Lobby, query: ConnectQuery, socket: web.WebSocketResponse
-) -> Version | None:
-    """Return the version that plays on this connection; None if it was refused.
+) -> tuple[int, str] | None:
+    """Return id and name of the version that plays on this connection; None if it was refused.
 
     A refusal is sent over the socket, because the HTTP response has been sent already.
     """
@@ -167,7 +166,7 @@ async def _admitted(
         return None
     if not is_known:
         lobby.runs[query.bot] = secrets.token_hex(8)
-    return version
+    return version.id or 0, version.name
 
 
 async def _revoked(request: web.Request) -> None:

@@ -145,10 +145,6 @@ class RequestContext:
         return self.context.arena
 
     @property
-    def store(self) -> Store:
-        return self.context.store
-
-    @property
     def user(self) -> Identity:
         """The authenticated identity. Raises Problem (401) without one."""
         if self.identity is None:

@@ -18,8 +18,8 @@ from arena.documents.archive import (
     ImportResponse,
     RejectedGame,
 )
+from arena.documents.attributes import of_attributes
 from arena.documents.identity import Identity
-from arena.documents.query import derived
 from arena.errors import ArenaError, BadValueError, ForbiddenError, NotFoundError, did_you_mean, near
 from arena.services.arena import Arena
 from arena.store.archive.archive import ArchivedPairing
@@ -50,8 +50,8 @@ def read_query(query: ArchiveQuery) -> ArchiveSearch:
                 raise BadValueError(
                     f"searching for {name} requires a family", field=name, hint="choose a family (--family)"
                 )
-        return derived(ArchiveSearch, query)
-    return derived(
+        return of_attributes(ArchiveSearch, query)
+    return of_attributes(
         ArchiveSearch,
         query,
         family=rules.family,
@@ -119,7 +119,7 @@ def _first_moves(rules: Rules, query: ArchiveQuery) -> tuple[str, ...]:
 def read(arena: Arena, serial: int) -> ArchiveResponse:
     """Return the game with this archive number. Raises NotFoundError."""
     line, game = arena.store.archive.line(serial), arena.store.archive.get(serial)
-    return derived(
+    return of_attributes(
         ArchiveResponse,
         line,
         options=dict(game.options),

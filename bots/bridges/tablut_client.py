@@ -165,5 +165,6 @@ class TablutClient:
                 self._process.wait(CLOSE_TIMEOUT_S)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()  # in a sandbox it has no process group of its own
         self._process.wait()
         self._leaving.close()

@@ -1,6 +1,7 @@
 """The JSON documents of the command line: their keys as they are promised, for the reference and its test.
 
-A key that goes, or means something else, raises `arena.cli.output.SCHEMA`; a new one is added here and raises nothing.
+A key that goes, or means something else, raises `SCHEMA` of `arena.cli.terminal.output`; a new one is added here and
+raises nothing.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 PINNED: Mapping[str, tuple[str, str]] = {
-    "archive._report": ("archive import", "files"),
+    "archive._import": ("archive import", "files"),
     "archive._list": ("archive list", "sources"),
     "archive._search": ("archive search", "games total"),
     "archive._index": ("archive index", "indexed taken"),
@@ -20,7 +21,7 @@ PINNED: Mapping[str, tuple[str, str]] = {
     "db._restore": ("db restore", "file aside salvaged waiting"),
     "db._tell": ("db dump, db load", "file rows bytes"),
     "doctor.run": ("doctor", "parts"),
-    "family._conformance": ("rules conformance", "family seed laws broken"),
+    "family_package._conformance": ("rules conformance", "family seed laws broken"),
     "games._verify": ("games verify", "checked failed failures"),
     "games._archive": ("games archive", "files"),
     "games._curve": ("games curve", "family win_model"),
@@ -32,13 +33,13 @@ PINNED: Mapping[str, tuple[str, str]] = {
     "playouts.run": ("playouts", "games plies seconds plies_per_second results reasons seed"),
     "problems._find": ("problems find", "problems games"),
     "ratings._rebuild": ("ratings rebuild", "games pools problems"),
-    "remote.show_items": ("lists of a server", "items next"),
-    "replay.show": ("replay", "shown"),
+    "printer.rows": ("lists of a server", "items next"),
+    "game_view.show_record": ("replay", "shown"),
     "rules._list": ("rules list", "families"),
     "rules._moves": ("rules moves", "position side legal_moves result"),
     "rules._vectors": ("rules vectors", "files"),
     "rules._setup": ("rules setup", "position notation numbers permutations"),
-    "solve._print_json": (
+    "solve._print": (
         "solve",
         "position side condition result in keys unique later defences line no_win_in complete nodes seconds",
     ),

@@ -11,8 +11,8 @@ import aiohttp
 import pytest
 
 from arena.api import connection, introduction
-from arena.cli.connect import Connection
-from arena.cli.exit import CommandError, Exit
+from arena.cli.client.connect import Connection
+from arena.cli.terminal.exit import CommandError, Exit
 from arena.coordinator.lobby import Lobby
 from arena.tournaments.eligibility import check_eligibility
 from referee.bot.remote.link import LinkAllowance

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from arena.cli.run import run
+from arena.cli.terminal.run import run
 from arena.collections.collection import Collection, best_reading, pieces, read_collection
 from arena.collections.conversion import to_archived, to_text
 from arena.collections.notation import write_record
@@ -331,8 +331,8 @@ def test_archive_export_writes_a_game_imported_as_a_record_as_text(
     assert list(found.game.moves) == game["moves"]
     assert not text.startswith("{")
     file.write_text(text)
-    assert "were there already" in arena(capsys, "import", str(file), "--family", family, "--format", form.name, *data)
-    file.write_text(arena(capsys, "export", "--form", "ndjson", *data))
+    assert "known already" in arena(capsys, "import", str(file), "--family", family, "--notation", form.name, *data)
+    file.write_text(arena(capsys, "export", "-o", "ndjson", *data))
     again = ["--data", str(tmp_path / "again")]
     assert "1 game imported" in arena(capsys, "import", str(file), "--family", family, *again)
     (one,) = json.loads(arena(capsys, "search", "--json", *again))["games"]
@@ -366,7 +366,7 @@ def test_the_command_from_import_to_replay(
     assert (bad["move"], bad["line"]) == (2, text_427().count("\n") + 2)
     assert " w " in bad["position"]
     again = arena(capsys, "import", str(file), "--family", "abalone", *data, code=1)
-    assert "1 were there already, 1 bad" in again
+    assert "1 known already, 1 bad" in again
     assert "move 2: illegal move a1b2" in again
     found = json.loads(arena(capsys, "search", "--number", "427", "--json", *data))
     assert (found["total"], found["games"][0]["plies"]) == (1, 94)
@@ -376,11 +376,11 @@ def test_the_command_from_import_to_replay(
     assert "score 3-6" in arena(capsys, "show", "--number", "427", *data)
     exported = tmp_path / "games.json"
     for form in ("json", "ndjson"):
-        arena(capsys, "export", "--number", "427", "--form", form, "--out", str(exported), *data)
+        arena(capsys, "export", "--number", "427", "-o", form, "--output-file", str(exported), *data)
         assert run(["replay", str(exported), "--verify"]) == 0
         assert "1 games verified, 0 wrong" in capsys.readouterr().out
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text_427("aba-pro-table").encode())))
-    assert "0 games imported as aba-pro-table, 1 were" in arena(capsys, "import", "-", "--family", "abalone", *data)
+    assert "0 games imported as aba-pro-table, 1 known" in arena(capsys, "import", "-", "--family", "abalone", *data)
 
 
 @pytest.mark.parametrize(
@@ -390,7 +390,7 @@ def test_the_command_from_import_to_replay(
         (["import", "/no/such/file", "--family", "loa"], 3, "no such file"),
         (["import", __file__ + "c", "--family", "lao"], 2, "did you mean loa"),
         (["import", "EMPTY", "--family", "loa"], 2, "contains no game"),
-        (["import", "EMPTY", "--family", "loa", "--format", "otn"], 2, "unknown notation of loa 'otn'"),
+        (["import", "EMPTY", "--family", "loa", "--notation", "otn"], 2, "unknown notation of loa 'otn'"),
         (["search", "--moves", "b1b3"], 2, "choose a family"),
     ],
 )
@@ -404,9 +404,8 @@ def test_archive_commands_report_invalid_input(
 
 
 def test_help_needs_no_database() -> None:
-    code = (
-        "import sys; from arena.cli.run import run; run(['archive', '--help']); assert 'sqlalchemy' not in sys.modules"
-    )
+    code = "import sys; from arena.cli.terminal.run import run; run(['archive', '--help']); assert 'sqlalchemy' not in "
+    code += "sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 

@@ -16,7 +16,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import text
 
-from arena.cli.run import run
+from arena.cli.terminal.run import run
 from arena.store import Store
 from referee.game.record import GameRecord
 from referee.game.spec import PlannedGame

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from arena.documents.human_game import DecisionRequest, DrawOfferResponse, PlayRequest
 from arena.errors import BadValueError, ConflictError, ForbiddenError, QuotaError
 from arena.events.messages import GameStarted
 from arena.services import people
-from arena.services.people import HumanAction
 from arena.store import Store
 from referee.rules import load
 from referee.rules.position import Position
@@ -44,7 +44,7 @@ def test_a_game_survives_its_coordinator_and_is_rated_for_users_with_an_account(
     with hall.open():
         hall.told.until(lambda: len(hall.line(game).plies) == 4)
         assert _moves(hall, game)[:2] == before
-        people.decide(hall.arena, game, HumanAction("resign", 4), ann)
+        people.decide(hall.arena, game, DecisionRequest(do="resign", ply=4), ann)
         hall.over(game)
     assert [event.attempt for event in hall.told.events if isinstance(event, GameStarted)] == [1, 1]
     record = hall.store.games.record(game)
@@ -62,16 +62,16 @@ def test_a_game_with_a_move_taken_back_is_unrated(hall: Hall) -> None:
     with hall.open():
         game = hall.begin(ann)
         with pytest.raises(ConflictError, match="you have not moved yet"):
-            people.decide(hall.arena, game, HumanAction("back", 0), ann)
+            people.decide(hall.arena, game, DecisionRequest(do="back", ply=0), ann)
         hall.play(game, ann, "b1b3")
         assert hall.line(game).is_rated
-        people.decide(hall.arena, game, HumanAction("back", 2), ann)
+        people.decide(hall.arena, game, DecisionRequest(do="back", ply=2), ann)
         hall.told.until(lambda: hall.line(game).attempt == 2)
         assert _moves(hall, game) == []
         hall.play(game, ann, "c1c3")
         assert _moves(hall, game)[0] == "c1c3"
         assert not hall.line(game).is_rated
-        people.decide(hall.arena, game, HumanAction("resign", 2), ann)
+        people.decide(hall.arena, game, DecisionRequest(do="resign", ply=2), ann)
         hall.over(game)
     assert hall.store.games.record(game).moves[0] == "c1c3"
     assert hall.store.ratings.leaderboard("loa/people").items == []
@@ -89,7 +89,7 @@ def test_the_bot_declines_a_draw_with_a_reason_or_accepts_it(hall: Hall, monkeyp
     def offer(game: str, answered: bool = True) -> None:
         plies = hall.line(game).plies
         move = Position.start(LOA).play_all([str(one[0]) for one in plies]).texts[0]
-        people.decide(hall.arena, game, HumanAction("move", len(plies), move, draw=True), ann)
+        people.decide(hall.arena, game, DecisionRequest(do="move", ply=len(plies), move=move, draw=True), ann)
         if answered:
             hall.told.until(lambda: len(hall.line(game).plies) == len(plies) + 2)
 
@@ -119,13 +119,13 @@ def test_a_draw_offer_of_the_bot_can_be_accepted_even_after_a_restart(hall: Hall
     ann = hall.visitor("ann")
 
     def offered(game: str) -> bool:
-        return people.draw_offer(hall.line(game)) == people.DrawOffer("offered")
+        return people.draw_offer(hall.line(game)) == DrawOfferResponse("offered")
 
     with hall.open():
         game = hall.begin(ann)
         hall.play(game, ann, "b1b3")
         with pytest.raises(ConflictError, match="does not offer a draw"):
-            people.decide(hall.arena, game, HumanAction("draw", 2), ann)
+            people.decide(hall.arena, game, DecisionRequest(do="draw", ply=2), ann)
     hall.store.queue.give_back()
     with hall.open(OfferingBot):
         hall.play(game, ann, Position.start(LOA).play_all(_moves(hall, game)).texts[0])
@@ -133,10 +133,10 @@ def test_a_draw_offer_of_the_bot_can_be_accepted_even_after_a_restart(hall: Hall
         hall.play(game, ann, Position.start(LOA).play_all(_moves(hall, game)).texts[0])
         assert offered(game), "it continues, and offers again"
         with pytest.raises(ConflictError, match="does not offer a draw"):
-            people.decide(hall.arena, game, HumanAction("draw", 4), ann)
+            people.decide(hall.arena, game, DecisionRequest(do="draw", ply=4), ann)
     hall.store.queue.give_back()
     with hall.open():
-        people.decide(hall.arena, game, HumanAction("draw", 6), ann)
+        people.decide(hall.arena, game, DecisionRequest(do="draw", ply=6), ann)
         hall.over(game)
     record = hall.store.games.record(game)
     assert (record.winner, record.termination.value, len(record.moves)) == ("draw", "draw-agreed", 6)
@@ -149,14 +149,14 @@ def test_a_draw_offer_before_the_humans_first_move_is_ignored(hall: Hall) -> Non
         game = hall.begin(ann, side="second")
         hall.told.until(lambda: len(hall.line(game).plies) == 1)
         assert people.draw_offer(hall.line(game)) is None
-        people.decide(hall.arena, game, HumanAction("resign", 1), ann)
+        people.decide(hall.arena, game, DecisionRequest(do="resign", ply=1), ann)
         hall.over(game)
 
 
 def test_polling_all_games_reads_no_plies(hall: Hall) -> None:
     ann, guest = hall.visitor("ann"), hall.visitor()
     game, other = hall.begin(ann), hall.begin(guest)
-    people.decide(hall.arena, game, HumanAction("resign", 0), ann)
+    people.decide(hall.arena, game, DecisionRequest(do="resign", ply=0), ann)
     asked = hall.store.people.asked()
     assert list(asked) == [game, other]
     assert asked[game] == hall.line(game).asked
@@ -172,23 +172,23 @@ def test_only_the_player_may_move_and_only_on_their_turn(hall: Hall) -> None:
     game = hall.begin(guest)
     assert not hall.line(game).is_rated
     with pytest.raises(ForbiddenError, match="another person's"):
-        people.decide(hall.arena, game, HumanAction("move", 0, "b1b3"), ann)
+        people.decide(hall.arena, game, DecisionRequest(do="move", ply=0, move="b1b3"), ann)
     with pytest.raises(ForbiddenError):
-        people.decide(hall.arena, game, HumanAction("move", 0, "b1b3"), replace(guest, cookie="d" * 43))
+        people.decide(hall.arena, game, DecisionRequest(do="move", ply=0, move="b1b3"), replace(guest, cookie="d" * 43))
     with pytest.raises(BadValueError, match="illegal"):
-        people.decide(hall.arena, game, HumanAction("move", 0, "b1b2"), guest)
+        people.decide(hall.arena, game, DecisionRequest(do="move", ply=0, move="b1b2"), guest)
     with pytest.raises(ConflictError, match="has changed"):
-        people.decide(hall.arena, game, HumanAction("move", 1, "b1b3"), guest)
+        people.decide(hall.arena, game, DecisionRequest(do="move", ply=1, move="b1b3"), guest)
     other = hall.begin(guest, side="second")
     with pytest.raises(ConflictError, match="not your turn"):
-        people.decide(hall.arena, other, HumanAction("move", 0, "b1b3"), guest)
+        people.decide(hall.arena, other, DecisionRequest(do="move", ply=0, move="b1b3"), guest)
     with pytest.raises(QuotaError, match="you have 2 games open"):
         hall.begin(guest)
     hall.store.people.cancel(game)
     with pytest.raises(ConflictError, match="over"):
-        people.decide(hall.arena, game, HumanAction("move", 0, "b1b3"), guest)
+        people.decide(hall.arena, game, DecisionRequest(do="move", ply=0, move="b1b3"), guest)
     with pytest.raises(BadValueError, match="does not play people"):
-        people.begin(hall.arena, people.HumanGameRequest("loa", 999), guest)
+        people.begin(hall.arena, PlayRequest(family="loa", bot="nobody"), guest)
 
 
 def test_an_abandoned_game_is_lost_or_cancelled(sqlite_store: Store, tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_games_beyond_the_slots_wait(sqlite_store: Store, tmp_path: Path) -> Non
         hall.told.until(lambda: hall.line(one).state == "running")
         two = hall.begin(guest)
         assert people.waiting(hall.arena, two) == 1
-        people.decide(hall.arena, one, HumanAction("resign", 0), guest)
+        people.decide(hall.arena, one, DecisionRequest(do="resign", ply=0), guest)
         hall.told.until(lambda: hall.line(two).state == "running")
     assert hall.line(one).state == "cancelled"  # neither side had moved
     (found,) = hall.store.tournaments.in_states("open")
@@ -229,7 +229,7 @@ def test_twenty_humans_play_at_once(sqlite_store: Store, tmp_path: Path) -> None
         for game, guest in zip(games, guests, strict=True):
             hall.play(game, guest, "b1b3")
         for game, guest in zip(games, guests, strict=True):
-            people.decide(hall.arena, game, HumanAction("resign", 2), guest)
+            people.decide(hall.arena, game, DecisionRequest(do="resign", ply=2), guest)
         for game in games:
             hall.over(game)
     assert all(hall.store.games.record(game).winner == "second" for game in games)

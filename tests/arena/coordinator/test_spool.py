@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from arena.cli.exit import Exit
-from arena.cli.run import run
+from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.run import run
 from arena.cluster.spool import Spool
 from arena.coordinator import coordinator as coordinator_module
 from arena.coordinator.coordinator import Coordinator

@@ -356,7 +356,11 @@ def begin(stage: Stage, family: str, event: str = "live") -> PlannedGame:
     versions = {bot.name: store.versions.find(bot.name.split()[0], 1).id or 0 for bot in (spec.first, spec.second)}
     row = store.tournaments.add(
         Tournament(
-            **like.model_dump(include={"family", "variant", "format", "pool", "start_time", "created_by", "settings"}),
+            **{
+                name: getattr(like, name)
+                for name in ("family", "variant", "format", "pool", "start_time", "created_by")
+            },
+            settings=dict(like.settings),
             name="Live",
         ),
         [(version, "fit") for version in versions.values()],

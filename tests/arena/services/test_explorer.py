@@ -224,10 +224,3 @@ def test_explore_invalid_query_raises(arena: Arena, words: dict[str, str], name:
     with pytest.raises(BadValueError) as caught:
         explored(arena, **words)
     assert caught.value.field == name
-
-
-def test_pools_are_those_of_the_family(arena: Arena, field: Field) -> None:
-    assert explorer.pools(arena, "loa") == []
-    field.play(1)
-    assert explorer.pools(arena, "loa") == ["loa"]
-    assert explorer.pools(arena, "tablut") == []
