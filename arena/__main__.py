@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Imported objects live for ever: scanning them after every 700 new objects takes a tenth of the start time.
     gc.set_threshold(20_000)
-    from arena.cli.run import run
+    from arena.cli.terminal.run import run
 
     return run(sys.argv[1:] if arguments is None else list(arguments))
 

@@ -2,6 +2,21 @@
 
 An error names its kind. Entry points only translate it: the JSON interface and the pages use `status`, the command line
 uses `exit`.
+
+ArenaError
+├── ForbiddenError, UnauthorisedError
+└── StoreError
+    ├── StoreUnavailableError   locked, full, unreachable: try again later
+    │   ├── StorageError        the disk is full or read-only
+    │   ├── DamagedDatabaseError    the file is damaged: restore a backup
+    │   └── LeaseLostError      another coordinator has the lease: nothing was written
+    ├── SchemaError             the database has another schema than the program
+    │   └── EmptyDatabaseError  it has no tables or no rows
+    ├── NotFoundError           the object does not exist
+    ├── ConflictError           the object's state does not allow it
+    │   └── TakenError          a name or place is taken: choose another one
+    ├── QuotaError              the user's limit is exceeded
+    └── BadValueError           an invalid value or cursor
 """
 
 from __future__ import annotations
@@ -11,6 +26,8 @@ import errno
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from arena.names import NAME_RULE, is_name
 
 
 class Exit(enum.IntEnum):
@@ -133,10 +150,7 @@ class UnauthorisedError(ArenaError):
 
 
 class StoreError(ArenaError):
-    """The database or the bundle store rejects an operation; `arena.store.base.errors` has the kinds.
-
-    It is defined here for modules that need no database, such as the code that plays games with bundles.
-    """
+    """The database, the bundle store or a use case rejects an operation."""
 
 
 class StoreUnavailableError(StoreError):
@@ -152,6 +166,73 @@ class StorageError(StoreUnavailableError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, hint="ask the operator of this server to free disk space, then try again")
+
+
+class DamagedDatabaseError(StoreUnavailableError):
+    """The database is damaged. Reading is allowed as far as it works; writing is not."""
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        hint = "stop the arena, restore a backup (`arena db restore`), start it again"
+        super().__init__(f"the database is damaged: {problem}", hint=hint)
+
+
+class LeaseLostError(StoreUnavailableError):
+    """Another coordinator has the lease that this write requires. Nothing was changed."""
+
+
+class SchemaError(StoreError):
+    """The database does not have the program's schema; the message names the command that helps."""
+
+    kind = "unavailable"
+    own_exit = Exit.USAGE  # the database exists: the user named the wrong one, or must upgrade it first
+
+
+class EmptyDatabaseError(SchemaError):
+    """The database has no tables or no rows: there is nothing to read or to check."""
+
+    own_exit = Exit.NOT_FOUND
+
+
+class NotFoundError(StoreError, LookupError):
+    """The object does not exist. `noun` and `name` describe it; similar names of `known` are suggested."""
+
+    kind = "not-found"
+
+    def __init__(self, noun: str, name: object, known: Iterable[str] = ()) -> None:
+        self.noun, self.name = noun, name
+        found = near(str(name), known)
+        message = f"no {noun} {name!r}" if isinstance(name, str) else f"no {noun} {name}"
+        hint = did_you_mean(found)
+        if not hint and noun in ("bot", "user") and not is_name(str(name)):
+            hint = f"invalid name: write {NAME_RULE}"
+        super().__init__(message, hint=hint, near=found)
+
+
+class ConflictError(StoreError):
+    """The present state does not allow it; `state` is that state if there is one."""
+
+    kind = "conflict"
+
+    def __init__(self, message: str, state: str = "") -> None:
+        self.state = state
+        super().__init__(message, state=state)
+
+
+class TakenError(ConflictError):
+    """The requested name or place is taken, or the database is not empty."""
+
+    own_exit = Exit.USAGE  # the user must give another name on the command line
+
+
+class QuotaError(StoreError):
+    """The user's limit is exceeded; the message names it."""
+
+    kind = "forbidden"
+
+
+class BadValueError(StoreError, ValueError):
+    """An invalid value or cursor."""
 
 
 _STORAGE = {

@@ -1,17 +1,48 @@
-"""Converts validation errors of pydantic to messages in the user's terms: which key, what is wrong, what to write."""
+"""Models as pydantic reads and writes them: its own and plain dataclasses.
+
+Validation errors become messages in the user's terms: which key, what is wrong, what to write.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, get_args
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from typing import Any, TypeAlias, get_args, get_type_hints
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from arena.errors import did_you_mean, near
 
 MAX_ERRORS = 50
 """Most errors that are reported."""
+Model: TypeAlias = Any
+"""A class: a model of pydantic or a dataclass, also a generic one with its argument."""
+
+
+@cache
+def adapter_of(model: Model) -> TypeAdapter[Any]:
+    """Return what validates and serialises a model; it is made once."""
+    return TypeAdapter(model)
+
+
+def plain(document: Any) -> Any:
+    """Return a document as plain data, as the JSON interface writes it."""
+    model: Model = type(document)
+    return adapter_of(model).dump_python(document, mode="json")
+
+
+def is_model(hint: Any) -> bool:
+    """Return whether a type is a model."""
+    return isinstance(hint, type) and (issubclass(hint, BaseModel) or is_dataclass(hint))
+
+
+def hints_of(model: Model) -> dict[str, Any]:
+    """Return the types of a model's fields, under the names that users write."""
+    if issubclass(model, BaseModel):
+        return {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+    hints = get_type_hints(model)
+    return {field.name: hints[field.name] for field in fields(model)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +63,7 @@ class Misfit:
         return f"{self.field}: {self.sentence}" if self.field else self.sentence
 
 
-def misfits(error: ValidationError, model: type[BaseModel], *, forms: Mapping[str, str] | None = None) -> list[Misfit]:
+def misfits(error: ValidationError, model: Model, *, forms: Mapping[str, str] | None = None) -> list[Misfit]:
     """Return all errors, one for each key. `forms` describes the patterns of texts.
 
     The optional `SUGGESTED_KEYS` of a model maps unknown keys to known ones (`tc`: `time_control`).
@@ -44,20 +75,17 @@ def misfits(error: ValidationError, model: type[BaseModel], *, forms: Mapping[st
     return list(found.values())
 
 
-def keys(model: type[BaseModel], before: str = "") -> Iterator[str]:
+def keys(model: Model, before: str = "") -> Iterator[str]:
     """Yield all keys of a model, those of its tables with a dot: `name`, `entries`, `entries.bots` …"""
-    for name, field in model.model_fields.items():
+    for name, hint in hints_of(model).items():
         yield before + name
-        if inner := table_of(field.annotation):
+        if inner := table_of(hint):
             yield from keys(inner, f"{before}{name}.")
 
 
-def table_of(annotation: Any) -> type[BaseModel] | None:
+def table_of(annotation: Any) -> Model | None:
     """Return the model in an annotation such as `Recurrence | None`, or None for a plain value."""
-    for kind in (annotation, *get_args(annotation)):
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            return kind
-    return None
+    return next((kind for kind in (annotation, *get_args(annotation)) if is_model(kind)), None)
 
 
 def shown(value: Any) -> str:
@@ -67,14 +95,14 @@ def shown(value: Any) -> str:
     return words if len(words) <= 60 else f"{words[:59]}…"
 
 
-def _misfit(one: Mapping[str, Any], model: type[BaseModel], forms: Mapping[str, str]) -> Misfit:
+def _misfit(one: Mapping[str, Any], model: Model, forms: Mapping[str, str]) -> Misfit:
     place = [str(part) for part in one["loc"]]
     if place and place[-1] in _PLAIN:  # an alternative of a union type
         place.pop()
         given = one.get("input")
         problem = "invalid value" if isinstance(given, (list, dict)) else f"invalid value {shown(given)}"
         return Misfit(_path(place), problem, "write a text, a number or true")
-    if one["type"] == "extra_forbidden":
+    if one["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         return _unknown(place, model)
     return Misfit(_path(place), *_words(str(one["type"]), one.get("input"), one.get("ctx", {}), forms))
 
@@ -118,7 +146,7 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
     "true or false": ("bool_type", "bool_parsing"),
     "a text": ("string_type", "string_unicode"),
     "a list": ("list_type", "tuple_type"),
-    "a table": ("dict_type", "model_type", "model_attributes_type", "mapping_type"),
+    "a table": ("dict_type", "model_type", "dataclass_type", "model_attributes_type", "mapping_type"),
     "a time such as 2027-01-31T20:00:00Z": (
         *("datetime_type", "datetime_parsing", "datetime_from_date_parsing", "datetime_object_invalid"),
         *("timezone_naive", "date_type", "date_parsing"),
@@ -139,7 +167,7 @@ _BOUNDS: Mapping[str, _Bound] = {
 }
 
 
-def _unknown(place: list[str], model: type[BaseModel]) -> Misfit:
+def _unknown(place: list[str], model: Model) -> Misfit:
     """Report an unknown key with the probable correction, or with all keys of its table."""
     known, last, before = list(keys(model)), place[-1], ".".join(part for part in place[:-1] if not part.isdecimal())
     beside = [key.rpartition(".")[2] for key in known if key.rpartition(".")[0] == before]

@@ -301,7 +301,7 @@ max_plies = 80
 TOML
 CUP=$(arena tournament create "$WORK/cup.toml" --json | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["id"])')
 played_from=$SECONDS
-timeout 300 "$PYTHON" -m arena tournament watch "$CUP" --ndjson >"$WORK/watched" || {
+timeout 300 "$PYTHON" -m arena tournament watch "$CUP" -o ndjson >"$WORK/watched" || {
     echo "smoke: the tournament did not end" >&2
     exit 1
 }
@@ -328,7 +328,7 @@ print(found["finished_games"])')
 has_heard() { [ "$(grep -c '^arena/v1/games/.*/result$' "$WORK/heard")" -ge "$GAMES" ] && grep -q "^arena/v1/tournaments/$CUP/state$" "$WORK/heard"; }
 await 60 "news of all results over the broker" has_heard
 arena ratings rebuild --check "${CONFIG[@]}" >"$WORK/ratings"
-arena games verify --all "${CONFIG[@]}" >"$WORK/verified"
+arena verify --all "${CONFIG[@]}" >"$WORK/verified"
 for metric in arena_referee_acting arena_referee_up; do
     fetch "http://127.0.0.1:$METRICS_PORT/metrics" | grep -q "^$metric 1" || {
         echo "smoke: the referee does not show $metric 1 at /metrics" >&2

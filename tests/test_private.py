@@ -18,9 +18,8 @@ DOCUMENTED = ("os._exit", "sys.stdin", "sys.stdout", "sys.stderr")
 """Names that the standard library offers for just that."""
 ALLOWED = {
     "arena/__main__.py": "standard streams that are closed are replaced",
-    "arena/cli/completion.py": "argparse has no public way to list what a parser takes",
-    "arena/cli/explore.py": "argparse has no public name for a parser or a group of one: a type alone",
-    "arena/cli/parser.py": "argparse has no public way to say which values there are near a wrong one",
+    "arena/cli/terminal/query_options.py": "argparse has no public name for a parser or a group of one: a type alone",
+    "arena/cli/terminal/parser.py": "argparse has no public way to say which values there are near a wrong one",
     "arena/store/base/models.py": "SQLModel has one table of names, and no parameter for how constraints are called",
     "referee/rules/jit.py": "one cache file per signature: numba's index of several is not safe (numba #4807)",
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -17,7 +16,7 @@ from arena.errors import ArenaError
 from protocol.errors import ProtocolError
 from protocol.messages import Info
 from protocol.parser import parse_bot_line
-from referee.bot.argument import SAMPLES
+from referee.bot.argument import sample_command
 from referee.bot.bot import LocalBot
 from referee.bot.seat import Seat
 from referee.game.failure import BotError, SandboxError
@@ -52,7 +51,7 @@ class NotAGameError(ArenaError):
 
 def sample_engine(family: str) -> BotSpec:
     """Return the sample bot that analyses, without contempt, so that an even game is even for both sides."""
-    command = (sys.executable, "-m", SAMPLES[ANALYSIS_ENGINE], "--family", family)
+    command = sample_command(ANALYSIS_ENGINE, family)
     return BotSpec(ANALYSIS_ENGINE, command, options=(("Contempt", "0"),))
 
 

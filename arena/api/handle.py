@@ -9,21 +9,21 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Annotated, Any, get_args, get_origin
 
 from aiohttp import web
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from arena.api import idempotency
-from arena.api.page import PageResponse
 from arena.api.registry import Route
-from arena.api.schemas.word import FORMS
+from arena.documents.page import PageResponse
+from arena.documents.words import FORMS
 from arena.errors import did_you_mean, near
 from arena.http import cache_control
 from arena.http.api_paths import PREFIX
 from arena.http.identity import cookie_name, identify
 from arena.http.json_text import escape_bidi_controls
 from arena.http.problem import Problem, quoted, too_many
-from arena.http.request_context import CONTEXT, RequestContext, RouteResult, require
+from arena.http.request_context import CONTEXT, RequestContext, RouteResult, address_cost, require
 from arena.http.upload import BODY_TIMEOUT_S, Upload, time_limit
-from arena.validation import misfits
+from arena.validation import Model, adapter_of, hints_of, misfits
 
 MAX_BODY_BYTES = 2**20
 JSON = "application/json"
@@ -69,7 +69,7 @@ async def _admit(route: Route, request: web.Request) -> RequestContext:
     context = request.app[CONTEXT]
     identity = await identify(request)
     call = RequestContext(request, context, identity)
-    if wait := await context.limiters[route.cost].admit(call.key):
+    if wait := await context.limiters[route.cost].admit(call.key, address_cost(request)):
         raise too_many(wait)
     if route.scope:
         require(identity, route.scope)
@@ -82,20 +82,18 @@ async def run(route: Route, call: RequestContext, arguments: Mapping[str, Any]) 
     if isinstance(result, web.StreamResponse):
         return result
     given = result if isinstance(result, RouteResult) else RouteResult(result, status=route.status)
-    return render(call.request, given, is_private=given.is_private or route.scope is not None)
+    return render(call.request, given, route.answer, is_private=given.is_private or route.scope is not None)
 
 
-def render(request: web.Request, given: RouteResult[Any], *, is_private: bool) -> web.Response:
-    """Return an answer as JSON. A page has a `Link` header to the next one."""
+def render(request: web.Request, given: RouteResult[Any], model: Model | None, *, is_private: bool) -> web.Response:
+    """Return an answer as JSON of the given model. A page has a `Link` header to the next one."""
     headers = dict(given.headers)
     if isinstance(given.body, PageResponse) and given.body.next:
         target = request.rel_url.update_query(after=given.body.next)
         headers["Link"] = f'<{target}>; rel="next"'
     if given.body is None:
         return web.Response(status=given.status, headers={"Cache-Control": "no-store", **headers})
-    body = (
-        escape_bidi_controls(given.body.model_dump_json()).encode() if isinstance(given.body, BaseModel) else given.body
-    )
+    body = escape_bidi_controls(adapter_of(model).dump_json(given.body).decode()).encode()
     keep = given.keep or ("revalidate" if request.method in ("GET", "HEAD") else "never")
     response = cache_control.respond(
         request, body, status=given.status, keep=keep, is_private=is_private, content_type=f"{JSON}; charset=utf-8"
@@ -143,25 +141,25 @@ async def read_body(request: web.Request) -> bytes:
     return bytes(content)
 
 
-def read_model(model: type[BaseModel], content: bytes) -> BaseModel:
+def read_model(model: Model, content: bytes) -> Any:
     """Validate a body. Raises Problem naming every invalid field."""
     try:
-        return model.model_validate_json(content, strict=True)
+        return adapter_of(model).validate_json(content, strict=True)
     except ValidationError as error:
         raise invalid(error, model) from None
 
 
-def read_query(model: type[BaseModel], request: web.Request) -> BaseModel:
+def read_query(model: Model, request: web.Request) -> Any:
     """Validate the query string. Raises Problem for unknown names, repeated names that are no lists, and malformed
     numbers.
     """
     given: dict[str, Any] = {}
-    names = {field.alias or name: name for name, field in model.model_fields.items()}
+    hints = hints_of(model)
     for name in request.query:
-        if name not in names:
-            raise _unknown_query(name, tuple(names))
+        if name not in hints:
+            raise _unknown_query(name, tuple(hints))
         values = request.query.getall(name)
-        kinds = _kinds(model.model_fields[names[name]].annotation)
+        kinds = _kinds(hints[name])
         is_list = list in kinds
         if len(values) > 1 and not is_list:
             raise Problem(
@@ -169,7 +167,7 @@ def read_query(model: type[BaseModel], request: web.Request) -> BaseModel:
             )
         given[name] = values if is_list else _plain(kinds, name, values[0])
     try:
-        return model.model_validate(given)
+        return adapter_of(model).validate_python(given)
     except ValidationError as error:
         raise invalid(error, model) from None
 
@@ -204,7 +202,7 @@ def _unknown_query(name: str, known: tuple[str, ...]) -> Problem:
     return Problem("invalid", f"unknown parameter {quoted(name)}", field=name[:60], hint=hint, near=similar)
 
 
-def invalid(error: ValidationError, model: type[BaseModel]) -> Problem:
+def invalid(error: ValidationError, model: Model) -> Problem:
     """Return the problem for a failed validation; `errors` lists all of them."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     if first["type"] == "json_invalid":

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pydantic.json_schema import JsonSchemaMode, models_json_schema
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from arena.api.idempotency import HEADER as IDEMPOTENCY
 from arena.api.registry import Route
 from arena.errors import KINDS
 from arena.http.api_paths import PREFIX
 from arena.http.problem import CONTENT_TYPE
+from arena.validation import Model, adapter_of
 
 _REF = "#/components/schemas/{model}"
 _PROBLEM = {
@@ -74,13 +76,21 @@ def document(routes: Iterable[Route], version: str) -> dict[str, Any]:
     }
 
 
-_Schemas = Mapping[tuple[type[Any], JsonSchemaMode], Mapping[str, Any]]
+_Schemas = Mapping[tuple[Model, JsonSchemaMode], Mapping[str, Any]]
+
+
+class _Schema(GenerateJsonSchema):
+    """The schemas of the interface: every field of a response is required, since it is always sent."""
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        """Return whether a field is always present."""
+        return self.mode == "serialization" or super().field_is_required(field, total)
 
 
 def _schemas(table: list[Route]) -> tuple[_Schemas, dict[str, Any]]:
-    wanted: dict[tuple[type[Any], JsonSchemaMode], None] = {}
+    wanted: dict[tuple[Model, JsonSchemaMode], None] = {}
     for route in table:
-        modes: tuple[tuple[type[Any] | None, JsonSchemaMode], ...] = (
+        modes: tuple[tuple[Model | None, JsonSchemaMode], ...] = (
             (route.query, "validation"),
             (route.body, "validation"),
             (route.answer, "serialization"),
@@ -88,8 +98,9 @@ def _schemas(table: list[Route]) -> tuple[_Schemas, dict[str, Any]]:
         for model, mode in modes:
             if model is not None:
                 wanted[model, mode] = None
-    schemas, top = models_json_schema(list(wanted), ref_template=_REF)
-    return dict(schemas), dict(top.get("$defs", {}))
+    inputs = [(model, mode, adapter_of(model)) for model, mode in wanted]
+    schemas, top = TypeAdapter.json_schemas(inputs, ref_template=_REF, schema_generator=_Schema)
+    return {(model, mode): schemas[model, mode] for model, mode in wanted}, dict(top.get("$defs", {}))
 
 
 def _operation(route: Route, schemas: _Schemas, definitions: Mapping[str, Any]) -> dict[str, Any]:

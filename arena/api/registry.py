@@ -4,8 +4,8 @@ types.
     @routes.get("/bots/{bot}", tag="bots", summary="Get a bot with its versions")
     async def show(call: Call, bot: BotName) -> BotResponse: ...
 
-Parameters named in the path are path parameters. `query` and `body` are pydantic models, `upload` is the body as a
-stream of bytes. `arena.api.handle` runs the routes.
+Parameters named in the path are path parameters. `query`, `body` and the result are documents or models of pydantic,
+`upload` is the body as a stream of bytes. `arena.api.handle` runs the routes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
+
+from arena.documents.page import PageResponse
+from arena.validation import Model, is_model
 
 Handler: TypeAlias = Callable[..., Awaitable[Any]]
 H = TypeVar("H", bound=Handler)
@@ -70,12 +73,12 @@ class Route:
         return {name: TypeAdapter(self.hints[name]) for name in names}
 
     @property
-    def query(self) -> type[BaseModel] | None:
+    def query(self) -> Model | None:
         """The model of the query string."""
         return self.hints.get("query")
 
     @property
-    def body(self) -> type[BaseModel] | None:
+    def body(self) -> Model | None:
         """The model of a JSON body."""
         return self.hints.get("body")
 
@@ -90,16 +93,16 @@ class Route:
         return "upload" in self.hints
 
     @property
-    def answer(self) -> type[BaseModel] | None:
+    def answer(self) -> Model | None:
         """The model of the JSON response; None without one."""
-        models: list[type[BaseModel]] = []
+        models: list[Model] = []
         _collect(self.hints["return"], models)
         return models[0] if models else None
 
 
-def _collect(hint: Any, models: list[type[BaseModel]]) -> None:
-    """Collect the models in a type such as `Answer[Bot] | StreamResponse`."""
-    if isinstance(hint, type) and issubclass(hint, BaseModel):
+def _collect(hint: Any, models: list[Model]) -> None:
+    """Collect the models in a type such as `RouteResult[BotResponse] | StreamResponse`."""
+    if is_model(hint) or get_origin(hint) is PageResponse:
         models.append(hint)
     elif get_origin(hint) is not None:
         for part in get_args(hint):

@@ -1,4 +1,4 @@
 """The command line: one module per command, imported only when that command is used.
 
-`parser` knows the names, `run` turns what went wrong into an exit code, `output` is the only place that prints.
+`terminal` parses and prints, `source` reads an arena, and the commands stand in `local`, `client` and `server`.
 """

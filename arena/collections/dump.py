@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import zstandard
 
 if TYPE_CHECKING:
-    from arena.store.games.games import GameLine
+    from arena.documents.game import GameItem
 
 FORM = "arena-games-1"
 ENDING = ".ndjson.zst"
@@ -70,7 +70,7 @@ class MonthFile:
         self._file.close()
         self._path.unlink(missing_ok=True)
 
-    def add(self, line: GameLine, data: Mapping[str, Any]) -> None:
+    def add(self, line: GameItem, data: Mapping[str, Any]) -> None:
         """Append a game."""
         self._pack(_line(data))
         number = line.commit_number or 0
@@ -102,7 +102,7 @@ class MonthFile:
         self._size += len(content)
 
 
-def document(line: GameLine, data: bytes, ancestors: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+def document(line: GameItem, data: bytes, ancestors: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
     """Return a game as written in dumps: the public record, and the data from which ratings follow.
 
     `follows` lists, for each side, the earlier versions of the bot, latest first: a version new to a pool starts from

@@ -20,8 +20,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena.clock import now
 from arena.collections.dump import FORM, DamagedError, Dump, MonthFile, digest_of, document
-from arena.store.base.models import now
 
 if TYPE_CHECKING:
     from arena.config import Settings
@@ -82,6 +82,13 @@ class Dumps:
             return DumpIndex()
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise DamagedError(f"{self.folder / _INDEX} is not a valid index: {error}") from None
+
+    def current(self) -> DumpIndex:
+        """Read the index; empty if it is damaged, since the next update writes it again. Raises OSError."""
+        try:
+            return self.index()
+        except DamagedError:
+            return DumpIndex()
 
     def path(self, name: str) -> Path | None:
         """Return the path of a dump or checksum file by name; None for any other file."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 from arena.collections.collection import WINNERS, CollectedGame, UnplayableGameError, played, settle
 from referee.game.record import GameRecord, Ply
 from referee.game.spec import digest
 from referee.rules import load
-from referee.rules.core import SIDES, Kind, Termination, Winner
+from referee.rules.core import SIDES, Kind, Termination
 from referee.rules.rules import GameText, Ruleset, Value
 
 UNKNOWN = "unknown"
@@ -106,7 +106,7 @@ def record_of(game: GameText, ruleset: Ruleset) -> GameRecord:
         position=position,
         first=first,
         second=second,
-        winner=None if termination.kind is Kind.VOID else cast("Winner | None", winner),
+        winner=None if termination.kind is Kind.VOID else winner,
         termination=termination,
         kind=termination.kind,
         moves=game.moves,

@@ -14,9 +14,10 @@ from arena.analysis.budget import MAX_PLIES
 from arena.analysis.engine import Evaluations, PositionRef, evaluate_in_background
 from arena.analysis.game_analysis import analyse, evaluate_position
 from arena.analysis.storage import read_game, save, win_model_of
+from arena.errors import NotFoundError
 from arena.log import logger
 from arena.offload import OffloadProcess
-from arena.store import NotFoundError, Store
+from arena.store import Store
 from arena.store.games.analyses import AnalysisTask, today
 from referee.game.record import GameRecord, RecordError, read_record
 from referee.machine.pool import JobError, WorkerLostError
@@ -100,7 +101,8 @@ class Analyst:
             return
         found = analyse(record, ask, nodes=task.nodes, win_model=win_model)
         save(self._store, found)
-        self._log.info("analysed", game=record.id, nodes=task.nodes, blunders=sum(found.summary.blunders))
+        blunders = found.blunders.first + found.blunders.second
+        self._log.info("analysed", game=record.id, nodes=task.nodes, blunders=blunders)
 
     def _ask_when_idle(
         self, record: GameRecord, spots: Sequence[PositionRef], nodes: int, stop: threading.Event

@@ -13,8 +13,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from arena.coordinator.outage_log import OutageLog
+from arena.errors import LeaseLostError, StoreUnavailableError
 from arena.log import logger
-from arena.store import LeaseLostError, StoreUnavailableError
 
 RETRY_INTERVAL_S = 10.0
 """Shortest pause after a failure, unless the work is woken."""

@@ -6,11 +6,12 @@ import contextlib
 import threading
 from collections.abc import Callable
 
+from arena.errors import ConflictError, StoreError
 from arena.events.bus import EventBus
 from arena.events.messages import VersionChanged, VersionStep
 from arena.log import logger
 from arena.metrics import CoordinatorMetrics
-from arena.store import ConflictError, Store, StoreError
+from arena.store import Store
 from arena.submission.bundle_store import BundleStore
 
 

@@ -12,10 +12,11 @@ from functools import partial
 
 from arena.coordinator.dispatcher import JobDispatcher
 from arena.coordinator.in_flight import InFlightJobs
+from arena.errors import ConflictError, NotFoundError, StoreUnavailableError
 from arena.events.bus import EventBus
 from arena.events.messages import TournamentChanged, TournamentPlanned
 from arena.log import logger
-from arena.store import ConflictError, NotFoundError, Store, StoreUnavailableError
+from arena.store import Store
 from arena.store.tournaments.tournaments import LiveTournament
 from arena.tournaments import SettingsError, lifecycle
 from arena.tournaments import format as formats

@@ -17,6 +17,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from arena.clock import now
 from arena.cluster.game_runner import BundlePlace
 from arena.cluster.spool import Spool
 from arena.coordinator import background, cron
@@ -37,6 +38,7 @@ from arena.coordinator.maintenance import Maintenance
 from arena.coordinator.outage_log import OutageLog
 from arena.coordinator.recorder import Recorder, drained
 from arena.coordinator.remote_games import RemoteGames
+from arena.errors import LeaseLostError, SchemaError, StoreError, StoreUnavailableError
 from arena.events.bus import EventBus
 from arena.events.messages import (
     CoordinatorChanged,
@@ -48,8 +50,7 @@ from arena.events.messages import (
 )
 from arena.log import logger
 from arena.metrics import CoordinatorMetrics
-from arena.store import LeaseLostError, SchemaError, Store, StoreError, StoreUnavailableError
-from arena.store.base.models import now
+from arena.store import Store
 from arena.store.bots.presences import REPORT_INTERVAL_S
 
 if TYPE_CHECKING:

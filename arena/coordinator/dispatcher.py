@@ -16,7 +16,8 @@ from arena.cluster.game_runner import BundlePlace, play_bundled
 from arena.coordinator.executors import slots_of
 from arena.coordinator.in_flight import InFlightJobs, Job
 from arena.coordinator.remote_games import RemoteGames
-from arena.store import Store, StoreUnavailableError
+from arena.errors import StoreUnavailableError
+from arena.store import Store
 from arena.store.tournaments.queue import PendingGame
 from arena.store.tournaments.tournaments import LiveTournament
 

@@ -13,10 +13,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena.clock import now
 from arena.collections.dumps import DumpInterrupted, Dumps
 from arena.log import logger
 from arena.store import Store
-from arena.store.base.models import now
 from arena.store.operations.sqlite_backup import SqliteBackups
 from arena.tournaments import findings
 

@@ -18,11 +18,12 @@ from typing import TypeVar
 from arena.cluster.spool import Spool
 from arena.coordinator.auditor import ResultAuditor
 from arena.coordinator.in_flight import InFlightJobs, Job
+from arena.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError
 from arena.events.bus import EventBus
 from arena.events.messages import EndState, GameAborted, GameStarted, RatingsChanged, TournamentGameEnded
 from arena.log import logger
 from arena.metrics import CoordinatorMetrics
-from arena.store import BadValueError, ConflictError, NotFoundError, Store, StoreUnavailableError
+from arena.store import Store
 from arena.store.games.commit import Committed
 from referee.game.record import GameRecord, read_record
 from referee.game.spec import PlannedGame

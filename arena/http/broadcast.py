@@ -12,10 +12,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from arena.errors import StoreError
 from arena.events.messages import Subject
 from arena.http.problem import Problem
 from arena.http.stream_line import KEEP_ALIVE, StreamLine, encode_line
-from arena.store import StoreError
 
 if TYPE_CHECKING:
     from arena.events.live import Live

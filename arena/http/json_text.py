@@ -6,8 +6,8 @@ import json
 import re
 from typing import Any
 
-BIDI_CONTROLS = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-"""Bidirectional control characters, as the inside of a regular expression's character class."""
+from arena.plain_text import BIDI_CONTROLS
+
 _TURNING = re.compile(f"[{BIDI_CONTROLS}]")
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from aiohttp import web
 
+from arena.documents.game import GameItem
 from arena.pages.html_table import Column, SortedTable, sorted_table
-from arena.store.games.games import GameLine
 
 
 def text_column(key: str, title: str, hint: str = "") -> Column:
@@ -28,8 +28,8 @@ GAMES = (
 
 
 def sort_games(
-    request: web.Request, lines: Sequence[GameLine], *, with_family: bool = False, parameter: str = "games"
-) -> SortedTable[GameLine]:
+    request: web.Request, lines: Sequence[GameItem], *, with_family: bool = False, parameter: str = "games"
+) -> SortedTable[GameItem]:
     """Return a table of games in the order that the request names."""
     columns = (GAMES[0], _FAMILY, *GAMES[1:]) if with_family else GAMES
     return sorted_table(request, columns, lines, parameter=parameter)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Hashable
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,19 +16,21 @@ import aiohttp_jinja2
 import jinja2
 from aiohttp import web
 
+from arena import services
+from arena.errors import StoreError
 from arena.http.identity import session_of
 from arena.http.request_context import CONTEXT
-from arena.pages import filters, markdown, schema, session
+from arena.pages import filters, markdown, schema, score_table, session
 from arena.pages.drawing.analysis_line import AnalysisLines
 from arena.pages.drawing.replay import Replays
 from arena.pages.page import (
     ANALYSIS_LINES,
     CONTEXT_PROVIDERS,
     REPLAYS,
+    arena_of,
     cached_page,
     redirect_permanently,
     run,
-    store_of,
     template_context_middleware,
 )
 from arena.pages.routes import (
@@ -60,7 +61,6 @@ from arena.pages.routes import (
     user,
     versus,
 )
-from arena.store import Store, StoreError
 from referee.rules import families, load
 
 _HERE = Path(__file__).parent
@@ -91,7 +91,7 @@ async def _frame_context(request: web.Request) -> dict[str, Any]:
         "canonical": _canonical(request),
         "family_titles": {name: load(name).title for name in families()},
         "unread": await _unread(request),
-        "is_damaged": await asyncio.to_thread(_is_damaged, store_of(request)),
+        "is_damaged": await asyncio.to_thread(arena_of(request).is_damaged),
     }
 
 
@@ -102,24 +102,13 @@ def _canonical(request: web.Request) -> str:
     return request.app[CONTEXT].settings.public_url.rstrip("/") + str(request.rel_url.with_path(path).with_query(pool))
 
 
-def _is_damaged(store: Store) -> bool:
-    """Return whether the database is known to be damaged."""
-    with suppress(StoreError):
-        return bool(store.health.damage)
-    return False
-
-
 async def _unread(request: web.Request) -> int:
     """Return the number of unread notices of the logged-in user."""
     try:
         identity = await session_of(request) if request.cookies else None
-        return await run(_count_unread, store_of(request), identity.user_id) if identity else 0
+        return await run(services.account.count_unread, arena_of(request), identity) if identity else 0
     except StoreError:  # the page reports it, if it needs the database
         return 0
-
-
-def _count_unread(store: Store, user_id: int) -> int:
-    return len(store.notices.of(user_id, store.notices.read_until(user_id)))
 
 
 async def static(request: web.Request) -> web.StreamResponse:
@@ -154,6 +143,7 @@ def setup(app: web.Application) -> None:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        finalize=filters.finalize,
     )
     app[CONTEXT_PROVIDERS] = (session.context, _frame_context)
     app.middlewares.append(template_context_middleware)
@@ -234,4 +224,5 @@ _FILTERS = (
     filters.tally,
     filters.letters,
     markdown.inline,
+    score_table.bar,
 )

@@ -2,51 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import replace
 
 from arena.analysis.game_analysis import marks_of
+from arena.documents.analysis import AnalysisFigures, AnalysisResponse, PositionRequest, PositionResponse
+from arena.documents.identity import Identity
+from arena.errors import BadValueError, ConflictError, NotFoundError
 from arena.services import study
 from arena.services.arena import Arena
-from arena.store import BadValueError, ConflictError, Identity, NotFoundError
-from arena.store.base.models import QueuedAnalysis
+from arena.validation import adapter_of
 from referee.game.record import GameRecord, Ply, now
 from referee.rules.core import Kind, Termination
 
 POSITION_NODES = 200_000
 """Default number of nodes for a requested position."""
 
-State = Literal["none", "waiting", "failed", "done"]
+
+def read(arena: Arena, game_id: str) -> AnalysisResponse:
+    """Return the analysis of a game played here or imported, or its state. Raises NotFoundError."""
+    if arena.store.archive.serial_of(game_id) is None:
+        arena.store.games.get(game_id)
+    return _read(arena, game_id)
 
 
-@dataclass(frozen=True, slots=True)
-class AnalysisStatus:
-    """State of the analysis of a game: `data` as `arena.analysis.game_analysis` packs it, `problem` why it failed."""
-
-    game_id: str
-    state: State
-    data: Mapping[str, Any] = field(default_factory=dict)
-    problem: str = ""
-
-    @property
-    def plies(self) -> dict[int, Mapping[str, Any]]:
-        """The engine's verdict on each ply, by ply number."""
-        return {ply["number"]: ply for ply in self.data.get("plies", ())}
-
-
-def read(arena: Arena, game_id: str) -> AnalysisStatus:
-    """Return the analysis of a played or imported game, or its state. Does not check that the game exists."""
+def _read(arena: Arena, game_id: str) -> AnalysisResponse:
     data = arena.store.analyses.get(game_id)
     if data is not None:
-        return AnalysisStatus(game_id, "done", data)
+        found: AnalysisResponse = adapter_of(AnalysisResponse).validate_python({"state": "done", **data})
+        return found
     request = arena.store.analyses.request_of(game_id)
     if request is None:
-        return AnalysisStatus(game_id, "none")
-    return AnalysisStatus(game_id, "failed" if request.problem else "waiting", problem=request.problem)
+        return AnalysisResponse(game_id, "none")
+    return AnalysisResponse(game_id, "failed" if request.problem else "waiting", request.problem)
 
 
-def ask(arena: Arena, game_id: str, by: Identity, nodes: int | None = None) -> AnalysisStatus:
+def figures(arena: Arena, game_ids: Sequence[str]) -> dict[str, AnalysisFigures]:
+    """Return the figures of those games that were analysed, by id."""
+    return arena.store.analyses.figures(game_ids)
+
+
+def ask(arena: Arena, game_id: str, by: Identity, nodes: int | None = None) -> AnalysisResponse:
     """Request the analysis of a game, to be done when no games wait. It replaces an analysis with other nodes.
 
     Raises NotFoundError, ConflictError if the game is not over, BadValueError, QuotaError.
@@ -56,12 +52,12 @@ def ask(arena: Arena, game_id: str, by: Identity, nodes: int | None = None) -> A
         line = arena.store.games.get(game_id)
         if line.state != "finished":
             raise ConflictError(f"game {game_id} is {line.state}; request its analysis when it is over", line.state)
-    found = read(arena, game_id)
-    if found.state == "done" and found.data["nodes"] == nodes:
+    found = _read(arena, game_id)
+    if found.state == "done" and found.nodes == nodes:
         return found
     arena.store.analyses.ask(by.user_id, nodes, game_id=game_id)
     arena.wake()
-    return read(arena, game_id) if found.state != "done" else found
+    return _read(arena, game_id) if found.state != "done" else found
 
 
 def _bounded(arena: Arena, nodes: int) -> int:
@@ -71,24 +67,13 @@ def _bounded(arena: Arena, nodes: int) -> int:
     return nodes
 
 
-@dataclass(frozen=True, slots=True)
-class PositionQuery:
-    """A position to analyse: the rules, the start of the line, and its moves in any notation."""
-
-    family: str
-    variant: str = ""
-    options: str = ""
-    position: str = ""
-    moves: str = ""
-
-
-def read_question(question: PositionQuery) -> study.Study:
+def read_question(question: PositionRequest) -> study.Study:
     """Parse the line to analyse. Raises BadValueError."""
     ruleset = study.settle(question.family, question.variant, question.options)
     return study.read(ruleset, question.position, question.moves.split())
 
 
-def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | None = None) -> QueuedAnalysis:
+def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | None = None) -> PositionResponse:
     """Request the analysis of the last position of a line, to be done when no games wait.
 
     Raises QuotaError, and BadValueError for bad `nodes` or if the game is over in that position.
@@ -118,7 +103,7 @@ def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | Non
     return arena.store.analyses.request(number)
 
 
-def read_answer(arena: Arena, number: int, by: Identity) -> QueuedAnalysis:
+def read_answer(arena: Arena, number: int, by: Identity) -> PositionResponse:
     """Return the caller's own request for a position, with its state and answer. Raises NotFoundError."""
     found = arena.store.analyses.request(number)
     if found.user_id != by.user_id:

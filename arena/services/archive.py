@@ -2,112 +2,50 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import BoundedSemaphore
 
 from arena.analysis.game_analysis import marks_of
-from arena.collections.collection import Collection, GameProblem, best_reading, read_collection
-from arena.collections.conversion import to_archived, to_text
+from arena.collections.collection import Collection, best_reading, read_collection
+from arena.collections.conversion import to_archived, to_record, to_text
 from arena.collections.record_format import RECORD
-from arena.errors import ArenaError, ForbiddenError, did_you_mean, near
+from arena.collections.upload import BOUNDS, read_upload
+from arena.documents.archive import (
+    ArchivePage,
+    ArchiveQuery,
+    ArchiveResponse,
+    ArchiveSources,
+    ImportResponse,
+    RejectedGame,
+)
+from arena.documents.attributes import of_attributes
+from arena.documents.identity import Identity
+from arena.errors import ArenaError, BadValueError, ForbiddenError, NotFoundError, did_you_mean, near
 from arena.services.arena import Arena
-from arena.store import BadValueError, Identity, NotFoundError
-from arena.store.archive.archive import ArchivedPairing, ArchiveMatches
-from arena.store.archive.archived_game import ArchivedGame, day_of
-from arena.store.archive.line import ArchiveLine, date_of
+from arena.store.archive.archive import ArchivedPairing
+from arena.store.archive.line import date_of
 from arena.store.archive.search import ArchiveSearch
-from arena.store.base.page import DEFAULT_LIMIT, bounded
-from arena.store.games.analyses import AnalysisFilter
+from referee.game.record import GameRecord
+from referee.machine.pool import WorkerLostError
 from referee.rules import load
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.position import IllegalMoveError, Position
 from referee.rules.rules import GameFormat, Rules, Ruleset
 from referee.rules.symmetry import key_of
 
-RESULTS = ("first", "second", "draw", "none")
-"""Results to search for; `none` is an unknown result or an unfinished game."""
 MAX_TEXT_BYTES = 4 * 1024 * 1024
 """Maximum size of an uploaded text."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArchiveSearchForm:
-    """A search as a user writes it; None or empty means anything. `SEARCH_FIELDS` describes the fields."""
-
-    id: str | None = None
-    number: str | None = None
-    family: str | None = None
-    variant: str | None = None
-    player: str | None = None
-    first: str | None = None
-    second: str | None = None
-    name: str | None = None
-    result: str | None = None
-    ending: str | None = None
-    source: str | None = None
-    min_plies: int | None = None
-    max_plies: int | None = None
-    since: str | None = None
-    until: str | None = None
-    moves: str | None = None
-    position: str | None = None
-    blunders: int | None = None
-    max_blunders: int | None = None
-    accuracy: int | None = None
-    max_accuracy: int | None = None
-    min_turning_points: int | None = None
-    blown_win: str | None = None
+def search(arena: Arena, query: ArchiveQuery) -> ArchivePage:
+    """Return one part of the matching games. Raises BadValueError that names the field."""
+    return arena.store.archive.search(read_query(query))
 
 
-SEARCH_FIELDS: Mapping[str, str] = {
-    "id": "the id of one game",
-    "number": "its number in the archive, or in its collection",
-    "family": "a family",
-    "variant": "a variant of the family",
-    "player": "part of either player's name",
-    "first": "part of the first player's name",
-    "second": "part of the second player's name",
-    "name": "the whole name of either player",
-    "result": "the winner: first, second, draw, or none for an unknown result",
-    "ending": "the termination, such as resigned",
-    "source": "the collection; `arena`: the games played here",
-    "min_plies": "the minimum number of plies",
-    "max_plies": "the maximum number of plies",
-    "since": "the first day, 2003-07-31; a month or a year will do",
-    "until": "the last day, in the same way",
-    "moves": "the first moves (requires a family)",
-    "position": "a position that occurred, in any symmetric image (requires a family)",
-    "blunders": "the minimum number of blunders of both sides (this and the following: analysed games only)",
-    "max_blunders": "the maximum number of blunders",
-    "accuracy": "the minimum accuracy, 0 to 100, of the less accurate side",
-    "max_accuracy": "the maximum accuracy of the less accurate side",
-    "min_turning_points": "the minimum number of turning points: moves from a winning position to an even or lost one",
-    "blown_win": "yes: a player with a winning position did not win",
-}
-"""Descriptions of the search fields, in the order of forms."""
-
-
-def search(
-    arena: Arena,
-    query: ArchiveSearchForm,
-    *,
-    sort: str = "number",
-    is_falling: bool = True,
-    limit: int = DEFAULT_LIMIT,
-    after: int | None = None,
-    offset: int = 0,
-) -> ArchiveMatches:
-    """Return the matching games that follow the one with archive number `after`. Raises BadValueError."""
-    wanted = read_query(query)
-    limit = bounded(limit)
-    return arena.store.archive.search(wanted, sort=sort, is_falling=is_falling, limit=limit, after=after, offset=offset)
-
-
-def read_query(query: ArchiveSearchForm) -> ArchiveSearch:
-    """Translate a search into the store's terms. Raises BadValueError that names the field."""
+def read_query(query: ArchiveQuery) -> ArchiveSearch:
+    """Read variant, position and moves by the rules of the family. Raises BadValueError that names the field."""
     rules = _family(query.family) if query.family else None
     if rules is None:
         for name in ("moves", "position"):
@@ -115,47 +53,15 @@ def read_query(query: ArchiveSearchForm) -> ArchiveSearch:
                 raise BadValueError(
                     f"searching for {name} requires a family", field=name, hint="choose a family (--family)"
                 )
-    if query.result and query.result not in RESULTS:
-        raise BadValueError(
-            f"invalid result {query.result!r}", field="result", hint="choose from " + ", ".join(RESULTS)
-        )
-    return ArchiveSearch(
-        id=query.id or None,
-        family=rules.family if rules else None,
+        return of_attributes(ArchiveSearch, query)
+    return of_attributes(
+        ArchiveSearch,
+        query,
+        family=rules.family,
         variant=_variant(rules, query.variant),
-        player=query.player or None,
-        first=query.first or None,
-        second=query.second or None,
-        name=query.name or None,
-        number=(query.number or "").strip().removeprefix("#") or None,
-        winner=query.result or None,
-        source=query.source or None,
-        termination=query.ending or None,
-        min_plies=query.min_plies,
-        max_plies=query.max_plies,
-        since=read_day(query.since, "since", 0),
-        until=read_day(query.until, "until", 9999),
-        moves=_first_moves(rules, query) if rules and query.moves else (),
-        key=_key(rules, query) if rules and query.position else None,
-        analysed=_analysed(query),
+        first_moves=_first_moves(rules, query) if query.moves else (),
+        key=_key(rules, query) if query.position else None,
     )
-
-
-def _analysed(query: ArchiveSearchForm) -> AnalysisFilter | None:
-    word = query.blown_win
-    if word not in (None, "", "yes", "no"):
-        raise BadValueError(
-            f"invalid thrown {word[:40]!r}: expected yes or no", field="blown_win", hint="write blown_win=yes"
-        )
-    found = AnalysisFilter(
-        min_blunders=query.blunders,
-        max_blunders=query.max_blunders,
-        min_accuracy=query.accuracy,
-        max_accuracy=query.max_accuracy,
-        min_turning_points=query.min_turning_points,
-        has_blown_win=word == "yes" if word else None,
-    )
-    return found or None
 
 
 def _family(name: str) -> Rules:
@@ -175,23 +81,6 @@ def _variant(rules: Rules | None, name: str | None) -> str | None:
         raise BadValueError(str(error), field="variant") from None
 
 
-def read_day(text: str | None, name: str, rest: int) -> int | None:
-    """Parse a day, month or year into a day number (20030731). Raises BadValueError.
-
-    With `rest` 9999 a month or year stands for its last day, with 0 for its first.
-    """
-    if not text or not text.strip():
-        return None
-    found = day_of(text)
-    parts = text.strip().count("-")
-    is_whole = parts == (found % 10_000 > 0) + (found % 100 > 0)  # false if the month or the day does not exist
-    if not found or not is_whole or not re.fullmatch(r"\d{4}(-\d\d?(-\d\d?)?)?", text.strip()):
-        raise BadValueError(f"invalid day {text[:40]!r}", field=name, hint="write 2003-07-31, 2003-07 or 2003")
-    if rest and not found % 100:
-        found += 99 if found % 10_000 else rest
-    return found
-
-
 def _rulesets(rules: Rules, variant: str | None) -> Sequence[Ruleset]:
     """Return the rules to read by: those of the given variant, else of each variant in order."""
     if variant:
@@ -199,7 +88,7 @@ def _rulesets(rules: Rules, variant: str | None) -> Sequence[Ruleset]:
     return [rules.settle(one.name) for one in rules.variants]
 
 
-def _key(rules: Rules, query: ArchiveSearchForm) -> int:
+def _key(rules: Rules, query: ArchiveQuery) -> int:
     """Return the key of a position, parsed by the first variant whose board it fits."""
     problem = ""
     for ruleset in _rulesets(rules, _variant(rules, query.variant)):
@@ -210,7 +99,7 @@ def _key(rules: Rules, query: ArchiveSearchForm) -> int:
     raise BadValueError(problem, field="position")
 
 
-def _first_moves(rules: Rules, query: ArchiveSearchForm) -> tuple[str, ...]:
+def _first_moves(rules: Rules, query: ArchiveQuery) -> tuple[str, ...]:
     """Return the moves in canonical notation. Illegal ones are kept: games may begin in other positions."""
     ruleset = _rulesets(rules, _variant(rules, query.variant))[0]
     line, found = Position.start(ruleset), []
@@ -230,9 +119,34 @@ def _first_moves(rules: Rules, query: ArchiveSearchForm) -> tuple[str, ...]:
 # -- one game, one player ----------------------------------------------------------------------------------------------
 
 
-def read(arena: Arena, serial: int) -> tuple[ArchiveLine, ArchivedGame]:
-    """Return the game with this archive number, as a line and whole. Raises NotFoundError."""
-    return arena.store.archive.line(serial), arena.store.archive.get(serial)
+def read(arena: Arena, serial: int) -> ArchiveResponse:
+    """Return the game with this archive number. Raises NotFoundError."""
+    line, game = arena.store.archive.line(serial), arena.store.archive.get(serial)
+    return of_attributes(
+        ArchiveResponse,
+        line,
+        options=dict(game.options),
+        position=game.position,
+        moves=list(game.moves),
+        tags=dict(game.tags),
+        notations=[form.name for form in game.ruleset().rules.formats],
+        text=game.text,
+    )
+
+
+def record_of(arena: Arena, serial: int) -> GameRecord:
+    """Return the game with this archive number as a record of the arena. Raises NotFoundError."""
+    return to_record(arena.store.archive.get(serial))
+
+
+def sources(arena: Arena) -> ArchiveSources:
+    """Return all collections, with the number of games of each variant."""
+    return ArchiveSources(arena.store.archive.sources())
+
+
+def names(arena: Arena, kind: str) -> tuple[str, ...]:
+    """Return all names of a kind: `player`, `variant`, `termination` or `source`."""
+    return arena.store.archive.names(kind)
 
 
 def write(arena: Arena, serial: int, notation: str | None = None) -> str:
@@ -311,28 +225,19 @@ def _result_of(meeting: ArchivedPairing, name: str) -> str:
 # -- imports -----------------------------------------------------------------------------------------------------------
 
 
+_IMPORTS = BoundedSemaphore(2)
+"""Imports at once, of all users of this process."""
+_NO_GAME = "the text contains no game; expected games of {}"
+
+
 class NoGameError(ArenaError):
     """The text holds no game of the family."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportReport:
-    """Outcome of an import: the format, the numbers of games and of new games, and the bad games with their line."""
+class BusyError(ArenaError):
+    """Too many imports at once."""
 
-    source: str
-    format: str
-    games: int
-    new: int
-    problems: list[GameProblem] = field(default_factory=list)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return a JSON-serialisable dictionary."""
-        bad = [
-            {"line": one.line, "move": one.ply, "position": one.position, "problem": one.message}
-            for one in self.problems
-        ]
-        about = {"format": self.format, "games": self.games, "new": self.new, "known": self.games - self.new}
-        return {"file": self.source, **about, "bad": bad}
+    kind = "too-many"
 
 
 def upload(
@@ -344,7 +249,7 @@ def upload(
     source: str,
     variant: str | None = None,
     notation: str | None = None,
-) -> ImportReport:
+) -> ImportResponse:
     """Import a text uploaded by an organiser. Raises ForbiddenError, BadValueError, NoGameError."""
     if "organise" not in by.scopes:
         raise ForbiddenError("only organisers may import games", hint="ask an organiser")
@@ -353,16 +258,35 @@ def upload(
     source = source.strip()
     if not source or len(source) > 80 or not source.isprintable():
         raise BadValueError("invalid name of a collection", field="source", hint="write 1 to 80 printable characters")
-    read = read_text(text, ruleset, find_format(rules, notation) if notation else None)
-    found = store_collection(arena, read, source)
-    arena.note("archive.import", f"archive:{source}"[:120], by, family=family, new=found.new, bad=len(found.problems))
+    form = find_format(rules, notation) if notation else None
+    found = store_collection(arena, _read_apart(text, ruleset, form), source)
+    arena.note("archive.import", f"archive:{source}"[:120], by, family=family, new=found.new, bad=len(found.bad))
     return found
 
 
-def store_collection(arena: Arena, read: Collection, source: str) -> ImportReport:
+def _read_apart(text: str, ruleset: Ruleset, form: GameFormat | None) -> Collection:
+    """Parse the games of a stranger's text, in a process of its own. Raises BusyError, BadValueError, NoGameError."""
+    if not _IMPORTS.acquire(blocking=False):
+        raise BusyError("other texts are being imported", hint="try again in a minute")
+    try:
+        names = ruleset.rules.family, ruleset.variant.name, form.name if form else None
+        found = read_upload(text, *names)
+    except WorkerLostError as error:
+        problem = f"reading the text needs more than {BOUNDS.cpu_s} s or {BOUNDS.memory_bytes // 2**20} MiB"
+        raise BadValueError(problem, field="text", hint="import it in parts") from error
+    finally:
+        _IMPORTS.release()
+    if found is None:
+        raise NoGameError(_NO_GAME.format(ruleset.rules.family))
+    return found
+
+
+def store_collection(arena: Arena, read: Collection, source: str) -> ImportResponse:
     """Store the good games of a parsed text."""
     games = [to_archived(one, source, read.format) for one in read.games]
-    return ImportReport(source, read.format, len(games), arena.store.archive.add(games), read.problems)
+    new = arena.store.archive.add(games)
+    bad = [RejectedGame(one.line, one.ply, one.position, one.message) for one in read.problems]
+    return ImportResponse(source, read.format, len(games), new, len(games) - new, bad)
 
 
 def read_text(text: str, ruleset: Ruleset, form: GameFormat | None = None) -> Collection:
@@ -371,5 +295,5 @@ def read_text(text: str, ruleset: Ruleset, form: GameFormat | None = None) -> Co
         if form is not None:
             return read_collection(text, form, ruleset)
         return best_reading(text, ruleset, (*ruleset.rules.formats, RECORD))
-    except ValueError as error:
-        raise NoGameError(f"{error}; expected games of {ruleset.rules.family}") from None
+    except ValueError:
+        raise NoGameError(_NO_GAME.format(ruleset.rules.family)) from None

@@ -7,11 +7,13 @@ from functools import cached_property
 from typing import Any
 
 from arena.config import Settings
+from arena.documents.identity import Identity
+from arena.errors import StoreError
 from arena.events.bus import Bus, EventBus
 from arena.events.messages import CoordinatorWakeup
 from arena.services.first_move_advantage import FirstMoveAdvantages
 from arena.services.standings_cache import StandingsCache
-from arena.store import Identity, Store
+from arena.store import Store
 from arena.submission.bundle_store import BundleStore
 
 
@@ -29,6 +31,13 @@ class Arena:
     def bundles(self) -> BundleStore:
         """The store of bot files."""
         return BundleStore.of(self.settings)
+
+    def is_damaged(self) -> bool:
+        """Return whether the database is known to be damaged."""
+        try:
+            return bool(self.store.health.damage)
+        except StoreError:
+            return False
 
     def wake(self) -> None:
         """Notify the coordinator of new work."""

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from arena.collections.book import BookError, BookLine
+from arena.documents.explorer import ExplorerQuery, ExplorerResponse, PlayedFigures
 from arena.services.arena import Arena
-from arena.services.explorer import ExplorerRequest, ExplorerResult, Figures, explore
+from arena.services.explorer import explore
 from referee.game.openings import Opening
 from referee.ratings.interval import wilson
 
@@ -34,7 +35,8 @@ class BookCriteria:
 
 def make_from_games(
     arena: Arena,
-    request: ExplorerRequest,
+    family: str,
+    query: ExplorerQuery,
     criteria: BookCriteria,
     *,
     count: int,
@@ -56,14 +58,14 @@ def make_from_games(
             if examined > MAX_POSITIONS:
                 raise BookError(f"more than {MAX_POSITIONS:,} positions to examine; raise --games or lower --plies")
             on_examine(examined)
-            found = explore(arena, replace(request, moves=" ".join(line)))
+            found = explore(arena, family, replace(query, moves=" ".join(line)))
             if found.key in seen:  # a transposition
                 continue
             seen.add(found.key)
             if depth < criteria.plies:
                 following += [(*line, one.move) for one in found.moves if _known(one) >= criteria.games]
             elif _is_level(found, criteria):
-                known[found.key] = BookLine(_opening(found, line, request), None, describe_evidence(found))
+                known[found.key] = BookLine(_opening(found, line, query), None, describe_evidence(found))
         front = following
     lines = sorted(known.values(), key=lambda line: line.opening.moves)
     if len(lines) < count:
@@ -74,21 +76,21 @@ def make_from_games(
     return sorted(random.Random(seed).sample(lines, count), key=lambda line: line.opening.moves)
 
 
-def _opening(found: ExplorerResult, line: tuple[str, ...], request: ExplorerRequest) -> Opening:
-    return Opening(found.variant, moves=line, position=request.position or None)
+def _opening(found: ExplorerResponse, line: tuple[str, ...], query: ExplorerQuery) -> Opening:
+    return Opening(found.variant, moves=line, position=query.position or None)
 
 
-def _known(figures: Figures) -> int:
+def _known(figures: PlayedFigures) -> int:
     """Return the number of games with a result."""
     return figures.first + figures.draw + figures.second
 
 
-def _is_level(figures: Figures, criteria: BookCriteria) -> bool:
+def _is_level(figures: PlayedFigures, criteria: BookCriteria) -> bool:
     games = _known(figures)
     return games >= criteria.games and abs((figures.first + figures.draw / 2) / games - 0.5) <= criteria.balance
 
 
-def describe_evidence(figures: Figures) -> str:
+def describe_evidence(figures: PlayedFigures) -> str:
     """Describe the evidence for a line: games, results, the first side's score with its 95 % confidence interval."""
     games = _known(figures)
     low, high = wilson(figures.first + figures.draw / 2, games)

@@ -7,157 +7,65 @@ same position are merged. Variants are kept apart.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from arena.services.archive import read_day
+from arena.documents.explorer import MAX_MOVES_LENGTH, ExplorerQuery, ExplorerResponse, PlayedMoveItem
+from arena.errors import BadValueError
 from arena.services.arena import Arena
-from arena.store import BadValueError
-from arena.store.archive.explorer import ExplorerTally, Selection
-from arena.store.archive.line import ArchiveLine, date_of
-from arena.store.archive.search import ArchiveSearch
+from arena.store.archive.explorer import ExplorerTally
+from arena.store.archive.line import date_of
 from referee.ratings.trueskill import BETA, pool_of
 from referee.rules import load
 from referee.rules.core import ParseError, Side, UnknownNameError
 from referee.rules.position import IllegalMoveError, Position
-from referee.rules.rules import Ruleset, Value
+from referee.rules.rules import Ruleset
 from referee.rules.symmetry import key_of, keys_of
-
-MAX_MOVES_LENGTH = 2000
-"""Maximum length of the requested moves in characters."""
-
 
 _BOT = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}( v\d{1,9})?", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class ExplorerRequest:
-    """A request to the explorer; None or empty means the start, or all games. `REQUEST_FIELDS` describes the fields."""
-
-    family: str
-    variant: str | None = None
-    options: Mapping[str, Value] = field(default_factory=dict)
-    position: str | None = None
-    moves: str | None = None
-    pool: str | None = None
-    rating: float | None = None
-    bot: str | None = None
-    source: str | None = None
-    since: str | None = None
-    until: str | None = None
-
-
-REQUEST_FIELDS: Mapping[str, str] = {
-    "variant": "a variant of the family (default: its first)",
-    "position": "a position, in any symmetric image (default: the start)",
-    "moves": "moves from that position, separated by blanks",
-    "pool": "games of one rating pool, played here",
-    "rating": "games in which both players have at least this strength (mu) today",
-    "bot": "games of a bot, or of one version of it",
-    "source": "games of one collection; arena: played here",
-    "since": "the first day, 2003-07-31; a month or a year will do",
-    "until": "the last day, in the same way",
-}
-"""Descriptions of the request's fields, in the order of forms."""
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """Results of a set of games.
-
-    `score` is the points share of the side to move, None without a known result. `rating` is the players' mean strength
-    (mu) today, `performance` the strength that these results imply. `last` is the day of the latest game, `best` the
-    game between the strongest players.
-    """
-
-    games: int
-    first: int
-    draw: int
-    second: int
-    other: int
-    score: float | None
-    rating: float | None
-    performance: float | None
-    last: str
-    best: ArchiveLine | None
-
-
-@dataclass(frozen=True, slots=True)
-class PlayedMove(Figures):
-    """A move with its results, merged with the other moves to the same position (`same`)."""
-
-    move: str
-    shown: str
-    """The move in display notation."""
-    same: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ExplorerResult(Figures):
-    """Moves played in a position, the most frequent first."""
-
-    family: str
-    variant: str
-    position: str
-    side: Side
-    pool: str
-    moves: tuple[PlayedMove, ...]
-    key: int = 0
-    """Key of the position, equal for all its symmetric images."""
-
-
-def explore(arena: Arena, request: ExplorerRequest) -> ExplorerResult:
+def explore(arena: Arena, family: str, query: ExplorerQuery) -> ExplorerResponse:
     """Return the moves played in a position. Raises BadValueError that names the field."""
-    ruleset = _ruleset(request)
-    if request.bot and not _BOT.fullmatch(request.bot):
-        raise BadValueError(f"invalid bot name {request.bot[:40]!r}", field="bot", hint="write ada, or ada v2")
-    position = _position(ruleset, request)
+    ruleset = _ruleset(family, query.variant)
+    if query.bot and not _BOT.fullmatch(query.bot):
+        raise BadValueError(f"invalid bot name {query.bot[:40]!r}", field="bot", hint="write ada, or ada v2")
+    position = _position(ruleset, query)
     rated_in = pool_of(ruleset)
-    chosen = Selection(
-        ArchiveSearch(
-            family=ruleset.rules.family,
-            variant=ruleset.variant.name,
-            source=request.source or None,
-            since=read_day(request.since, "since", 0),
-            until=read_day(request.until, "until", 9999),
-        ),
-        rated_in,
-        pool=request.pool or None,
-        bot=request.bot or None,
-        rating=request.rating,
-    )
+    chosen = replace(query, variant=ruleset.variant.name)
     key = key_of(ruleset, position.state)
     codes_by_tag = _moves_by_tag(position)
-    found = arena.store.archive.explorer.explore(key, chosen, codes_by_tag, side=position.side)
+    found = arena.store.archive.explorer.explore(
+        key, chosen, codes_by_tag, family=family, rated_in=rated_in, side=position.side
+    )
     moves = [
-        PlayedMove(
+        PlayedMoveItem(
             move=ruleset.rules.notation.write_move(codes[0]),
             shown=position.display(codes[0]),
-            same=tuple(ruleset.rules.notation.write_move(code) for code in codes[1:]),
+            same=[ruleset.rules.notation.write_move(code) for code in codes[1:]],
             **_figures(found.moves[tag], position.side),
         )
         for tag, codes in codes_by_tag.items()
         if tag in found.moves
     ]
-    return ExplorerResult(
+    return ExplorerResponse(
         family=ruleset.rules.family,
         variant=ruleset.variant.name,
         position=str(position),
         side=position.side,
-        pool=request.pool or rated_in,
-        moves=tuple(sorted(moves, key=lambda one: (-one.games, one.move))),
+        pool=query.pool or rated_in,
+        moves=sorted(moves, key=lambda one: (-one.games, one.move)),
         key=key,
         **_figures(found.whole, position.side),
     )
 
 
-def _ruleset(request: ExplorerRequest) -> Ruleset:
+def _ruleset(family: str, variant: str | None) -> Ruleset:
     try:
-        return load(request.family).settle(request.variant or None, request.options)
+        return load(family).settle(variant or None)
     except UnknownNameError as error:
         is_family = "famil" in str(error)
         raise BadValueError(str(error), field="family" if is_family else "variant") from None
@@ -165,12 +73,12 @@ def _ruleset(request: ExplorerRequest) -> Ruleset:
         raise BadValueError(str(error), field="variant") from None
 
 
-def _position(ruleset: Ruleset, request: ExplorerRequest) -> Position:
+def _position(ruleset: Ruleset, query: ExplorerQuery) -> Position:
     try:
-        position = Position.start(ruleset, request.position or None)
+        position = Position.start(ruleset, query.position or None)
     except ValueError as error:
         raise BadValueError(str(error), field="position", hint="write a position of the chosen variant") from None
-    words = request.moves or ""
+    words = query.moves or ""
     if len(words) > MAX_MOVES_LENGTH:
         raise BadValueError("too many moves", field="moves", hint="give the position after them instead")
     try:
@@ -196,7 +104,7 @@ def _moves_by_tag(position: Position) -> dict[int, list[int]]:
 
 
 def _figures(tally: ExplorerTally, side: Side) -> dict[str, Any]:
-    """Return the fields of `Figures`."""
+    """Return the fields of `PlayedFigures`."""
     known = tally.first + tally.draw + tally.second
     points = (tally.first if side == "first" else tally.second) + tally.draw / 2
     return {

@@ -1,24 +1,26 @@
-"""Games as a reader may see them: plan, record once they are over, and the bots' standard error."""
+"""Games as a reader may see them: lists, plan, record once they are over, and the bots' standard error."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import NamedTuple
 
-from arena.errors import ArenaError, ForbiddenError
-from arena.services.access import may_read_log
+from arena.documents.game import GameItem, GameQuery, LogResponse
+from arena.documents.identity import Identity
+from arena.documents.page import PageQuery, PageResponse
+from arena.documents.service import VoidItem
+from arena.documents.tournament import PlanQuery
+from arena.errors import ArenaError, ForbiddenError, NotFoundError
+from arena.services import bot
+from arena.services.access import may_read_log, shown_void
 from arena.services.arena import Arena
-from arena.store import Identity, NotFoundError
 from arena.store.base.models import RatingChange
-from arena.store.games.games import GameLine
+from arena.store.base.page import write_cursor
+from arena.store.games.game_filter import GameFilter
 from referee.game.record import GameRecord
 from referee.game.spec import GameSpec
-
-Side = Literal["first", "second"]
-SIDES: tuple[Side, Side] = ("first", "second")
-OVER = ("finished", "void", "cancelled")
-"""Final states of a game."""
+from referee.rules.core import Kind, Side, Termination
 
 
 class NoLogError(ArenaError):
@@ -27,11 +29,94 @@ class NoLogError(ArenaError):
     kind = "not-found"
 
 
+# -- lists -------------------------------------------------------------------------------------------------------------
+
+
+def search(arena: Arena, query: GameQuery) -> PageResponse[GameItem]:
+    """Return the matching results, the latest first or in the requested order. Raises NotFoundError, BadValueError."""
+    filters = _filters(arena, query)
+    if query.sort == "latest":
+        return arena.store.games.latest(limit=query.limit, after=query.after, **filters)
+    is_falling = query.order == "falling"
+    return arena.store.games.by_figure(
+        query.sort, is_falling=is_falling, limit=query.limit, after=query.after, **filters
+    )
+
+
+def records(arena: Arena, query: GameQuery) -> Iterator[bytes]:
+    """Return the stored records of all matching results, oldest first. Raises NotFoundError."""
+    return (data for _, data in arena.store.results.records(**_filters(arena, query)))
+
+
+def _filters(arena: Arena, query: GameQuery) -> GameFilter:
+    """Return the filters of the store. Raises NotFoundError for an unknown tournament or bot."""
+    versions = None
+    if query.tournament is not None:
+        arena.store.tournaments.get(query.tournament)
+    if query.bot is not None:
+        versions = [line.id for line in arena.store.versions.of_bot(bot.find(arena, query.bot).id or 0)]
+    return GameFilter(
+        tournament_id=query.tournament,
+        family=query.family,
+        variant=query.variant,
+        pool=query.pool,
+        winner=query.winner,
+        termination_class=query.termination_class,
+        versions=versions,
+        since=query.since,
+        until=query.until,
+        analysed=query,
+    )
+
+
+def forfeits(arena: Arena, family: str | None = None, after: str | None = None) -> PageResponse[GameItem]:
+    """Return forfeits, latest first, without resignations, which are no errors. Raises BadValueError."""
+    return arena.store.games.latest(
+        termination_class=Kind.FORFEIT.value, without=(Termination.RESIGNED.value,), family=family, after=after
+    )
+
+
+def voids(arena: Arena, by: Identity | None, query: PageQuery) -> PageResponse[VoidItem]:
+    """Return void attempts at games as far as a reader may see them, latest first."""
+    return arena.store.voids.page(query).map(lambda line: shown_void(arena.settings, by, line))
+
+
+def in_state(arena: Arena, state: str, limit: int) -> list[GameItem]:
+    """Return some games of all tournaments in one state."""
+    return arena.store.games.in_state(state, limit)
+
+
+class Neighbours(NamedTuple):
+    """The games before and after one in its tournament's plan, and its partner with sides swapped."""
+
+    before: GameItem | None
+    following: GameItem | None
+    swapped: GameItem | None
+
+
+def neighbours(arena: Arena, line: GameItem) -> Neighbours:
+    """Return the games next to one in its tournament."""
+    near = arena.store.games.of_tournament(
+        line.tournament_id, PlanQuery(limit=3, after=write_cursor(line.sequence - 2))
+    ).items
+    before = next((one for one in near if one.sequence == line.sequence - 1), None)
+    following = next((one for one in near if one.sequence == line.sequence + 1), None)
+    swapped = (
+        one
+        for one in (before, following)
+        if one and one.pair == line.pair and one.round == line.round and one.first_id == line.second_id
+    )
+    return Neighbours(before, following, next(swapped, None))
+
+
+# -- one game ----------------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class GameDetails:
     """A game with all that is stored of it. `changes` (of ratings) and `owners` are keyed by version id."""
 
-    line: GameLine
+    line: GameItem
     spec: GameSpec
     record: GameRecord | None
     changes: Mapping[int, RatingChange]
@@ -46,13 +131,23 @@ class GameDetails:
         return may_read_log(by, self.owners.get(self.version_of(side), ""))
 
 
+def find(arena: Arena, game_id: str) -> GameItem:
+    """Return a game as in lists. Raises NotFoundError."""
+    return arena.store.games.get(game_id)
+
+
 def read(arena: Arena, game_id: str) -> GameDetails:
     """Return a game with its plan, record and rating changes. Raises NotFoundError."""
     store = arena.store
     line = store.games.get(game_id)
-    record = record_of(arena, game_id) if line.state in OVER else None
+    record = record_of(arena, game_id) if line.is_over else None
     owners = {number: row.owner for number, row in store.versions.lines([line.first_id, line.second_id]).items()}
     return GameDetails(line, store.games.spec(game_id), record, store.ratings.of_game(game_id), owners)
+
+
+def spec_of(arena: Arena, game_id: str) -> GameSpec:
+    """Return the plan of a game. Raises NotFoundError."""
+    return arena.store.games.spec(game_id)
 
 
 def record_of(arena: Arena, game_id: str) -> GameRecord | None:
@@ -63,8 +158,13 @@ def record_of(arena: Arena, game_id: str) -> GameRecord | None:
         return None
 
 
-def read_log(arena: Arena, game_id: str, side: Side, by: Identity) -> tuple[GameLine, str]:
-    """Return a game and the tail of a bot's standard error in it. Raises NotFoundError, NoLogError, ForbiddenError."""
+def complete_id(arena: Arena, prefix: str) -> str | None:
+    """Return the id that begins so, if there is exactly one."""
+    return arena.store.rating_history.game_of(prefix)
+
+
+def read_log(arena: Arena, game_id: str, side: Side, by: Identity) -> LogResponse:
+    """Return the tail of a bot's standard error in a game. Raises NotFoundError, NoLogError, ForbiddenError."""
     game = read(arena, game_id)
     if not game.may_read_log(side, by):
         owner = game.owners.get(game.version_of(side), "")
@@ -72,4 +172,5 @@ def read_log(arena: Arena, game_id: str, side: Side, by: Identity) -> tuple[Game
     if game.record is None:
         state = game.line.state
         raise NoLogError(f"game {game_id} has no log yet: it is {state}", state=state)
-    return game.line, game.record.logs.get(side, "")
+    name = game.line.first if side == "first" else game.line.second
+    return LogResponse(game_id, side, name, game.record.logs.get(side, ""))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from arena.store import BadValueError
+from arena.errors import BadValueError
 from referee.rules import load
 from referee.rules.core import Outcome, ParseError, Side, UnknownNameError
 from referee.rules.move_input import LegalMove, legal_moves

@@ -16,27 +16,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sqlalchemy import event
-
 from arena.data_folder import make_folder
 from arena.store.archive.archive import Archive
 from arena.store.base import schema
 from arena.store.base.changes import Changes
-from arena.store.base.engine import Sessions, open_engine
-from arena.store.base.errors import (
-    BadValueError,
-    ConflictError,
-    DamagedDatabaseError,
-    EmptyDatabaseError,
-    LeaseLostError,
-    NotFoundError,
-    QuotaError,
-    SchemaError,
-    StoreError,
-    StoreUnavailableError,
-    TakenError,
-)
-from arena.store.base.page import CursorPage
+from arena.store.base.engine import Sessions, close_all, open_engine
 from arena.store.bots.bots import Bots
 from arena.store.bots.checks import VersionChecks
 from arena.store.bots.presences import Presences
@@ -53,7 +37,7 @@ from arena.store.people.audit import AuditLog
 from arena.store.people.login_attempts import LoginAttempts
 from arena.store.people.notices import Notices
 from arena.store.people.trusted_devices import TrustedDevices
-from arena.store.people.users import Identity, Users
+from arena.store.people.users import Users
 from arena.store.ratings.rating_history import RatingHistory
 from arena.store.ratings.ratings import Ratings
 from arena.store.tournaments.human_games import People
@@ -123,11 +107,14 @@ class Store:
         """Raise SchemaError, naming the command that helps, unless the database has the program's schema."""
         schema.require(self.engine)
 
+    def require_writable(self) -> None:
+        """Raise StorageError for a read-only database, StoreUnavailableError for one that is locked or away."""
+        self.sessions.require_writable()
+
     def close(self) -> None:
         """Close all connections; one in use is closed when its transaction ends."""
         self.changes.close()
-        event.listen(self.engine.pool, "checkin", lambda _, entry: entry.close())
-        self.engine.dispose()
+        close_all(self.engine)
 
 
 def url_in(folder: Path) -> str:
@@ -135,20 +122,4 @@ def url_in(folder: Path) -> str:
     return f"sqlite:///{(folder / 'arena.sqlite3').resolve()}"
 
 
-__all__ = [
-    "BadValueError",
-    "ConflictError",
-    "CursorPage",
-    "DamagedDatabaseError",
-    "EmptyDatabaseError",
-    "Identity",
-    "LeaseLostError",
-    "NotFoundError",
-    "QuotaError",
-    "SchemaError",
-    "Store",
-    "StoreError",
-    "StoreUnavailableError",
-    "TakenError",
-    "url_in",
-]
+__all__ = ["Store", "url_in"]

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from arena.store import ConflictError, Store
+from arena.errors import ConflictError
+from arena.store import Store
 from arena.store.base.models import Version
 from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.manifest import FILE

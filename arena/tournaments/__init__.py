@@ -9,7 +9,7 @@
 - Results: `standing`, `crosstable`, `overview`, `findings`
 """
 
-from arena.store.base.errors import ConflictError as StateError
+from arena.errors import ConflictError as StateError
 from arena.tournaments.control import cancel, drain, extend, pause, resume, start
 from arena.tournaments.creation import change, create
 from arena.tournaments.enrolment import enter, withdraw

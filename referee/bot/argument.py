@@ -63,12 +63,17 @@ def _parts(text: str) -> tuple[str, BotSettings]:
     return (text, _NONE) if os.path.exists(text) else split_settings(text)
 
 
+def sample_command(name: str, family: str) -> tuple[str, ...]:
+    """Return the command of a sample bot. Files of the working folder do not replace modules that it imports."""
+    return (sys.executable, "-P", "-m", SAMPLES[name], "--family", family)
+
+
 def _read(text: str, family: str) -> BotSpec:
     if text.startswith("sample:"):
         sample = text.removeprefix("sample:")
         if sample not in SAMPLES:
             raise UnknownNameError("sample bot", sample, tuple(SAMPLES))
-        return BotSpec("", (sys.executable, "-m", SAMPLES[sample], "--family", family))
+        return BotSpec("", sample_command(sample, family))
     if text.startswith("tcp:"):
         return _remote(text)
     path = Path(text)
@@ -110,7 +115,7 @@ def _remote(text: str) -> BotSpec:
     host, _, port = text.removeprefix("tcp:").rpartition(":")
     if not host.strip("[]") or not port.isdecimal() or not 0 < int(port) < 65536:
         raise ValueError(f"bot {text!r}: write tcp:HOST:PORT, such as tcp:192.0.2.7:4000")
-    return BotSpec("", (sys.executable, "-m", RELAY, host.strip("[]"), port))
+    return BotSpec("", (sys.executable, "-P", "-m", RELAY, host.strip("[]"), port))
 
 
 def refuse_doubles(specs: Sequence[BotSpec]) -> None:

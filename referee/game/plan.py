@@ -11,10 +11,10 @@ from referee.game.spec import PONDERING, Adjudication, BotLimits, BotSpec, GameS
 from referee.ratings.pairings import Format, pairings
 from referee.rules.rules import Ruleset
 
-First = Literal["swap", "lot"]
-"""Who has the first side of a single game: the bots in turns, or whom the lot draws. The lot also draws which side
-moves first, for each pair of games, where the rules leave that open."""
-FIRST: tuple[First, ...] = get_args(First)
+Sides = Literal["alternate", "random"]
+"""Sides of single games, without a second game that swaps them: the bots take the first side in turns, or at random.
+`random` also draws which side moves first, for each pair of games, if the rules leave that open."""
+SIDES: tuple[Sides, ...] = get_args(Sides)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class TournamentPlan:
     pondering: Pondering = PONDERING[0]
     seed: int = 0
     event: str = ""
-    first: First = "swap"
+    sides: Sides = "alternate"
 
 
 def pairs_of(bots: int, format: Format, games: int) -> int:
@@ -58,7 +58,7 @@ def schedule(plan: TournamentPlan) -> list[PlannedGame]:
             opening = opening_of(plan.openings, cycle, pair)
             options = {**plan.ruleset.overrides, **dict(opening.options)}
             pair += 1
-            if plan.first == "lot":
+            if plan.sides == "random":
                 lot = Random(f"lot {plan.seed} {plan.event} {pair}")
                 turned = lot.random() < 0.5
                 options |= draw_opener(plan.ruleset, opening, lot)

@@ -32,8 +32,11 @@ def start(
     stderr: int | None = None,
     pass_fds: Sequence[int] = (),
 ) -> Popen:
-    """Start a module as `python -m MODULE WORDS…` would; its `main` is called. Raises OSError."""
-    line = [sys.executable, "-c", _ENTER, str(os.getpid()), module, *map(str, words)]
+    """Start a module as `python -m MODULE WORDS…` would; its `main` is called. Raises OSError.
+
+    The working folder is not on its path: a file there named like a module, such as `random.py`, would replace it.
+    """
+    line = [sys.executable, "-P", "-c", _ENTER, str(os.getpid()), module, *map(str, words)]
     return subprocess.Popen(line, stdin=stdin, stdout=stdout, stderr=stderr, pass_fds=pass_fds, process_group=0)
 
 

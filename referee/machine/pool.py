@@ -1,6 +1,7 @@
 """A local executor of game slots: the standard `Executor` interface over one process per slot.
 
-A slot that dies fails only its present job (`WorkerLostError`) and is replaced.
+A slot that dies fails only its present job (`WorkerLostError`) and is replaced. Slots that die before they are ready
+again and again fail their jobs with `SlotStartError`, which need not be submitted again.
 """
 
 from __future__ import annotations
@@ -20,11 +21,20 @@ from referee.machine import helper
 P = ParamSpec("P")
 T = TypeVar("T")
 
+MAX_FAILED_STARTS = 3
+"""Slots that may die before they are ready, one after the other."""
+_SHOWN_BYTES = 2000
+_END_S = 5.0
+"""Seconds to wait for the end of a dead slot's standard error: children of it may hold the pipe."""
 _Job = tuple["Future[Any]", Callable[..., Any], tuple[Any, ...]]
 
 
 class WorkerLostError(RuntimeError):
     """The process that had the job died: not the job's fault, submit it again."""
+
+
+class SlotStartError(RuntimeError):
+    """Game slots die before they are ready, again and again; the message ends with what the last one printed."""
 
 
 class JobError(RuntimeError):
@@ -56,6 +66,7 @@ class SlotPool(Executor):
         self._lock = threading.Lock()
         self._connections: dict[Connection, Future[Any] | None] = {}
         """Every slot's socket, and its present job."""
+        self._failed_starts = 0
         self._called_off: set[Future[Any]] = set()
         self._is_closed = False
         self.size = size
@@ -113,37 +124,29 @@ class SlotPool(Executor):
     # -- one thread per slot -------------------------------------------------------------------------------------
 
     def _run(self, number: int, core: int) -> None:
-        process: helper.Popen | None = None
-        connection: Connection | None = None
+        slot: _Slot | None = None
         while job := self._jobs.get():
             future, function, arguments = job
             if not future.set_running_or_notify_cancel():
                 continue
-            if connection and process and process.poll() is not None:  # it died while it had nothing to do
-                self._forget(connection)
-                process = connection = None
+            if slot and slot.process.poll() is not None:  # it died while it had nothing to do
+                self._bury(slot)
+                slot = None
             try:
-                if process is None or connection is None:
-                    process, connection = self._spawn(number, core)
+                slot = slot or self._spawn(number, core)
                 with self._lock:  # `call_off` finds the job sent, or not yet begun
-                    self._connections[connection] = future
-                    connection.send((function, arguments))
+                    self._connections[slot.connection] = future
+                    slot.connection.send((function, arguments))
                     if future in self._called_off:
-                        connection.send("abort")
-                kind, value = self._answer(connection)
+                        slot.connection.send("abort")
+                kind, value = self._answer(slot)
             except Exception as error:  # pickling errors too: fail this future, then continue
-                if process is None or connection is None:
+                if slot is None:
                     future.set_exception(WorkerLostError(f"no game slot could be started: {error}"))
                     continue
-                self._forget(connection)
-                process.kill()
-                code = process.wait()
-                future.set_exception(
-                    WorkerLostError(f"a game slot ended with {code} ({error!r})")
-                    if isinstance(error, EOFError | OSError)
-                    else JobError(repr(error))
-                )
-                process = connection = None
+                slot.process.kill()
+                future.set_exception(self._fault(slot, error, *self._bury(slot)))
+                slot = None
             else:
                 if kind == "error":
                     future.set_exception(JobError(value))
@@ -151,37 +154,77 @@ class SlotPool(Executor):
                     future.set_result(value)
             with self._lock:
                 self._called_off.discard(future)
-        if process and connection:
-            self._forget(connection)
-            process.wait()
+        if slot:
+            self._bury(slot)
 
-    def _spawn(self, number: int, core: int) -> tuple[helper.Popen, Connection]:
+    def _fault(self, slot: _Slot, error: Exception, code: int, words: str) -> RuntimeError:
+        """Return the exception of a job whose slot ended with `code`, or could not be talked to."""
+        if not isinstance(error, EOFError | OSError):
+            return JobError(repr(error))
+        if slot.is_ready:
+            return WorkerLostError(f"a game slot ended with {code} ({error!r})")
+        with self._lock:
+            self._failed_starts += 1
+            kind = SlotStartError if self._failed_starts >= MAX_FAILED_STARTS else WorkerLostError
+        return kind(f"a game slot ended with {code} before it was ready" + (f":\n{words}" if words else ""))
+
+    def _spawn(self, number: int, core: int) -> _Slot:
         ours, theirs = socket.socketpair()
         with theirs:
             opened = (self.sandbox, int(self._is_own))
             words = (theirs.fileno(), *opened, core, self._spare, number, int(self._on_event is not None))
             try:
-                process = helper.start("referee.play.slot", *words, pass_fds=[theirs.fileno()])
+                process = helper.start("referee.play.slot", *words, stderr=helper.PIPE, pass_fds=[theirs.fileno()])
             except OSError:
                 ours.close()
                 raise
-        connection = Connection(ours.detach())
+        slot = _Slot(process, Connection(ours.detach()))
         with self._lock:
-            self._connections[connection] = None
-        return process, connection
+            self._connections[slot.connection] = None
+        return slot
 
-    def _answer(self, connection: Connection) -> tuple[str, Any]:
+    def _answer(self, slot: _Slot) -> tuple[str, Any]:
         while True:
-            kind, value = connection.recv()
-            if kind != "events":
+            kind, value = slot.connection.recv()
+            if kind == "ready":
+                slot.is_ready = True
                 with self._lock:
-                    self._connections[connection] = None
+                    self._failed_starts = 0
+            elif kind == "events":
+                for event in value:
+                    if self._on_event:
+                        self._on_event(event)
+            else:
+                with self._lock:
+                    self._connections[slot.connection] = None
                 return kind, value
-            for event in value:
-                if self._on_event:
-                    self._on_event(event)
 
-    def _forget(self, connection: Connection) -> None:
+    def _bury(self, slot: _Slot) -> tuple[int, str]:
+        """Close the connection, and return the exit code and the end of standard error once the slot has ended."""
         with self._lock:
-            self._connections.pop(connection, None)
-        connection.close()
+            self._connections.pop(slot.connection, None)
+        slot.connection.close()
+        return slot.process.wait(), slot.printed()
+
+
+class _Slot:
+    """A slot's process, its socket, and a thread that passes on what it writes to standard error."""
+
+    def __init__(self, process: helper.Popen, connection: Connection) -> None:
+        assert process.stderr
+        self.process, self.connection, self.is_ready = process, connection, False
+        self._pipe, self._tail = process.stderr, b""
+        self._thread = threading.Thread(target=self._pass_on, daemon=True)
+        self._thread.start()
+
+    def _pass_on(self) -> None:
+        with self._pipe:
+            while part := os.read(self._pipe.fileno(), 65536):
+                self._tail = (self._tail + part)[-_SHOWN_BYTES:]
+                with contextlib.suppress(OSError):
+                    os.write(2, part)
+
+    def printed(self) -> str:
+        """Return the end of what an ended slot wrote."""
+        self._thread.join(_END_S)
+        return self._tail.decode("utf-8", "replace").strip()

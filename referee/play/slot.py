@@ -152,6 +152,7 @@ def _serve_slot(socket: int, sandbox: str, core: int, spare: int, number: int, *
     tell = outbox.tell if is_heard else None
     with open_slot(sandbox, connection.fileno(), tell, spare, number, is_own=is_own) as roster:
         roster.on_wait = outbox.flush
+        connection.send(("ready", None))
         _serve(connection, roster, outbox)
     helper.leave()
 

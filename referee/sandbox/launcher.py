@@ -154,6 +154,8 @@ def become_bot(plan: dict, command: list[str], supervisor: int) -> None:  # type
     os.setsid()  # a signal of the bot to its process group must not end its supervisor
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and exec keeps ignored signals ignored
         signal.signal(number, signal.SIG_DFL)
+    if os.sep not in command[0]:
+        os.get_exec_path()  # it imports a module, which the bot's user may not be able to read
     try:
         confine(plan, supervisor)
     except (OSError, ValueError) as error:

@@ -13,9 +13,10 @@ import pytest
 from argon2 import PasswordHasher
 from sqlalchemy import create_engine
 
+from arena import credentials
+from arena.clock import now
 from arena.store import Store
-from arena.store.base import credentials, engine
-from arena.store.base.models import now
+from arena.store.base import engine
 from arena.store.people import login_attempts as guesses
 from tests.arena import postgres
 from tests.arena.field import Field

@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from arena.cli.output import SCHEMA
+from arena.cli.terminal.output import SCHEMA
 from arena.config import PREFIX, Settings
 from arena.tournaments.settings import Document
-from tests.arena.documents import table
+from tests.arena.json_documents import table
 
 FILE = Path(__file__).parents[2] / "arena" / "REFERENCE.md"
 HEAD = f"""\
@@ -56,7 +56,7 @@ variables `{PREFIX}NAME`, which take precedence. `arena init` writes the file.
 
 With `--json` a command prints one document on standard output. Each has the key `schema`, the version of all these
 documents. It is raised when a key is removed or changes its meaning; the current version is {{json_schema}}. New keys
-may be added at any time, so ignore those you do not know. Lines of `--ndjson` have no `schema`. Documents of a server
+may be added at any time, so ignore those you do not know. Lines of `-o ndjson` have no `schema`. Documents of a server
 (`bot show`, `game show` …) are those of the JSON interface, `/api/v1/openapi.json`, plus `schema`.
 
 {{documents}}

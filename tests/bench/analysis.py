@@ -19,8 +19,9 @@ from dataclasses import dataclass, field, replace
 from arena.analysis.budget import DEFAULT_NODES
 from arena.analysis.engine import AnalysisEngine, sample_engine
 from arena.analysis.game_analysis import analyse_last_move
-from arena.analysis.marking import BLUNDER, AnalysedMove
+from arena.analysis.marking import BLUNDER
 from arena.analysis.win_model import shipped
+from arena.documents.analysis import AnalysedMove
 from referee.bot.argument import read_bot
 from referee.game.openings import random_openings
 from referee.game.record import GameRecord, positions

@@ -207,7 +207,8 @@ def short_game(family: str) -> GameRecord:
     """A record of a real game of sixty plies, as if both bots had agreed to a draw then."""
     ruleset = load(family).settle()
     for seed in range(1000):
-        rng, position, moves = random.Random(seed), Position.start(ruleset), []
+        rng, position = random.Random(seed), Position.start(ruleset)
+        moves: list[str] = []
         start = str(position)
         while len(moves) < PLIES and position.outcome is None:
             code = rng.choice(position.moves)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from arena.cluster.spool import Spool
 from arena.coordinator.executors import publisher
 from arena.events.bus import Bus
 from referee.game.spec import Adjudication, PlannedGame
@@ -82,7 +83,7 @@ def _parent_s(folder: Path, games: int, plies: int, thinks_ms: int = 0) -> float
     adjudication = Adjudication(max_plies=plies)
     todo = specs("loa", folder, games + 2, thinks_ms)
     planned = [PlannedGame.of(replace(spec, adjudication=adjudication)) for spec in todo]
-    with SlotPool(1, on_event=publisher(Bus())) as pool:
+    with SlotPool(1, on_event=publisher(Bus(), Spool(folder / "spool"))) as pool:
         for game in planned[:2]:
             pool.submit(play_games, [game]).result()
         before = time.process_time()

@@ -42,7 +42,8 @@ def fixed_game(family: str) -> list[str]:
     """A legal game of 200 plies from the start that nothing ends."""
     ruleset = load(family).settle()
     for seed in range(10_000):
-        rng, position, moves = random.Random(seed), Position.start(ruleset), []
+        rng, position = random.Random(seed), Position.start(ruleset)
+        moves: list[str] = []
         while len(moves) < PLIES and position.outcome is None:
             move = position.moves[rng.randrange(len(position.moves))]
             moves.append(ruleset.rules.notation.write_move(move))

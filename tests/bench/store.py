@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from arena import tournaments
+from arena.clock import now
 from arena.cluster.spool import Spool
 from arena.config import Settings
 from arena.coordinator.coordinator import Coordinator
@@ -26,7 +27,6 @@ from arena.coordinator.leadership import LEASE
 from arena.coordinator.maintenance import Maintenance
 from arena.events.bus import Bus
 from arena.store import Store
-from arena.store.base.models import now
 from arena.store.games.commit import pack, unpack_line
 from referee.game.record import GameRecord
 from referee.game.spec import Adjudication, BotSpec, GameSpec, PlannedGame, spec_from_json
@@ -116,7 +116,7 @@ def _recorded(count: int) -> Iterator[Figure]:
         store, hands = Store.in_folder(Path(name)), _Hands()
         try:
             planned(store, count)
-            settings, idle = Settings(data=Path(name)), Maintenance(store, [])
+            settings, idle = Settings.model_validate({"data": Path(name)}), Maintenance(store, [])
             coordinator = Coordinator(settings, store, Bus(), hands, check=lambda _: None, maintenance=idle)
             assert store.leases.take(LEASE, coordinator.leadership.name, 600)
             coordinator.take_over()
@@ -142,7 +142,7 @@ def _recorded(count: int) -> Iterator[Figure]:
 def planned(store: Store, count: int) -> list[PlannedGame]:
     """A tournament of so many games: of two bots, or of as many as it takes when no pairing has over 1,000."""
     by = store.users.add("owner", "organiser").id or 0
-    names = ("one", "two", "three", "four", "five")
+    names: tuple[str, ...] = ("one", "two", "three", "four", "five")
     while 1000 * comb(len(names) - 1, 2) >= count and len(names) > 2:
         names = names[:-1]
     games = ceil(count / comb(len(names), 2))
@@ -175,8 +175,8 @@ def _verified(rounds: int) -> Iterator[Figure]:
     stored = []
     for family in families():
         record = replace(short_game(family), adjudication={"max_plies": PLIES})
-        seats = (BotSpec(name, ("./bot",)) for name in (record.first, record.second))
-        spec = GameSpec(family, record.variant, *seats, adjudication=Adjudication(max_plies=PLIES))
+        first, second = (BotSpec(name, ("./bot",)) for name in (record.first, record.second))
+        spec = GameSpec(family, record.variant, first, second, adjudication=Adjudication(max_plies=PLIES))
         stored.append((pack(record), json.loads(json.dumps(spec.as_json()))))
     rates = []
     for judge in (problem_of, RecordVerifier().problem_of):

@@ -237,7 +237,7 @@ def _try(inside: Inside, work: Path) -> None:
             ended = _end(server, inside.settings["Entrypoint"][0])
     _require(ended == 0, f"told to stop, the server ended with {ended}")
     _say("told to stop, the server has ended by itself")
-    _say(inside.arena("games", "verify", "--all").splitlines()[-1])
+    _say(inside.arena("verify", "--all").splitlines()[-1])
     _say(inside.arena("ratings", "rebuild", "--check").splitlines()[-1])
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.parser import build, find
+from arena.cli.terminal.parser import build, find
 from arena.config import PREFIX, Settings, read_settings
 from tests.deploy.sources import DEPLOY, ROOT, command_lines, compose, documents
 

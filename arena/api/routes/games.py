@@ -5,30 +5,25 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from aiohttp import web
-from pydantic import Field
 
 from arena import services
-from arena.api.page import PageQuery, PageResponse, page
 from arena.api.registry import Routes
-from arena.api.schemas import (
-    BotName,
-    FamilyName,
-    GameId,
-    GameItem,
-    GameResponse,
-    In,
-    LogResponse,
-    Moment,
-    Number,
-    PoolName,
-    RatingStep,
-    Side,
-    VariantName,
-)
+from arena.api.words import GameId
 from arena.collections.dump import without_logs
+from arena.documents.attributes import of_attributes
+from arena.documents.game import (
+    GameItem,
+    GameQuery,
+    GameResponse,
+    LogResponse,
+    RatingStep,
+    RecordQuery,
+    StreamQuery,
+)
+from arena.documents.page import PageResponse
 from arena.events.messages import PlyPayload, Subject
 from arena.http import stream
 from arena.http.broadcast import Batch
@@ -36,13 +31,10 @@ from arena.http.json_text import as_json
 from arena.http.problem import Problem
 from arena.http.request_context import RequestContext, RouteResult
 from arena.http.stream_line import FORMS, NDJSON, StreamLine
-from arena.services.game import OVER
-from arena.store.games.analyses import AnalysisFilter
-from arena.store.games.game_filter import GameFilter
-from arena.store.games.games import GameLine
+from arena.validation import plain
 from referee.game.record import GameRecord, read_record
 from referee.game.record_text import write_text
-from referee.rules.core import UnknownNameError
+from referee.rules.core import Side, UnknownNameError
 
 routes = Routes()
 TEXT = "text/plain"
@@ -50,42 +42,6 @@ RECORDS = {NDJSON: "one game record per line, in commit order", TEXT: "game reco
 ATTEMPT = 1_000_000
 """Offset of `seq` per attempt: the first attempt counts plies from 1, the second from 1,000,001, and so on."""
 _CHUNK = 100
-
-
-_Count = Annotated[int, Field(ge=0, le=10_000)]
-_Share = Annotated[int, Field(ge=0, le=100)]
-
-
-class GameQuery(PageQuery):
-    """Filters of games. `bot` may have either side; `since` and `until` (exclusive) refer to the end of a game, in UTC.
-
-    `blunders`, `accuracy` (of the less accurate side) and `min_turning_points` are lower bounds, `max_blunders` and
-    `max_accuracy` upper bounds. `blown_win` selects games in which a side reached a winning position and did not win.
-    These filters, and sorting by these figures, leave out games without an analysis. `order` applies to these sorts.
-    """
-
-    tournament: Number | None = None
-    family: FamilyName | None = None
-    variant: VariantName | None = None
-    pool: PoolName | None = None
-    bot: BotName | None = None
-    termination_class: Literal["rules", "adjudication", "forfeit"] | None = None
-    since: Moment | None = None
-    until: Moment | None = None
-    blunders: _Count | None = None
-    max_blunders: _Count | None = None
-    accuracy: _Share | None = None
-    max_accuracy: _Share | None = None
-    min_turning_points: _Count | None = None
-    blown_win: Literal["yes", "no"] | None = None
-    sort: Literal["latest", "blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points"] = "latest"
-    order: Literal["falling", "rising"] = "falling"
-
-
-class StreamQuery(In):
-    """The point to resume from: after the event with this `seq`."""
-
-    after: Annotated[int, Field(ge=0, le=10**15)] | None = None
 
 
 @routes.get(
@@ -103,77 +59,36 @@ async def list_games(call: RequestContext, query: GameQuery) -> PageResponse[Gam
     An export contains all games that match the filters, oldest first, and ignores `limit` and `after`.
     """
     form = call.accepts("application/json", NDJSON, TEXT)
-    filters = await _filters(call, query)
     if form != "application/json":
-        if paging := query.model_fields_set & {"limit", "after", "sort", "order"}:
-            name = min(paging)
-            raise Problem(
-                "invalid",
-                f"invalid parameter {name}: an export has no pages and a fixed order",
-                field=name,
-                hint="remove it",
-            )
-        return await export(call, form, filters)
-    games, limit, after = call.store.games, query.limit, query.after
-    if query.sort == "latest":
-        rows = await call.run(lambda: games.latest(limit=limit, after=after, **filters))
-    else:
-        falls = query.order == "falling"
-        rows = await call.run(
-            lambda: games.by_figure(query.sort, is_falling=falls, limit=limit, after=after, **filters)
-        )
-    return page(rows, GameItem.model_validate)
+        for name in ("after", "limit", "order", "sort"):
+            if name in call.request.query:
+                raise Problem(
+                    "invalid",
+                    f"invalid parameter {name}: an export has no pages and a fixed order",
+                    field=name,
+                    hint="remove it",
+                )
+        return await export(call, form, query)
+    return await call.run(services.game.search, call.arena, query)
 
 
-async def _filters(call: RequestContext, query: GameQuery) -> GameFilter:
-    """Return the filters for the store. Raises Problem for an unknown tournament or bot."""
-    versions = None
-    if query.tournament is not None:
-        await call.run(call.store.tournaments.get, query.tournament)
-    if query.bot is not None:
-        bot = await call.run(services.bot.find, call.arena, query.bot)
-        versions = [line.id for line in await call.run(call.store.versions.of_bot, bot.id or 0)]
-    return GameFilter(
-        tournament_id=query.tournament,
-        family=query.family,
-        variant=query.variant,
-        pool=query.pool,
-        termination_class=query.termination_class,
-        versions=versions,
-        since=query.since,
-        until=query.until,
-        analysed=AnalysisFilter(
-            min_blunders=query.blunders,
-            max_blunders=query.max_blunders,
-            min_accuracy=query.accuracy,
-            max_accuracy=query.max_accuracy,
-            min_turning_points=query.min_turning_points,
-            has_blown_win=query.blown_win == "yes" if query.blown_win else None,
-        )
-        or None,
-    )
-
-
-async def export(call: RequestContext, form: str, filters: GameFilter) -> web.StreamResponse:
-    """Stream all matching records as a file."""
-    words = [
-        f"tournament-{filters['tournament_id']}" if filters.get("tournament_id") else "",
-        filters.get("family") or "",
-    ]
+async def export(call: RequestContext, form: str, query: GameQuery) -> web.StreamResponse:
+    """Stream all matching records as a file. Raises NotFoundError."""
+    words = [f"tournament-{query.tournament}" if query.tournament else "", query.family or ""]
     name = "-".join(filter(None, words)) or "games"
-    lines = call.store.results.records(**filters)
+    lines = await call.run(services.game.records, call.arena, query)
     return await stream.export(call, form, name + (".ndjson" if form == NDJSON else ".txt"), _chunks(lines, form))
 
 
-async def _chunks(lines: Iterator[tuple[int, bytes]], form: str) -> AsyncIterator[bytes]:
+async def _chunks(lines: Iterator[bytes], form: str) -> AsyncIterator[bytes]:
     while chunk := await asyncio.to_thread(_chunk, lines, form):
         yield chunk
 
 
-def _chunk(lines: Iterator[tuple[int, bytes]], form: str) -> bytes:
+def _chunk(lines: Iterator[bytes], form: str) -> bytes:
     """Return the next hundred records as bytes, empty at the end."""
     parts = []
-    for _, line in lines:
+    for line in lines:
         data = without_logs(json.loads(line))
         text = as_json(data)
         parts.append(text + "\n" if form == NDJSON else write_text(read_record(text)))
@@ -186,26 +101,22 @@ def _chunk(lines: Iterator[tuple[int, bytes]], form: str) -> bytes:
 async def show(call: RequestContext, game: GameId) -> RouteResult[GameResponse]:
     """Return a game with its spec and, once it is over, its record and rating changes."""
     found = await call.run(services.game.read, call.arena, game)
-    return RouteResult(_document(found), keep="immutable" if found.line.state in OVER else "never")
+    return RouteResult(_document(found), keep="immutable" if found.line.is_over else "never")
 
 
 def _document(found: services.game.GameDetails) -> GameResponse:
     line, record = found.line, found.record
     names = {line.first_id: line.first, line.second_id: line.second}
-    return GameResponse(
-        **GameItem.model_validate(line).model_dump(),
+    steps = [
+        RatingStep(names[version], step.mu_before, step.sigma_before, step.mu, step.sigma)
+        for version, step in found.changes.items()
+    ]
+    return of_attributes(
+        GameResponse,
+        line,
         spec=public_spec(found.spec.as_json()),
         record=without_logs(record.as_json()) if record else None,
-        ratings=[
-            RatingStep(
-                name=names[version],
-                mu_before=step.mu_before,
-                sigma_before=step.sigma_before,
-                mu=step.mu,
-                sigma=step.sigma,
-            )
-            for version, step in found.changes.items()
-        ],
+        ratings=steps,
     )
 
 
@@ -215,12 +126,6 @@ def public_spec(spec: dict[str, Any]) -> dict[str, Any]:
         bot = spec[side]
         spec[side] = {name: bot[name] for name in ("name", "version", "options", "time") if name in bot}
     return spec
-
-
-class RecordQuery(In):
-    """The notation of the game's family, see `arena rules list --json`."""
-
-    notation: Annotated[str, Field(min_length=1, max_length=40)] | None = None
 
 
 def _in_notation(found: GameRecord, name: str) -> str:
@@ -246,7 +151,7 @@ async def record(call: RequestContext, game: GameId, query: RecordQuery) -> web.
     game's analysis.
     """
     form = TEXT if query.notation else call.accepts("application/json", NDJSON, TEXT)
-    line = await call.run(call.store.games.get, game)
+    line = await call.run(services.game.find, call.arena, game)
     found = await call.run(services.game.record_of, call.arena, game)
     if found is None:
         raise Problem("conflict", f"game {game} has no record yet", state=line.state, hint="follow its stream")
@@ -277,10 +182,8 @@ async def record(call: RequestContext, game: GameId, query: RecordQuery) -> web.
 @routes.get("/games/{game}/logs/{side}", tag="games", summary="Get a bot's standard error", scope="read")
 async def log(call: RequestContext, game: GameId, side: Side) -> RouteResult[LogResponse]:
     """Return the tail of a bot's standard error, for its owner, organisers and admins."""
-    line, text = await call.run(services.game.read_log, call.arena, game, side, call.user)
-    name = line.first if side == "first" else line.second
-    body = LogResponse(game_id=game, side=side, name=name, log=text)
-    return RouteResult(body, keep="never", is_private=True)
+    found = await call.run(services.game.read_log, call.arena, game, side, call.user)
+    return RouteResult(found, keep="never", is_private=True)
 
 
 @routes.get(
@@ -295,7 +198,7 @@ async def watch(call: RequestContext, game: GameId, query: StreamQuery) -> web.S
 
     `seq` is the number of the ply. A game that is restarted continues from 1,000,000.
     """
-    await call.run(call.store.games.get, game)
+    await call.run(services.game.find, call.arena, game)
     source = _GameSource(call, game)
     return await stream.follow(call, Subject("game", game), stream.resume_point(call, query.after), source.look)
 
@@ -306,15 +209,15 @@ class _GameSource:
     def __init__(self, call: RequestContext, game: str) -> None:
         self._call = call
         self._game = game
-        self._line: GameLine | None = None
+        self._line: GameItem | None = None
 
     async def look(self, after: int | None, is_timeout: bool) -> Batch:
         """Return the events after `after`; see `arena.http.broadcast.Source`."""
         live = self._call.context.live.games.get(self._game)
         if self._line is None or live is None or is_timeout or live.attempt != self._line.attempt:
-            self._line = await self._call.run(self._call.store.games.get, self._game)
+            self._line = await self._call.run(services.game.find, self._call.arena, self._game)
         line = self._line
-        if line.state in OVER:
+        if line.is_over:
             return await self._over(line, after)
         live = self._call.context.live.of(line)
         attempt = live.attempt if live else max(1, line.attempt)
@@ -324,14 +227,14 @@ class _GameSource:
             return Batch([await self._state(line, base + len(plies), plies)])
         return Batch([_ply(base, number, plies[number - 1]) for number in range(after - base + 1, len(plies) + 1)])
 
-    async def _over(self, line: GameLine, after: int | None) -> Batch:
+    async def _over(self, line: GameItem, after: int | None) -> Batch:
         record = await self._record()
         base = (max(1, line.attempt) - 1) * ATTEMPT
         plies: list[PlyPayload] = []
         if record is not None:
             plies = [PlyPayload.of(move, ply) for move, ply in zip(record.moves, record.plies, strict=True)]
         last = base + len(plies)
-        final = StreamLine("final", last + 1, {"game": GameItem.model_validate(line).model_dump(mode="json")})
+        final = StreamLine("final", last + 1, {"game": plain(line)})
         if after is None or not base <= after <= last + 1:
             return Batch([await self._state(line, last, plies), final], is_final=True)
         lines = [_ply(base, number, plies[number - 1]) for number in range(after - base + 1, len(plies) + 1)]
@@ -340,11 +243,11 @@ class _GameSource:
     async def _record(self) -> GameRecord | None:
         return await self._call.run(services.game.record_of, self._call.arena, self._game)
 
-    async def _state(self, line: GameLine, seq: int, plies: list[PlyPayload]) -> StreamLine:
-        spec = await self._call.run(self._call.store.games.spec, line.id)
-        record = await self._record() if line.state in OVER else None
+    async def _state(self, line: GameItem, seq: int, plies: list[PlyPayload]) -> StreamLine:
+        spec = await self._call.run(services.game.spec_of, self._call.arena, line.id)
+        record = await self._record() if line.is_over else None
         data = {
-            "game": GameItem.model_validate(line).model_dump(mode="json"),
+            "game": plain(line),
             "position": record.position if record else spec.position,
             "plies": [{"ply": number, **_told(ply)} for number, ply in enumerate(plies, 1)],
         }

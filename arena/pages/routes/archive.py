@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from aiohttp import web
 
 from arena import services
-from arena.collections.conversion import to_record
+from arena.clock import now
+from arena.documents.analysis import FIGURES
+from arena.documents.archive import HERE, ArchiveItem, ArchiveQuery, ArchiveResponse, ImportResponse
 from arena.errors import ArenaError
 from arena.http.identity import is_from_own_page, session_of
 from arena.http.json_text import as_json
@@ -32,12 +35,9 @@ from arena.pages.page import (
     run,
     run_use_case,
 )
+from arena.pages.query_form import form_names, read_form
 from arena.pages.routes.game import engine_charts, scenes_body, viewer_context
-from arena.services.archive import MAX_TEXT_BYTES, RESULTS, SEARCH_FIELDS, ArchiveSearchForm
-from arena.store.archive.archived_game import ArchivedGame
-from arena.store.archive.line import ArchiveLine
-from arena.store.base.models import now
-from arena.store.games.analyses import BY_ANALYSIS
+from arena.services.archive import MAX_TEXT_BYTES
 from referee.rules import families, load
 
 routes = web.RouteTableDef()
@@ -57,8 +57,6 @@ _COLUMNS = (
     Column("second_accuracy", "Second’s", "accuracy of the second side"),
     Column("turning_points", "Turning points", "moves from a winning position to an even or losing one"),
 )
-_NUMBERS = ("min_plies", "max_plies", "blunders", "max_blunders", "accuracy", "max_accuracy", "min_turning_points")
-_WORDS = 4000
 _FIGURES = (
     text_column("family", "Family"),
     Column("games", "Games"),
@@ -68,84 +66,61 @@ _FIGURES = (
     Column("other", "Unknown"),
 )
 _NOTHING = dict.fromkeys(("family", "source", "variant", "notation", "text"), "")
-_MAX_PLIES, _SHOWN, _OF_A_MONTH = 100_000, 50, 10
+_MAX_PLIES, _OF_A_MONTH = 100_000, 10
 
 
 @routes.get("/archive")
-@allow_parameters(*SEARCH_FIELDS, "sort", "after")
+@allow_parameters(*form_names(ArchiveQuery), "sort", "after")
 async def index(request: web.Request) -> web.Response:
     """Search the archive, latest games first."""
-    query, given = _query(request)
+    form = read_form(request, ArchiveQuery)
     table = sorting(request, _COLUMNS, "-number")
     problem, found = "", None
-    after = number(request.query, "after", 0, low=0, high=2**31 - 1)
     arena = arena_of(request)
+    query = replace(form.query, after=request.query.get("after") or None, **table.order)
     try:
-        found = await run_use_case(
-            services.archive.search,
-            arena,
-            query,
-            sort=table.key,
-            is_falling=table.is_descending,
-            limit=_SHOWN,
-            after=after or None,
-        )
+        found = await run_use_case(services.archive.search, arena, query)
     except ArenaError as error:
         if error.status >= 500:
             raise
         problem = error_sentence(error)
+    endings = await run(services.archive.names, arena, "termination")
     return render(
         request,
         "archive.html",
         status=400 if problem else 200,
         found=found,
-        figures=await run(arena.store.analyses.figures, [line.id for line in found.games] if found else []),
+        figures=await run(services.analysis.figures, arena, [line.id for line in found.items] if found else []),
         sorting=table,
-        given=given,
-        is_searched=any(given.values()),
+        form=form,
+        options={
+            "ending": [(one, filters.plain(one, 40)) for one in endings],
+            "source": source_options(await run(services.archive.names, arena, "source")),
+        },
         problem=problem,
-        results=RESULTS,
-        sources=await run(arena.store.archive.names, "source"),
-        endings=await run(arena.store.archive.names, "termination"),
     )
 
 
-def _query(request: web.Request) -> tuple[ArchiveSearchForm, dict[str, str]]:
-    """Return the search and the text of its form fields. Raises Problem (400)."""
-    given = {name: request.query.get(name, "")[:_WORDS].strip() for name in SEARCH_FIELDS}
-    choice(request.query, "result", RESULTS)
-    choice(request.query, "family", families())
-    words: dict[str, Any] = {name: text or None for name, text in given.items()}
-    choice(request.query, "blown_win", ("yes", "no"))
-    for name in _NUMBERS:
-        if given[name]:
-            words[name] = number(request.query, name, 0, low=0, high=_MAX_PLIES)
-    return ArchiveSearchForm(**words), given
+def source_options(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the collections as options of a form: values and texts."""
+    return [(filters.plain(one, 80), "played here" if one == HERE else filters.plain(one, 24)) for one in names]
 
 
 @routes.get("/archive/players/{player}")
 @allow_parameters("sort", "families")
 async def player(request: web.Request) -> web.Response:
     """Show a player of the archive: results by family, opponents, games."""
-    name = request.match_info["player"]
-    found = await run(services.archive.read_player, arena_of(request), name)
+    name, arena = request.match_info["player"], arena_of(request)
+    found = await run(services.archive.read_player, arena, name)
     table = sorting(request, _COLUMNS, "-number")
-    games = await run(
-        services.archive.search,
-        arena_of(request),
-        ArchiveSearchForm(name=name),
-        sort=table.key,
-        is_falling=table.is_descending,
-        limit=_SHOWN,
-    )
+    games = await run(services.archive.search, arena, replace(ArchiveQuery(name=name), **table.order))
     by_family = sorted_table(request, _FIGURES, found.families, parameter="families")
-    figures = await run(arena_of(request).store.analyses.figures, [line.id for line in games.games])
     return render(
         request,
         "archive_player.html",
         player=found,
         games=games,
-        figures=figures,
+        figures=await run(services.analysis.figures, arena, [line.id for line in games.items]),
         sorting=table,
         by_family=by_family,
         keep="no-cache",
@@ -161,19 +136,16 @@ async def month(request: web.Request) -> web.Response:
         raise Problem(
             "bad-request", f"invalid month {chosen[:20]!r}", field="month", hint="expected YYYY-MM, such as 2026-11"
         )
-    by = choice(request.query, "by", BY_ANALYSIS, "turning_points")
-    query = ArchiveSearchForm(
+    by = choice(request.query, "by", FIGURES, "turning_points")
+    query = ArchiveQuery(
         family=choice(request.query, "family", families()) or None,
         since=chosen,
         until=chosen,
         blown_win="yes" if by == "turning_points" else None,
+        limit=_OF_A_MONTH,
     )
     arena = arena_of(request)
-    found = await run(
-        lambda: services.archive.search(
-            arena, query, sort=by, is_falling=not by.endswith("accuracy"), limit=_OF_A_MONTH
-        )
-    )
+    found = await run(services.archive.search, arena, replace(query, **order_by(by)))
     return render(
         request,
         "archive_month.html",
@@ -182,8 +154,13 @@ async def month(request: web.Request) -> web.Response:
         by=by,
         family=query.family or "",
         found=found,
-        figures=await run(arena.store.analyses.figures, [line.id for line in found.games]),
+        figures=await run(services.analysis.figures, arena, [line.id for line in found.items]),
     )
+
+
+def order_by(figure: str) -> dict[str, Any]:
+    """Return the fields of a query that ask for games by a figure of their analysis, the worst games first."""
+    return {"sort": figure, "order": "rising" if figure.endswith("accuracy") else "falling"}
 
 
 def _neighbours(month: str) -> tuple[str, str]:
@@ -206,7 +183,7 @@ def _form(
     problem: str = "",
     status: int = 200,
     given: Mapping[str, str] = _NOTHING,
-    done: services.archive.ImportReport | None = None,
+    done: ImportResponse | None = None,
 ) -> web.Response:
     notations = {name: [one.name for one in load(name).formats] for name in families()}
     return render(
@@ -248,7 +225,7 @@ async def import_games(request: web.Request) -> web.Response:
         if error.status >= 500:
             raise
         return _form(request, problem=error_sentence(error), status=error.status, given=given)
-    return _form(request, done=done, given={**given, "text": given["text"] if done.problems else ""})
+    return _form(request, done=done, given={**given, "text": given["text"] if done.bad else ""})
 
 
 async def _fields(request: web.Request) -> dict[str, str]:
@@ -284,22 +261,20 @@ async def _fields(request: web.Request) -> dict[str, str]:
 @allow_parameters("ply", "flip")
 async def show(request: web.Request) -> web.Response:
     """Show a game of the archive in the viewer; games played here redirect to their own page."""
-    line, game = await _find(request)
-    if line.is_played_here:
-        return redirect(f"/games/{line.id}")
-    replay = await _replay(request, game)
+    game = await _find(request)
+    if game.is_played_here:
+        return redirect(f"/games/{game.id}")
+    replay = await replay_at(request, game.serial)
     return render(
         request,
         "archive_game.html",
         **viewer_context(request, replay),
-        base=f"/archive/{line.serial}",
-        source=f"archive={line.serial}",
-        game=line,
-        whole=game,
-        notations=load(game.family).formats,
-        sentence=_sentence(line, replay),
+        base=f"/archive/{game.serial}",
+        source=f"archive={game.serial}",
+        game=game,
+        sentence=_sentence(game, replay),
         tags={name: value for name, value in game.tags.items() if re.fullmatch(r"[\w .-]{1,40}", name)},
-        analysis=(analysis := await run(services.analysis.read, arena_of(request), line.id)),
+        analysis=(analysis := await run(services.analysis.read, arena_of(request), game.id)),
         charts=engine_charts(replay, analysis),
         thoughts={},
         is_live=False,
@@ -307,22 +282,17 @@ async def show(request: web.Request) -> web.Response:
     )
 
 
-async def _find(request: web.Request) -> tuple[ArchiveLine, ArchivedGame]:
-    serial = path_number(request, "serial", "archived game")
-    return await run(services.archive.read, arena_of(request), serial)
+async def _find(request: web.Request) -> ArchiveResponse:
+    return await run(services.archive.read, arena_of(request), path_number(request, "serial", "archived game"))
 
 
 async def replay_at(request: web.Request, serial: int) -> Replay:
     """Return the replay of a game by its number in the archive."""
-    _, game = await run(services.archive.read, arena_of(request), serial)
-    return await _replay(request, game)
+    record = await run(services.archive.record_of, arena_of(request), serial)
+    return await run(request.app[REPLAYS].of_record, record)
 
 
-async def _replay(request: web.Request, game: ArchivedGame) -> Replay:
-    return await run(lambda: request.app[REPLAYS].of_record(to_record(game)))
-
-
-def _sentence(line: ArchiveLine, replay: Replay) -> str:
+def _sentence(line: ArchiveItem, replay: Replay) -> str:
     """Describe the result, as far as it is known."""
     sides = replay.sides
     first, second = f"{filters.plain(line.first, 80)} ({sides[0]})", f"{filters.plain(line.second, 80)} ({sides[1]})"
@@ -339,16 +309,16 @@ def _sentence(line: ArchiveLine, replay: Replay) -> str:
 @allow_parameters("after")
 async def scenes(request: web.Request) -> web.Response:
     """Return the scenes after `?after=` plies, like `/games/{game}/scenes.json`."""
-    line, game = await _find(request)
-    replay = await _replay(request, game)
+    game = await _find(request)
+    replay = await replay_at(request, game.serial)
     after = number(request.query, "after", -1, low=0, high=_MAX_PLIES)
     body = {
         "state": "finished",
         "is_over": True,
         "attempt": 0,
-        "sentence": _sentence(line, replay),
+        "sentence": _sentence(game, replay),
         "detail": "",
-        "result": filters.result(line.winner),
+        "result": filters.result(game.winner),
         "moved_at": None,
         **scenes_body(replay, after),
     }

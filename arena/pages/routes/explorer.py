@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import re
+from dataclasses import replace
 from typing import Any
 
 from aiohttp import web
 from yarl import URL
 
 from arena import services
+from arena.documents.explorer import ExplorerQuery, ExplorerResponse, PlayedMoveItem
 from arena.errors import ArenaError
-from arena.http.problem import Problem, quoted
 from arena.pages.columns import text_column
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scenes
 from arena.pages.html_table import Column, sorted_table
 from arena.pages.page import allow_parameters, arena_of, error_sentence, path_family, render, run, run_use_case
-from arena.services.explorer import REQUEST_FIELDS, ExplorerRequest, ExplorerResult, PlayedMove
+from arena.pages.query_form import form_names, read_form
+from arena.pages.routes.archive import source_options
 from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
@@ -37,21 +38,21 @@ _COLUMNS = (
 
 
 @routes.get("/{family}/explorer")
-@allow_parameters(*REQUEST_FIELDS, "sort")
+@allow_parameters(*form_names(ExplorerQuery), "sort")
 async def show(request: web.Request) -> web.Response:
     """Show a position: the start, `?position=`, or the one after `?moves=`."""
     rules = path_family(request)
-    given = {name: request.query.get(name, "")[:2001].strip() for name in REQUEST_FIELDS}
+    form = read_form(request, ExplorerQuery)
     problem, arena = "", arena_of(request)
     try:
-        found = await run_use_case(services.explorer.explore, arena, _question(rules, given))
+        found = await run_use_case(services.explorer.explore, arena, rules.family, form.query)
     except ArenaError as error:
         if error.status >= 500:
             raise
         problem = error_sentence(error)
-        found = await run_use_case(services.explorer.explore, arena, ExplorerRequest(rules.family))
+        found = await run_use_case(services.explorer.explore, arena, rules.family, ExplorerQuery())
     moves = sorted_table(request, _COLUMNS, found.moves, value=_value)
-    pools = [name for name, _ in await run(arena.store.ratings.pools) if name.split("/")[0] == rules.family]
+    pools = [one.pool for one in await run(services.leaderboard.pools, arena, rules.family)]
     return render(
         request,
         "explorer.html",
@@ -59,42 +60,30 @@ async def show(request: web.Request) -> web.Response:
         problem=problem,
         rules=rules,
         found=found,
-        given=given,
+        form=replace(form, given={**form.given, "variant": found.variant}),
         moves=moves,
         links={one.move: _link(request, found, one.move) for one in found.moves},
-        sources=await run(arena.store.archive.names, "source"),
-        pools=pools,
+        options={
+            "variant": [(one.name, one.name) for one in rules.variants],
+            "pool": [(name, name) for name in pools],
+            "source": source_options(await run(services.archive.names, arena, "source")),
+        },
         sprites=board.sprites([rules]),
         drawing=await run(_drawing, rules, found),
     )
 
 
-def _question(rules: Rules, given: dict[str, str]) -> ExplorerRequest:
-    """Return the query for the explorer. Raises Problem (400)."""
-    asked: dict[str, Any] = {name: text or None for name, text in given.items()}
-    if given["rating"]:
-        if not re.fullmatch(r"-?\d{1,3}(\.\d{1,3})?", given["rating"], re.ASCII):
-            raise Problem(
-                "bad-request",
-                f"invalid strength {quoted(given['rating'])}",
-                hint="expected a number such as 25",
-                field="rating",
-            )
-        asked["rating"] = float(given["rating"])
-    return ExplorerRequest(rules.family, **asked)
-
-
-def _value(one: PlayedMove, key: str) -> Any:
+def _value(one: PlayedMoveItem, key: str) -> Any:
     return one.shown if key == "move" else getattr(one, key) or None
 
 
-def _link(request: web.Request, found: ExplorerResult, move: str) -> str:
+def _link(request: web.Request, found: ExplorerResponse, move: str) -> str:
     """Return the address of the position after one more move."""
     kept = {name: value for name, value in request.query.items() if name not in ("position", "moves", "sort")}
     query = {**kept, "variant": found.variant, "position": found.position, "moves": move}
     return str(URL(request.path).with_query(query))
 
 
-def _drawing(rules: Rules, found: ExplorerResult) -> Any:
+def _drawing(rules: Rules, found: ExplorerResponse) -> Any:
     scene = Scenes(rules.settle(found.variant), found.position).items[0]
     return board.svg(rules, scene, label=f"{rules.title}, position", is_small=False)

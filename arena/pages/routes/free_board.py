@@ -11,8 +11,10 @@ from aiohttp import web
 from yarl import URL
 
 from arena import services
+from arena.errors import BadValueError
+from arena.http.identity import session_of
 from arena.http.json_text import as_json
-from arena.http.request_context import IDENTITY
+from arena.http.request_context import IDENTITY, charge
 from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
 from arena.pages.drawing.scene import Scene
@@ -33,7 +35,6 @@ from arena.pages.routes.archive import replay_at
 from arena.pages.routes.game import grid, piece_key, ply_of, replay_of
 from arena.pages.session import checked_form
 from arena.services.study import Study
-from arena.store import BadValueError
 from referee.game.record import GameRecord, read_record, ruleset_of
 from referee.rules.core import SIDES, Side
 from referee.rules.move_input import legal_moves
@@ -45,6 +46,8 @@ _ADDRESS = ("variant", "options", "position", "game", "archive", "ply", "moves")
 _MAX_PLY = 100_000
 _MAX_PIECES_LENGTH = 4000
 """Maximum length of the text that lists the pieces of a position."""
+_PLIES_PER_TOKEN = 20
+"""Plies of a game that count as one request. Moves in the address count by its length."""
 _SHOWN = 4
 """Number of moves drawn of the engine's principal variation."""
 
@@ -92,6 +95,7 @@ async def _read(request: web.Request, rules: Rules) -> _Line:
         if replay.ruleset is None or replay.rules.family != rules.family:
             raise BadValueError(f"that game belongs to the family {replay.rules.family}", field="game")
         base = ply_of(request, replay)
+        await charge(request, base / _PLIES_PER_TOKEN)
         before = [scene.canonical for scene in replay.scenes[1 : base + 1]]
         kept = (("game", text["game"]),) if text["game"] else (("archive", text["archive"]),)
         study = await run_use_case(services.study.read, replay.ruleset, replay.scenes[0].position, [*before, *moves])
@@ -180,17 +184,20 @@ async def ask(request: web.Request) -> web.Response:
 @routes.get("/{family}/board/questions/{question}")
 @allow_parameters()
 async def answer(request: web.Request) -> web.Response:
-    """Show an analysis, at an address valid for a day. The page reloads itself until the analysis is done."""
+    """Show an analysis to the user who requested it, for a day. The page reloads itself until the analysis is done."""
     rules = path_family(request)
     number_of = path_number(request, "question", "analysis")
-    found = await run(arena_of(request).store.analyses.request, number_of)
-    record = read_record(str(found.question["record"]))
+    identity = await session_of(request)
+    if identity is None:
+        return redirect(f"/login?next={request.rel_url.raw_path}")
+    found = await run(services.analysis.read_answer, arena_of(request), number_of, identity)
+    record = read_record(found.record)
     if record.family != rules.family:
         return redirect(f"/{record.family}/board/questions/{number_of}")
     ruleset = await run_use_case(ruleset_of, record)
     scenes: list[Scene] = []
-    if found.is_done:
-        expected = (found.answer["line"] or [found.answer["best"]])[:_SHOWN]
+    if found.answer:
+        expected = (found.answer.line or [found.answer.best])[:_SHOWN]
         moves = [*record.moves, *(await run_use_case(_playable, ruleset, record, expected))]
         lines = await run_use_case(request.app[ANALYSIS_LINES].scenes, ruleset, record.position, moves)
         scenes = lines[len(record.moves) + 1 :]
@@ -201,7 +208,7 @@ async def answer(request: web.Request) -> web.Response:
         rules=rules,
         sprites=board.sprites([rules]),
         found=found,
-        side=ruleset.sides[found.answer.get("side") == "second"],
+        side=ruleset.sides[found.answer is not None and found.answer.side == "second"],
         drawings=[
             (scene.move, board.svg(rules, scene, label=f"Board after {scene.move}", is_small=True)) for scene in scenes
         ],

@@ -8,6 +8,8 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
+from arena.documents.analysis import AnalysisResponse
+from arena.documents.game import GameItem
 from arena.events.messages import PlyPayload
 from arena.http.identity import session_of
 from arena.http.json_text import as_json
@@ -29,15 +31,10 @@ from arena.pages.page import (
     render,
     run,
     run_use_case,
-    store_of,
 )
 from arena.pages.session import checked_form
-from arena.services.analysis import AnalysisStatus
-from arena.services.game import OVER, SIDES, GameDetails, read
-from arena.store import Store
-from arena.store.base.page import write_cursor
-from arena.store.games.games import GameLine
-from referee.rules.core import ParseError, Side
+from arena.services.game import GameDetails
+from referee.rules.core import SIDES, ParseError, Side
 from referee.rules.rules import Rules
 from referee.rules.text_board import rows
 
@@ -50,20 +47,7 @@ async def _find(request: web.Request, name: str = "") -> GameDetails:
     name = name or request.match_info["game"]
     if not GAME_ID.fullmatch(name):
         raise not_found("game", name)
-    return await run(read, arena_of(request), name)
-
-
-def _neighbours(store: Store, line: GameLine) -> tuple[GameLine | None, GameLine | None, GameLine | None]:
-    """Return the games before and after one in its tournament's plan, and its partner with sides swapped."""
-    near = store.games.of_tournament(line.tournament_id, limit=3, after=write_cursor(line.sequence - 2)).items
-    before = next((one for one in near if one.sequence == line.sequence - 1), None)
-    following = next((one for one in near if one.sequence == line.sequence + 1), None)
-    swapped = (
-        one
-        for one in (before, following)
-        if one and one.pair == line.pair and one.round == line.round and one.first_id == line.second_id
-    )
-    return before, following, next(swapped, None)
+    return await run(services.game.read, arena_of(request), name)
 
 
 async def _replay(request: web.Request, found: GameDetails) -> Replay:
@@ -75,7 +59,7 @@ async def _replay(request: web.Request, found: GameDetails) -> Replay:
     return await run(replays.of_moves, found.line, found.spec, plies)
 
 
-def sentence(line: GameLine, replay: Replay) -> str:
+def sentence(line: GameItem, replay: Replay) -> str:
     """Describe the state of the game in one sentence."""
     sides = replay.sides
     first, second = f"{filters.plain(line.first, 80)} ({sides[0]})", f"{filters.plain(line.second, 80)} ({sides[1]})"
@@ -100,7 +84,7 @@ async def _canonical(request: web.Request) -> str:
     lower = name.lower()
     if not _PREFIX.fullmatch(lower):
         return ""
-    full = lower if GAME_ID.fullmatch(lower) else await run(store_of(request).rating_history.game_of, lower)
+    full = lower if GAME_ID.fullmatch(lower) else await run(services.game.complete_id, arena_of(request), lower)
     return str(request.rel_url.with_path(f"/games/{full}", keep_query=True)) if full and full != name else ""
 
 
@@ -116,7 +100,7 @@ async def show(request: web.Request) -> web.Response:
 async def replay_of(request: web.Request, name: str = "") -> tuple[Replay, bool]:
     """Return the replay of the named game, or of the one in the address, and whether it is over."""
     found = await _find(request, name)
-    return await _replay(request, found), found.line.state in OVER
+    return await _replay(request, found), found.line.is_over
 
 
 async def render_viewer(request: web.Request, template: str, keep: str = "no-cache", **more: Any) -> web.Response:
@@ -124,7 +108,7 @@ async def render_viewer(request: web.Request, template: str, keep: str = "no-cac
     found = await _find(request)
     replay = await _replay(request, found)
     line = found.line
-    before, following, swapped = await run(_neighbours, store_of(request), line)
+    before, following, swapped = await run(services.game.neighbours, arena_of(request), line)
     ply, flip = _ply_and_flip(request, replay)
     user = await session_of(request)
     is_shown = {side: found.may_read_log(side, user) for side in SIDES}
@@ -154,14 +138,14 @@ async def render_viewer(request: web.Request, template: str, keep: str = "no-cac
     return render(request, template, keep=keep, **(shown | more))
 
 
-def engine_charts(replay: Replay, analysis: AnalysisStatus | None) -> list[tuple[str, Any]]:
+def engine_charts(replay: Replay, analysis: AnalysisResponse | None) -> list[tuple[str, Any]]:
     """Return the engine's charts of an analysed game."""
     if analysis is None or not analysis.plies:
         return []
     chances = {
-        number: ply["winning_chances"] if ply["side"] == "first" else -ply["winning_chances"]
-        for number, ply in analysis.plies.items()
-        if ply["winning_chances"] is not None
+        ply.number: ply.winning_chances if ply.side == "first" else -ply.winning_chances
+        for ply in analysis.plies
+        if ply.winning_chances is not None
     }
     return [(f"Winning chances (up: {replay.sides[0]})", replay.chances_chart(chances))]
 
@@ -261,12 +245,12 @@ def _taken(replay: Replay, ply: int) -> dict[str, list[tuple[str, str, int]]]:
 async def charts(request: web.Request) -> web.Response:
     """Render only the charts, for the viewer of a running game."""
     found = await _find(request)
-    is_over = found.line.state in OVER
+    is_over = found.line.is_over
     keep = "public, max-age=86400" if is_over else "no-store"
     return render(request, "charts.html", keep=keep, charts=_charts(await _replay(request, found)))
 
 
-def _charts(replay: Replay, analysis: AnalysisStatus | None = None) -> list[tuple[str, Any]]:
+def _charts(replay: Replay, analysis: AnalysisResponse | None = None) -> list[tuple[str, Any]]:
     charts = [
         *engine_charts(replay, analysis),
         (f"Evaluation (up: {replay.sides[0]})", replay.scores_chart()),
@@ -289,7 +273,7 @@ async def lines(request: web.Request) -> web.Response:
         for side in SIDES
     }
     response = web.json_response(body, dumps=as_json)
-    response.headers["Cache-Control"] = "public, max-age=86400" if found.line.state in OVER else "no-store"
+    response.headers["Cache-Control"] = "public, max-age=86400" if found.line.is_over else "no-store"
     response.enable_compression()
     return response
 
@@ -300,7 +284,7 @@ async def scenes(request: web.Request) -> web.Response:
     found = await _find(request)
     replay = await _replay(request, found)
     after = number(request.query, "after", -1, low=0, high=_MAX_PLY)
-    is_over = found.line.state in OVER
+    is_over = found.line.is_over
     body: dict[str, Any] = {
         "state": found.line.state,
         "is_over": is_over,

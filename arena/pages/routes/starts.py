@@ -13,6 +13,7 @@ from markupsafe import Markup
 from arena import services
 from arena.atlas import published
 from arena.atlas.report import StartFigures
+from arena.documents.explorer import ExplorerQuery, PlayedFigures
 from arena.http.problem import not_found
 from arena.pages.columns import text_column
 from arena.pages.drawing import board
@@ -20,7 +21,6 @@ from arena.pages.drawing.scene import Scenes
 from arena.pages.filters import path_part
 from arena.pages.html_table import Column, sorted_table
 from arena.pages.page import allow_parameters, arena_of, path_family, redirect, render, run, run_use_case
-from arena.services.explorer import ExplorerRequest, Figures
 from referee.ratings.interval import wilson
 from referee.rules.rules import Rules
 
@@ -94,8 +94,8 @@ async def show_one(request: web.Request) -> web.Response:
     ruleset = await run_use_case(services.study.settle, rules.family, variant, ",".join(given))
     played = None
     if not given:  # the archive distinguishes variants, but not options
-        question = ExplorerRequest(rules.family, variant=variant, source=SOURCE)
-        played = await run_use_case(services.explorer.explore, arena_of(request), question)
+        query = ExplorerQuery(variant=variant, source=SOURCE)
+        played = await run_use_case(services.explorer.explore, arena_of(request), rules.family, query)
     figures = [one for one in published.published(rules.family) if one.variant == name]
     scene = await run(lambda: Scenes(ruleset).items[0])
     table = sorted_table(request, _FIGURES, figures)
@@ -123,7 +123,7 @@ async def show_one(request: web.Request) -> web.Response:
     )
 
 
-def _interval(figures: Figures) -> tuple[float, float, float] | None:
+def _interval(figures: PlayedFigures) -> tuple[float, float, float] | None:
     """Return the first side's advantage in archived games with its Wilson interval; None without a result."""
     games = figures.first + figures.draw + figures.second
     if not games:

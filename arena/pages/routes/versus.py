@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from aiohttp import web
 
 from arena import services
+from arena.documents.game import GameItem
+from arena.documents.rating import Score
 from arena.pages import columns, filters
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, choice, sorted_table
-from arena.pages.page import allow_parameters, arena_of, render, run, store_of
-from arena.pages.score_table import ScoreRow, score_tables
+from arena.pages.page import allow_parameters, arena_of, render, run
+from arena.pages.score_table import score_tables
+from arena.services.versus import HeadToHead
 
 routes = web.RouteTableDef()
 _OPENINGS = (text_column("name", "Opening"), Column("wins", "W"), Column("draws", "D"), Column("losses", "L"))
@@ -22,61 +24,51 @@ _OPENINGS = (text_column("name", "Opening"), Column("wins", "W"), Column("draws"
 @allow_parameters("mine", "theirs", "after", "games", "openings")
 async def versus(request: web.Request) -> web.Response:
     """Show the games between two bots: all versions, or those in `?mine=` and `?theirs=`."""
-    arena, store = arena_of(request), store_of(request)
-
-    def read() -> dict[str, Any]:
-        bot, other = (services.bot.find(arena, request.match_info[one]) for one in ("bot", "other"))
-        versions, others = store.versions.of_bot(bot.id or 0), store.versions.of_bot(other.id or 0)
-        mine = choice(request.query, "mine", [line.name for line in versions])
-        theirs = choice(request.query, "theirs", [line.name for line in others])
-        ids = [line.id for line in versions if not mine or line.name == mine]
-        rivals = [line.id for line in others if not theirs or line.name == theirs]
-        tallies = store.results.tally(ids, rivals) if ids and rivals else []
-        found = score_tables(tallies, set(ids))
-        total = ScoreRow(bot.name)
-        for score in found.endings.values():
-            total.wins, total.draws = total.wins + score.wins, total.draws + score.draws
-            total.losses, total.forfeits = total.losses + score.losses, total.forfeits + score.forfeits
-        games = (
-            store.games.latest(versions=ids, against=rivals, limit=50, after=request.query.get("after") or None)
-            if ids and rivals
-            else None
-        )
-        openings = store.games.openings([game.id for game in games.items]) if games else {}
-        by_opening: dict[str, ScoreRow] = {}
-        for game in games.items if games else ():
-            score = by_opening.setdefault(openings.get(game.id) or game.variant, ScoreRow(openings.get(game.id, "")))
-            is_first = game.first_id in ids
-            if game.winner == "draw":
-                score.draws += 1
-            elif game.winner and (game.winner == "first") == is_first:
-                score.wins += 1
-            elif game.winner:
-                score.losses += 1
-        return {
-            "bot": bot,
-            "other": other,
-            "versions": [line.name for line in versions],
-            "others": [line.name for line in others],
-            "mine": mine,
-            "theirs": theirs,
-            "total": total,
-            "sides": sorted(found.sides.items()),
-            "endings": sorted(found.endings.values(), key=lambda score: (-score.games, score.name)),
-            "openings": sorted(by_opening.items(), key=lambda item: (-item[1].games, item[0])),
-            "games": games,
-            "timeline": _timeline(games.items if games else [], set(ids)),
-        }
-
-    found = await run(read)
-    games = columns.sort_games(request, found["games"].items if found["games"] else [], with_family=True)
+    arena, names = arena_of(request), (request.match_info["bot"], request.match_info["other"])
+    versions, others = [await run(services.versus.versions, arena, name) for name in names]
+    mine, theirs = choice(request.query, "mine", list(versions)), choice(request.query, "theirs", list(others))
+    ids = [number for name, number in versions.items() if name == (mine or name)]
+    rivals = [number for name, number in others.items() if name == (theirs or name)]
+    found = await run(services.versus.read, arena, ids, rivals, request.query.get("after") or None)
+    scores = score_tables(found.tallies, set(ids))
+    total = Score(names[0])
+    for score in scores.endings.values():
+        total.wins, total.draws = total.wins + score.wins, total.draws + score.draws
+        total.losses, total.forfeits = total.losses + score.losses, total.forfeits + score.forfeits
     openings = sorted_table(
-        request, _OPENINGS, found["openings"], parameter="openings", value=lambda row, key: getattr(row[1], key)
+        request, _OPENINGS, _by_opening(found, ids), parameter="openings", value=lambda row, key: getattr(row[1], key)
     )
-    return render(request, "versus.html", **{**found, "table": games, "openings": openings})
+    return render(
+        request,
+        "versus.html",
+        bot=names[0],
+        other=names[1],
+        versions=list(versions),
+        others=list(others),
+        mine=mine,
+        theirs=theirs,
+        total=total,
+        sides=sorted(scores.sides.items()),
+        endings=sorted(scores.endings.values(), key=lambda score: (-score.games, score.name)),
+        games=found.games,
+        timeline=_timeline(found.games.items, set(ids)),
+        table=columns.sort_games(request, found.games.items, with_family=True),
+        openings=openings,
+    )
 
 
-def _timeline(games: Sequence[Any], mine: set[int]) -> list[tuple[str, str, str]]:
+def _by_opening(found: HeadToHead, mine: Sequence[int]) -> list[tuple[str, Score]]:
+    """Count the results of one side by opening, or by variant for games from its start; the most frequent first."""
+    rows: dict[str, Score] = {}
+    for game in found.games.items:
+        opening = found.openings.get(game.id, "")
+        score = rows.setdefault(opening or game.variant, Score(opening))
+        if game.winner:
+            score.add(is_first=game.first_id in mine, winner=game.winner)
+    return sorted(rows.items(), key=lambda item: (-item[1].games, item[0]))
+
+
+def _timeline(games: Sequence[GameItem], mine: set[int]) -> list[tuple[str, str, str]]:
     """Return the results, oldest first: (letter, game, description)."""
     found = []
     for game in reversed(games):

@@ -14,6 +14,9 @@ from sqlalchemy import Select, false, func, select, tuple_
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from arena.documents.analysis import FIGURES
+from arena.documents.archive import ArchiveItem, ArchivePage, ArchiveSource
+from arena.errors import NotFoundError
 from arena.store.archive import positions
 from arena.store.archive.archived_game import WINNERS, ArchivedGame, entries_of
 from arena.store.archive.entry import (
@@ -29,13 +32,11 @@ from arena.store.archive.entry import (
     withdraw,
 )
 from arena.store.archive.explorer import Explorer
-from arena.store.archive.line import ArchiveLine, games_of, lines_of, names_of
+from arena.store.archive.line import games_of, lines_of, names_of
 from arena.store.archive.search import MAX_SERIAL, ArchiveSearch, Matches
 from arena.store.base.engine import BATCH, Sessions, fetch
-from arena.store.base.errors import BadValueError, NotFoundError
 from arena.store.base.models import Analysis, ArchiveGame, ArchiveName, Game, Record
-from arena.store.base.page import DEFAULT_LIMIT
-from arena.store.games.analyses import BY_ANALYSIS
+from arena.store.base.page import read_cursor, write_cursor
 
 FOLLOWED_COUNTER = "archive-followed"
 """Name of the counter with the last commit number whose game is in the archive."""
@@ -45,15 +46,6 @@ SCAN_RATIO = 4
 """SQLite scans in sort order if at least one game in this many matches, because that finds a page sooner than the
 filters.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class ArchiveMatches:
-    """A page of matching games and their total number; `next` is the serial after which the next page starts."""
-
-    games: list[ArchiveLine]
-    total: int
-    next: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,29 +140,21 @@ class Archive:
 
     # -- searches ------------------------------------------------------------------------------------------------------
 
-    def search(
-        self,
-        search: ArchiveSearch,
-        *,
-        sort: str = "number",
-        is_falling: bool = False,
-        limit: int = DEFAULT_LIMIT,
-        after: int | None = None,
-        offset: int = 0,
-    ) -> ArchiveMatches:
-        """Return the matching games that follow the one with serial `after`. Raises BadValueError."""
-        if sort not in (*SORTS, *BY_ANALYSIS):
-            raise BadValueError(f"invalid sort key {sort!r}; choose from {', '.join((*SORTS, *BY_ANALYSIS))}")
-        by = sort if sort in BY_ANALYSIS else ""
-        key = col(getattr(Analysis, by)) if by else col(SORTS[sort])
+    def search(self, search: ArchiveSearch, *, offset: int = 0) -> ArchivePage:
+        """Return one part of the matching games. Raises BadValueError."""
+        key = col(getattr(Analysis, search.sort)) if search.sort in FIGURES else col(SORTS[search.sort])
+        after = read_cursor(search.after, int)
         with self._sessions.reading() as session:
-            matches = Matches(session, search, by=by)
+            matches = Matches(session, search)
             total = matches.count()
             matches.is_scan = SCAN_RATIO * total >= counter(session, SERIAL_COUNTER)
-            query = _page(session, matches, key, is_falling=is_falling, after=after)
-            chosen = list(session.scalars(query.offset(offset if after is None else 0).limit(limit + 1)))
-            games = lines_of(session, chosen[:limit])
-        return ArchiveMatches(games, total, chosen[limit - 1] if 0 < limit < len(chosen) else None)
+            query = _page(
+                session, matches, key, is_falling=search.order == "falling", after=after[0] if after else None
+            )
+            chosen = list(session.scalars(query.offset(0 if after else offset).limit(search.limit + 1)))
+            games = lines_of(session, chosen[: search.limit])
+        is_more = 0 < search.limit < len(chosen)
+        return ArchivePage(games, total, write_cursor(chosen[search.limit - 1]) if is_more else None)
 
     def count(self, search: ArchiveSearch) -> int:
         """Return the number of matching games."""
@@ -183,7 +167,7 @@ class Archive:
             query = _page(session, Matches(session, search), col(ArchiveGame.serial))
             return games_of(session, list(session.scalars(query.offset(offset).limit(limit))))
 
-    def line(self, serial: int) -> ArchiveLine:
+    def line(self, serial: int) -> ArchiveItem:
         """Return the list entry of a game by its serial. Raises NotFoundError."""
         with self._sessions.reading() as session:
             found = lines_of(session, [serial]) if 0 < serial <= MAX_SERIAL else []
@@ -232,8 +216,8 @@ class Archive:
             for first, second, variant, winner, games, since, until, serial in rows
         ]
 
-    def sources(self) -> list[tuple[str, str, str, int]]:
-        """Return (source, family, variant, number of games) for all games."""
+    def sources(self) -> list[ArchiveSource]:
+        """Return the number of games of each collection and variant."""
         pair = (col(ArchiveGame.source_id), col(ArchiveGame.variant_id))
         with self._sessions.reading() as session:
             rows = fetch(session, select(*pair, func.count()).group_by(*pair))
@@ -242,7 +226,7 @@ class Archive:
         for source, variant, count in rows:
             family, _, name = names[variant].partition(" ")
             found.append((names[source], family, name, count))
-        return sorted(found)
+        return [ArchiveSource(*row) for row in sorted(found)]
 
     def names(self, kind: str) -> tuple[str, ...]:
         """Return all names of a kind (`player`, `variant`, `termination`, `source`), to suggest similar ones."""

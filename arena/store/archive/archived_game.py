@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 
+from arena.documents.archive import HERE
 from arena.store.archive.positions import PositionEntries
 from referee.game.record import GameRecord, Ply
 from referee.rules import load
-from referee.rules.core import Termination
+from referee.rules.core import Termination, Winner
 from referee.rules.rules import Ruleset, States, Value
 from referee.rules.symmetry import Keys, keys_of
 
 MAX_OPENING_PLIES = 12
 """Maximum number of indexed first moves; each prefix of a game has an index entry."""
-WINNERS = (None, "first", "second", "draw")
+WINNERS: tuple[Winner | None, ...] = (None, "first", "second", "draw")
 """Winners by their number in `ArchiveGame.winner`."""
-HERE = "arena"
-"""Source of games played here."""
 _CODES: dict[str, dict[str, int]] = {}
 """Cache of move codes by family and canonical move text."""
 _DAY = re.compile(r"(\d{4})(?:[-./](\d{1,2}|\?\?))?(?:[-./](\d{1,2}|\?\?))?")
@@ -40,7 +38,7 @@ class ArchivedGame:
     moves: tuple[str, ...]
     first: str
     second: str
-    winner: str | None
+    winner: Winner | None
     termination: str
     number: str = ""
     source: str = ""
@@ -49,13 +47,6 @@ class ArchivedGame:
     tags: Mapping[str, str] = field(default_factory=dict)
     serial: int = 0
     """Its number in the whole archive; 0 if it is not stored."""
-
-    def summary(self) -> dict[str, Any]:
-        """Return the fields for a list."""
-        data = asdict(self)
-        for name in ("moves", "text", "tags", "options", "position"):
-            del data[name]
-        return data | {"plies": len(self.moves)}
 
     def ruleset(self) -> Ruleset:
         """Return the rules it was played by."""
@@ -104,7 +95,7 @@ class ArchivedGame:
             position=self.position,
             first=self.first,
             second=self.second,
-            winner=self.winner,  # type: ignore[arg-type]
+            winner=self.winner,
             termination=termination,
             kind=termination.kind,
             moves=self.moves,

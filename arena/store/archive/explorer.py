@@ -18,30 +18,18 @@ from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from arena.documents.archive import ArchiveItem
+from arena.documents.explorer import ExplorerQuery
 from arena.store.archive import positions
-from arena.store.archive.line import ArchiveLine, lines_of
+from arena.store.archive.line import lines_of
 from arena.store.archive.positions import PositionEntries
 from arena.store.archive.search import MAX_SERIAL, ArchiveSearch, Matches
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import ArchiveGame, ArchiveName, Version, VersionRating
+from referee.rules.core import Side
 
 Numbers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """A filter of games.
-
-    `bot` is a bot or one version of it, on either side. `rating` is the minimum strength (mu) of both players. With
-    `pool` None games of every pool count, and strengths come from `rated_in`.
-    """
-
-    search: ArchiveSearch
-    rated_in: str
-    pool: str | None = None
-    bot: str | None = None
-    rating: float | None = None
 
 
 @dataclass(slots=True)
@@ -61,7 +49,7 @@ class ExplorerTally:
     opposition: float | None = None
     """Mean strength of the other side."""
     last: int = 0
-    best: ArchiveLine | None = None
+    best: ArchiveItem | None = None
     """The game of the two strongest players, the latest of several."""
 
 
@@ -95,17 +83,20 @@ class Explorer:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def explore(self, key: int, chosen: Selection, tags: Collection[int], *, side: str) -> Explored:
+    def explore(
+        self, key: int, query: ExplorerQuery, tags: Collection[int], *, family: str, rated_in: str, side: Side
+    ) -> Explored:
         """Count the games that reached the position with a key, and those that continued with each of these tags.
 
-        `side` is to move. A game counts once in total, and once for each different position that followed.
+        `side` is to move. A game counts once in total, and once for each different position that followed. Strengths
+        are those of the query's pool, by default of `rated_in`.
         """
         with self._sessions.reading() as session:
             entries = positions.look_up(session, key)
-            games = _games(session, chosen, np.unique(entries.serials))
-            strengths = _strengths(session, chosen, games)
-            if chosen.rating is not None:
-                is_strong = np.nan_to_num(strengths, nan=-np.inf) >= chosen.rating
+            games = _games(session, family, query, np.unique(entries.serials))
+            strengths = _strengths(session, query.pool or rated_in, games)
+            if query.rating is not None:
+                is_strong = np.nan_to_num(strengths, nan=-np.inf) >= query.rating
                 games = games.taken(is_strong[games.first] & is_strong[games.second])
             whole = _add_up(games, np.zeros(len(games.serials), np.int64), 1, strengths, side)
             following = np.array(sorted(tags), np.int64)
@@ -119,10 +110,13 @@ class Explorer:
         return Explored(whole[0].tally, moves)
 
 
-def _games(session: Session, chosen: Selection, serials: Numbers) -> _Games:
+def _games(session: Session, family: str, chosen: ExplorerQuery, serials: Numbers) -> _Games:
     """Return the games that match the filter, regardless of the players' strengths."""
     columns = (ArchiveGame.serial, ArchiveGame.winner, ArchiveGame.day, ArchiveGame.first_id, ArchiveGame.second_id)
-    query = Matches(session, chosen.search, among=serials, pool=chosen.pool).select(*map(col, columns))
+    search = ArchiveSearch(
+        family=family, variant=chosen.variant, source=chosen.source, since=chosen.since, until=chosen.until
+    )
+    query = Matches(session, search, among=serials, pool=chosen.pool).select(*map(col, columns))
     if chosen.bot:
         bots = _bots(session, chosen.bot)
         query = query.where(or_(col(ArchiveGame.first_id).in_(bots), col(ArchiveGame.second_id).in_(bots)))
@@ -140,14 +134,14 @@ def _bots(session: Session, name: str) -> list[int]:
     return [number or 0 for number, its in rows if its == name or its.startswith(f"{name} v")]
 
 
-def _strengths(session: Session, chosen: Selection, games: _Games) -> Floats:
+def _strengths(session: Session, pool: str, games: _Games) -> Floats:
     """Return the current mu of every player by name id, nan without a rating in the pool."""
     found = np.full(1 + max(games.first.max(initial=0), games.second.max(initial=0)), np.nan)
     query = (
         select(col(ArchiveName.id), col(VersionRating.mu))
         .join(Version, col(Version.name) == col(ArchiveName.name))
         .join(VersionRating, col(VersionRating.version_id) == col(Version.id))
-        .where(col(ArchiveName.kind) == "player", col(VersionRating.pool) == (chosen.pool or chosen.rated_in))
+        .where(col(ArchiveName.kind) == "player", col(VersionRating.pool) == pool)
     )
     for number, mu in fetch(session, query):
         if number < len(found):

@@ -4,50 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import zstandard
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from arena.store.archive.archived_game import HERE, WINNERS, ArchivedGame, of_record
+from arena.documents.archive import ArchiveItem
+from arena.store.archive.archived_game import WINNERS, ArchivedGame, of_record
 from arena.store.base.engine import BATCH, batched
 from arena.store.base.models import ArchiveGame, ArchiveName, ArchiveText, Record
 from arena.store.games.commit import unpack
-
-
-@dataclass(frozen=True, slots=True)
-class ArchiveLine:
-    """A game in a list. `number` is its number in its collection, else its serial."""
-
-    serial: int
-    id: str
-    label: str
-    family: str
-    variant: str
-    first: str
-    second: str
-    winner: str | None
-    termination: str
-    source: str
-    plies: int
-    day: int
-
-    @property
-    def number(self) -> str:
-        """The number in its collection, else the serial."""
-        return self.label or str(self.serial)
-
-    @property
-    def is_played_here(self) -> bool:
-        """True if the arena has a record of it."""
-        return self.source == HERE
-
-    @property
-    def date(self) -> str:
-        """The date as far as known, such as `2003-07`."""
-        return date_of(self.day)
 
 
 def date_of(day: int) -> str:
@@ -56,7 +24,7 @@ def date_of(day: int) -> str:
     return "-".join(part for part in parts if int(part))
 
 
-def lines_of(session: Session, serials: Sequence[int]) -> list[ArchiveLine]:
+def lines_of(session: Session, serials: Sequence[int]) -> list[ArchiveItem]:
     """Return the games with these serials, in this order."""
     games = {
         game.serial: game for game in session.scalars(select(ArchiveGame).where(col(ArchiveGame.serial).in_(serials)))
@@ -83,12 +51,12 @@ def names_of(session: Session, numbers: Iterable[int]) -> dict[int, str]:
     }
 
 
-def _line(game: ArchiveGame, names: Mapping[int, str]) -> ArchiveLine:
+def _line(game: ArchiveGame, names: Mapping[int, str]) -> ArchiveItem:
     family, _, variant = names[game.variant_id].partition(" ")
-    return ArchiveLine(
+    return ArchiveItem(
         serial=game.serial,
+        number=game.label or str(game.serial),
         id=game.game_id,
-        label=game.label,
         family=family,
         variant=variant,
         first=names[game.first_id],
@@ -97,7 +65,7 @@ def _line(game: ArchiveGame, names: Mapping[int, str]) -> ArchiveLine:
         termination=names[game.termination_id],
         source=names[game.source_id],
         plies=game.plies,
-        day=game.day,
+        date=date_of(game.day),
     )
 
 

@@ -7,6 +7,7 @@ rows found by another index. PostgreSQL decides by its statistics.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,13 +18,15 @@ from sqlalchemy import ARRAY, ColumnElement, FromClause, Integer, Select, bindpa
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from arena.documents.analysis import FIGURES
+from arena.documents.archive import ArchiveQuery
+from arena.errors import BadValueError
 from arena.store.archive import positions
-from arena.store.archive.archived_game import MAX_OPENING_PLIES, WINNERS, opening_key
+from arena.store.archive.archived_game import MAX_OPENING_PLIES, WINNERS, day_of, opening_key
 from arena.store.archive.line import games_of
 from arena.store.base.engine import table_of
-from arena.store.base.errors import BadValueError
 from arena.store.base.models import Analysis, ArchiveGame, ArchiveName
-from arena.store.games.analyses import AnalysisFilter
+from arena.store.games import analyses
 
 MAX_COMPARED = 5000
 """Maximum number of games with a common opening that are read to compare moves beyond the index."""
@@ -35,42 +38,21 @@ MAX_SERIAL = 2**31 - 1
 Serials = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class ArchiveSearch:
-    """A search; None or empty matches anything.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveSearch(ArchiveQuery):
+    """A query whose variant, position and moves were read by the rules of its family."""
 
-    `player` is part of either name, `moves` the first moves in canonical notation, `key` a position key. `number` is
-    the serial or the number in the collection, `winner` may be `none`. Days are numbers such as 20260731, lengths are
-    plies; both bounds are inclusive.
-    """
-
-    id: str | None = None
-    family: str | None = None
-    variant: str | None = None
-    player: str | None = None
-    first: str | None = None
-    second: str | None = None
-    number: str | None = None
-    winner: str | None = None
-    source: str | None = None
-    termination: str | None = None
-    min_plies: int | None = None
-    max_plies: int | None = None
-    since: int | None = None
-    until: int | None = None
-    moves: tuple[str, ...] = ()
     key: int | None = None
-    name: str | None = None
-    """A player's whole name, on either side."""
-    analysed: AnalysisFilter | None = None
-    """Filter on the analysis; None also matches games that were not analysed."""
+    """The key of the position."""
+    first_moves: tuple[str, ...] = ()
+    """The moves in canonical notation."""
 
 
 class Matches:
     """The games that match a search, for counting and selecting. Raises BadValueError.
 
-    `among` limits them to these serials, `by` to analysed games with that figure, `pool` to games played here in a
-    rating pool.
+    `among` limits them to these serials, `pool` to games played here in a rating pool. With an order by a figure of the
+    analysis, games without it do not match.
     """
 
     def __init__(
@@ -79,18 +61,19 @@ class Matches:
         search: ArchiveSearch,
         *,
         among: Serials | None = None,
-        by: str = "",
         pool: str | None = None,
     ) -> None:
-        self._session, self._search, self._by = session, search, by
+        self._session, self._search = session, search
+        self._by = search.sort if search.sort in FIGURES else ""
+        self._since, self._until = read_day(search.since, "since", 0), read_day(search.until, "until", 9999)
         self._is_sqlite = session.get_bind().dialect.name == "sqlite"
         self.is_scan = False
         """Set this if most games match, so that SQLite scans all of them in sort order."""
         self._named = list(_named(session, search, pool))
         self._seats = list(_seats(session, search))
         self._among = _indexed(session, search, among)
-        if len(search.moves) > MAX_OPENING_PLIES:
-            self._among = self._beginning_with(search.moves)
+        if len(search.first_moves) > MAX_OPENING_PLIES:
+            self._among = self._beginning_with(search.first_moves)
 
     def count(self) -> int:
         """Count the matching games."""
@@ -103,7 +86,7 @@ class Matches:
 
     def select(self, *columns: Any) -> Select[Any]:
         """Select these columns of the matching games."""
-        is_found = self._among is not None or bool(self._by) or self._search.analysed is not None
+        is_found = self._among is not None or bool(self._by) or self._search.is_about_analysis
         is_free = not (is_found or self.is_scan)
         rest = list(self._conditions(is_free=is_free))
         seats = self._seats
@@ -125,7 +108,7 @@ class Matches:
         if self._among is not None:
             numbers = self._table(self._among.tolist())
             games = numbers.join(games, col(ArchiveGame.serial) == numbers.c.value)
-        if self._by or self._search.analysed is not None:
+        if self._by or self._search.is_about_analysis:
             games = games.join(Analysis, col(Analysis.game_id) == col(ArchiveGame.game_id))
         return games  # type: ignore[no-any-return]
 
@@ -150,20 +133,19 @@ class Matches:
         if search.id:
             yield col(game.game_id) == search.id
         if search.number:
-            yield _numbered(search.number)
+            yield _numbered(search.number.strip().removeprefix("#"))
         for column, numbers in self._named:
             yield self._is_in(column, numbers, is_free=is_free)
-        if search.winner:
-            yield col(game.winner) == WINNERS.index(None if search.winner == "none" else search.winner)
-        since = search.since if search.since is None and search.until is None else max(1, search.since or 0)
-        for bounded, low, high in ((game.plies, search.min_plies, search.max_plies), (game.day, since, search.until)):
+        if search.result:
+            yield col(game.winner) == WINNERS.index(None if search.result == "none" else search.result)
+        since = None if self._since is None and self._until is None else max(1, self._since or 0)
+        for bounded, low, high in ((game.plies, search.min_plies, search.max_plies), (game.day, since, self._until)):
             value = col(bounded) if is_free else self.unindexed(col(bounded))
             if low is not None:
                 yield value >= min(low, MAX_SERIAL)
             if high is not None:
                 yield value <= min(high, MAX_SERIAL)
-        if search.analysed:
-            yield from search.analysed.conditions
+        yield from analyses.conditions(search)
         if self._by:
             yield col(getattr(Analysis, self._by)).is_not(None)
 
@@ -181,7 +163,7 @@ class Matches:
 def _indexed(session: Session, search: ArchiveSearch, among: Serials | None) -> Serials | None:
     """Return the serials found by the position index, ascending; None if the search does not use it."""
     keys = [search.key] if search.key is not None else []
-    keys += [opening_key(search.moves[:MAX_OPENING_PLIES])] if search.moves else []
+    keys += [opening_key(search.first_moves[:MAX_OPENING_PLIES])] if search.first_moves else []
     for key in keys:
         found = np.unique(positions.look_up(session, key).serials)
         among = found if among is None else np.intersect1d(among, found, assume_unique=True)
@@ -195,7 +177,7 @@ def _named(session: Session, search: ArchiveSearch, pool: str | None) -> Iterato
         yield game.variant_id, _variants(session, search.family, search.variant)
     for column, kind, name in (
         (game.source_id, "source", search.source or None),
-        (game.termination_id, "termination", search.termination or None),
+        (game.termination_id, "termination", search.ending or None),
         (game.pool_id, "pool", pool),
     ):
         if name is not None:
@@ -234,3 +216,20 @@ def _numbered(number: str) -> ColumnElement[bool]:
     if number.isascii() and number.isdecimal() and 0 < int(number) <= MAX_SERIAL:
         return or_(is_labelled, col(ArchiveGame.serial) == int(number))
     return is_labelled
+
+
+def read_day(text: str | None, name: str, rest: int) -> int | None:
+    """Parse a day, month or year into a day number (20030731). Raises BadValueError.
+
+    With `rest` 9999 a month or year stands for its last day, with 0 for its first.
+    """
+    if not text or not text.strip():
+        return None
+    found = day_of(text)
+    parts = text.strip().count("-")
+    is_whole = parts == (found % 10_000 > 0) + (found % 100 > 0)  # false if the month or the day does not exist
+    if not found or not is_whole or not re.fullmatch(r"\d{4}(-\d\d?(-\d\d?)?)?", text.strip()):
+        raise BadValueError(f"invalid day {text[:40]!r}", field=name, hint="write 2003-07-31, 2003-07 or 2003")
+    if rest and not found % 100:
+        found += 99 if found % 10_000 else rest
+    return found

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
+from arena.errors import DamagedDatabaseError, StoreUnavailableError
 from arena.log import logger
-from arena.store.base.errors import DamagedDatabaseError, StoreUnavailableError, is_damage
+from arena.store.base.errors import is_damage
 
 _MAX_PROBLEMS = 5
 """Maximum number of problems reported by one check."""

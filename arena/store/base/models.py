@@ -13,6 +13,9 @@ from sqlalchemy import JSON, Column, DateTime, Index, LargeBinary, MetaData, Tex
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 
+from arena.clock import now
+from arena.documents.account import MAX_ABOUT, MAX_LINK
+
 SQLModel.metadata = MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -43,11 +46,6 @@ class Utc(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
-def now() -> datetime:
-    """Return the current time in UTC."""
-    return datetime.now(UTC)
-
-
 def _time(*, nullable: bool = False, index: bool = False) -> Any:
     return Field(default=None if nullable else ..., sa_type=Utc, nullable=nullable, index=index)
 
@@ -61,10 +59,6 @@ def _json(default: Any) -> Any:
 
 
 # -- users -------------------------------------------------------------------------------------------------------------
-
-
-MAX_ABOUT, MAX_LINK = 1000, 200
-"""Maximum lengths of a user's profile text and of the address of their own page."""
 
 
 class User(SQLModel, table=True):

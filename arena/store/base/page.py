@@ -9,29 +9,16 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
-from arena.store.base.errors import BadValueError
+from arena.documents.page import PageResponse
+from arena.errors import BadValueError
 
 T = TypeVar("T")
-R = TypeVar("R")
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 500
-
-
-@dataclass(frozen=True, slots=True)
-class CursorPage(Generic[T]):
-    """Some rows of a list, and the cursor of the next page (None on the last one)."""
-
-    items: list[T]
-    next: str | None = None
-
-    def map(self, change: Callable[[T], R]) -> CursorPage[R]:
-        """Return the same page with converted items."""
-        return CursorPage([change(item) for item in self.items], self.next)
 
 
 def write_cursor(*keys: Any) -> str:
@@ -71,7 +58,7 @@ def bounded(limit: int) -> int:
     return max(1, min(limit, MAX_LIMIT))
 
 
-def cut(rows: Sequence[T], limit: int, key: Callable[[T], tuple[Any, ...]]) -> CursorPage[T]:
+def cut(rows: Sequence[T], limit: int, key: Callable[[T], tuple[Any, ...]]) -> PageResponse[T]:
     """Build a page from up to `limit` + 1 rows: the extra row only shows that there are more."""
     items = list(rows[:limit])
-    return CursorPage(items, write_cursor(*key(items[-1])) if len(rows) > limit and items else None)
+    return PageResponse(items, write_cursor(*key(items[-1])) if len(rows) > limit and items else None)

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, Engine, inspect, text
 from sqlmodel import SQLModel
 
+from arena.errors import EmptyDatabaseError, SchemaError
 from arena.store.base import models
 from arena.store.base.engine import Sessions
-from arena.store.base.errors import EmptyDatabaseError, SchemaError, translated
+from arena.store.base.errors import translated
 
 if TYPE_CHECKING:
     from alembic.config import Config

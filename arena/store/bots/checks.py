@@ -8,9 +8,10 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlmodel import col
 
+from arena.clock import now
+from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Sessions
-from arena.store.base.errors import ConflictError, NotFoundError
-from arena.store.base.models import Version, VersionFamily, now
+from arena.store.base.models import Version, VersionFamily
 
 
 class VersionChecks:

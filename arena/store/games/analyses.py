@@ -15,38 +15,18 @@ import zstandard
 from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlmodel import col
 
+from arena.clock import now
+from arena.documents.analysis import AnalysedGamesQuery, AnalysisFigures, PositionEvaluation, PositionResponse
+from arena.errors import NotFoundError, QuotaError
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.errors import NotFoundError, QuotaError
-from arena.store.base.models import Analysis, Game, QueuedAnalysis, StoredWinModel, now
+from arena.store.base.models import Analysis, Game, QueuedAnalysis, StoredWinModel
 
 MAX_LATEST = 1_000
 """Number of latest results that may be analysed without a request."""
 MAX_WAITING = 1_000
 """Maximum number of waiting requests."""
-BY_ANALYSIS = ("blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points")
-"""Figures by which lists of games can be sorted in addition to their own columns; unanalysed games are then omitted."""
 MAX_WAITING_PER_USER = 10
 """Maximum number of waiting requests per user."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnalysisFigures:
-    """Figures of an analysis for lists. `accuracy` is that of the less accurate side."""
-
-    game_id: str
-    family: str
-    engine: str
-    nodes: int
-    win_model: str
-    blunders: int
-    first_blunders: int
-    second_blunders: int
-    accuracy: float | None
-    first_accuracy: float | None
-    second_accuracy: float | None
-    turning_points: int
-    has_blown_win: bool
-    analysed_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,35 +39,20 @@ class AnalysisTask:
     nodes: int
 
 
-@dataclass(frozen=True, slots=True)
-class AnalysisFilter:
-    """Filter for analysed games; None matches anything. `accuracy` bounds apply to the less accurate side."""
-
-    min_blunders: int | None = None
-    max_blunders: int | None = None
-    min_accuracy: float | None = None
-    max_accuracy: float | None = None
-    min_turning_points: int | None = None
-    has_blown_win: bool | None = None
-
-    def __bool__(self) -> bool:
-        return any(getattr(self, name) is not None for name in AnalysisFilter.__dataclass_fields__)
-
-    @property
-    def conditions(self) -> list[ColumnElement[bool]]:
-        """The filter as SQL conditions on `analyses`."""
-        found: list[ColumnElement[bool]] = []
-        for minimum, maximum, name in (
-            (self.min_blunders, self.max_blunders, "blunders"),
-            (self.min_accuracy, self.max_accuracy, "accuracy"),
-            (self.min_turning_points, None, "turning_points"),
-        ):
-            column = col(getattr(Analysis, name))
-            found += [column >= minimum] if minimum is not None else []
-            found += [column <= maximum] if maximum is not None else []
-        if self.has_blown_win is not None:
-            found.append(col(Analysis.has_blown_win) == self.has_blown_win)
-        return found
+def conditions(query: AnalysedGamesQuery) -> list[ColumnElement[bool]]:
+    """Return the filters by analysis as SQL conditions on `analyses`."""
+    found: list[ColumnElement[bool]] = []
+    for minimum, maximum, name in (
+        (query.blunders, query.max_blunders, "blunders"),
+        (query.accuracy, query.max_accuracy, "accuracy"),
+        (query.min_turning_points, None, "turning_points"),
+    ):
+        column = col(getattr(Analysis, name))
+        found += [column >= minimum] if minimum is not None else []
+        found += [column <= maximum] if maximum is not None else []
+    if query.blown_win is not None:
+        found.append(col(Analysis.has_blown_win) == (query.blown_win == "yes"))
+    return found
 
 
 _FIGURES = tuple(col(getattr(Analysis, name)) for name in AnalysisFigures.__dataclass_fields__)
@@ -152,14 +117,15 @@ class Analyses:
             assert row.id is not None
             return row.id
 
-    def request(self, number: int) -> QueuedAnalysis:
+    def request(self, number: int) -> PositionResponse:
         """Return a request for a position. Raises NotFoundError."""
         with self._sessions.reading() as session:
             row = session.get(QueuedAnalysis, number)
             if row is None or row.game_id is not None:
                 raise NotFoundError("question", str(number))
-            session.expunge(row)
-            return row
+            answer = PositionEvaluation(**row.answer) if row.is_done else None
+            line = str(row.question["record"])
+            return PositionResponse(number, row.is_done, row.problem, answer, line, row.user_id)
 
     def request_of(self, game_id: str) -> QueuedAnalysis | None:
         """Return the request for a game while it waits or has failed, else None."""

@@ -17,9 +17,10 @@ import zstandard
 from sqlalchemy import Row, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
+from arena.clock import now
+from arena.errors import ConflictError, NotFoundError, SchemaError
 from arena.store.base.engine import table_of
-from arena.store.base.errors import ConflictError, NotFoundError, SchemaError
-from arena.store.base.models import Counter, Game, RatingChange, Record, Tournament, Version, VersionRating, now
+from arena.store.base.models import Counter, Game, RatingChange, Record, Tournament, Version, VersionRating
 from arena.store.ratings import fold
 from arena.store.ratings.rows import COUNTER, change_row, line_of, row_of
 from referee.game.record import GameRecord, read_record

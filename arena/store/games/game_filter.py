@@ -9,8 +9,9 @@ from typing import Any, TypedDict
 from sqlalchemy import select
 from sqlmodel import col
 
+from arena.documents.analysis import AnalysedGamesQuery
 from arena.store.base.models import Analysis, Game
-from arena.store.games.analyses import AnalysisFilter
+from arena.store.games import analyses
 
 
 class GameFilter(TypedDict, total=False):
@@ -32,7 +33,7 @@ class GameFilter(TypedDict, total=False):
     since: datetime | None
     until: datetime | None
     without: Sequence[str]
-    analysed: AnalysisFilter | None
+    analysed: AnalysedGamesQuery
 
 
 def conditions(games: GameFilter) -> list[Any]:
@@ -47,6 +48,7 @@ def conditions(games: GameFilter) -> list[Any]:
         found.append(col(Game.finished_at) < until)
     if without := games.get("without"):
         found.append(col(Game.termination).not_in(without))
-    if analysed := games.get("analysed"):
-        found.append(col(Game.id).in_(select(col(Analysis.game_id)).where(*analysed.conditions)))
+    analysed = games.get("analysed")
+    if analysed is not None and analysed.is_about_analysis:
+        found.append(col(Game.id).in_(select(col(Analysis.game_id)).where(*analyses.conditions(analysed))))
     return found

@@ -6,56 +6,30 @@ Lists omit specs and records, which are read one by one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Unpack
 
 from sqlalchemy import Select, func, select, tuple_, union_all
 from sqlmodel import col
 
+from arena.documents.analysis import FIGURES
+from arena.documents.game import GameItem
+from arena.documents.page import PageResponse
+from arena.documents.tournament import PlanQuery
+from arena.errors import BadValueError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.errors import BadValueError, NotFoundError
 from arena.store.base.models import Analysis, Game, Record
-from arena.store.base.page import DEFAULT_LIMIT, CursorPage, bounded, cut, read_cursor
-from arena.store.games.analyses import BY_ANALYSIS
+from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
 from arena.store.games.commit import unpack
 from arena.store.games.game_filter import GameFilter, conditions
 from referee.game.record import GameRecord
 from referee.game.spec import GameSpec, spec_from_json
 
-
-@dataclass(frozen=True, slots=True)
-class GameLine:
-    """A game in a list; missing values are None. `commit_number` orders results."""
-
-    id: str
-    tournament_id: int
-    sequence: int
-    round: int
-    pair: int
-    family: str
-    pool: str
-    variant: str
-    first_id: int
-    second_id: int
-    first: str
-    second: str
-    is_rated: bool
-    state: str
-    attempt: int
-    lease_owner: str
-    started_at: datetime | None
-    finished_at: datetime | None
-    commit_number: int | None
-    winner: str | None
-    termination: str | None
-    termination_class: str | None
-    detail: str
-    plies: int
+LINE = tuple(col(getattr(Game, name)) for name in GameItem.__dataclass_fields__)
+"""The columns of a `GameItem`."""
 
 
-LINE = tuple(col(getattr(Game, name)) for name in GameLine.__dataclass_fields__)
-"""The columns of a `GameLine`."""
+_ALL = PlanQuery()
 
 
 class Games:
@@ -64,13 +38,13 @@ class Games:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def get(self, game_id: str) -> GameLine:
+    def get(self, game_id: str) -> GameItem:
         """Return one game. Raises NotFoundError."""
         with self._sessions.reading() as session:
             row = session.execute(select(*LINE).where(col(Game.id) == game_id)).one_or_none()
         if row is None:
             raise NotFoundError("game", game_id)
-        return GameLine(*row)
+        return GameItem(*row)
 
     def spec(self, game_id: str) -> GameSpec:
         """Return the plan of a game. Raises NotFoundError."""
@@ -88,48 +62,34 @@ class Games:
             raise NotFoundError("record of game", game_id)
         return unpack(data)
 
-    def of_tournament(
-        self, tournament_id: int, *, state: str | None = None, limit: int = DEFAULT_LIMIT, after: str | None = None
-    ) -> CursorPage[GameLine]:
-        """Return the games of a tournament in planned order, all or those in one state."""
-        limit = bounded(limit)
-        query = select(*LINE).where(col(Game.tournament_id) == tournament_id).order_by(col(Game.sequence))
-        if state is not None:
-            query = query.where(col(Game.state) == state)
-        if keys := read_cursor(after, int):
-            query = query.where(col(Game.sequence) > keys[0])
+    def of_tournament(self, tournament_id: int, query: PlanQuery = _ALL) -> PageResponse[GameItem]:
+        """Return games of a tournament in planned order."""
+        limit, narrow = bounded(query.limit), _of_plan(tournament_id, query)
+        if keys := read_cursor(query.after, int):
+            narrow.append(col(Game.sequence) > keys[0])
+        rows = select(*LINE).where(*narrow).order_by(col(Game.sequence)).limit(limit + 1)
         with self._sessions.reading() as session:
-            lines = [GameLine(*row) for row in fetch(session, query.limit(limit + 1))]
+            lines = [GameItem(*row) for row in fetch(session, rows)]
         return cut(lines, limit, lambda line: (line.sequence,))
 
     def schedule(
-        self,
-        tournament_id: int,
-        *,
-        state: str | None = None,
-        termination: str | None = None,
-        version_id: int | None = None,
-        sort: str = "sequence",
-        is_falling: bool = False,
-        offset: int = 0,
-        limit: int = DEFAULT_LIMIT,
-    ) -> tuple[list[GameLine], int]:
-        """Return part of a tournament's filtered games, sorted by a column of `GameLine`, and the total number."""
-        conditions = [col(Game.tournament_id) == tournament_id]
-        if state is not None:
-            conditions.append(col(Game.state) == state)
-        if termination is not None:
-            conditions.append(col(Game.termination) == termination)
-        if version_id is not None:
-            conditions.append((col(Game.first_id) == version_id) | (col(Game.second_id) == version_id))
-        if sort not in GameLine.__dataclass_fields__:
+        self, tournament_id: int, query: PlanQuery, *, sort: str, is_descending: bool, offset: int
+    ) -> tuple[list[GameItem], int]:
+        """Return games of a tournament from `offset` on, sorted by a column of `GameItem`, and the total number."""
+        if sort not in GameItem.__dataclass_fields__:
             raise BadValueError(f"invalid sort key {sort!r}")
-        key = col(getattr(Game, sort))
-        order = [key.desc().nulls_last() if is_falling else key.asc().nulls_last(), col(Game.sequence)]
-        query = select(*LINE).where(*conditions).order_by(*order).offset(offset).limit(bounded(limit))
+        key, narrow = col(getattr(Game, sort)), _of_plan(tournament_id, query)
+        order = [key.desc().nulls_last() if is_descending else key.asc().nulls_last(), col(Game.sequence)]
+        rows = select(*LINE).where(*narrow).order_by(*order).offset(offset).limit(bounded(query.limit))
         with self._sessions.reading() as session:
-            count = session.scalar(select(func.count()).select_from(Game).where(*conditions)) or 0
-            return [GameLine(*row) for row in fetch(session, query)], count
+            count = session.scalar(select(func.count()).select_from(Game).where(*narrow)) or 0
+            return [GameItem(*row) for row in fetch(session, rows)], count
+
+    def id_of(self, tournament_id: int, sequence: int) -> str | None:
+        """Return the id of the game with a number in the plan of a tournament; None if there is none."""
+        mine = (col(Game.tournament_id) == tournament_id, col(Game.sequence) == sequence)
+        with self._sessions.reading() as session:
+            return session.scalar(select(col(Game.id)).where(*mine))
 
     def openings(self, ids: Sequence[str]) -> dict[str, str]:
         """Return position and opening moves of those games that do not begin at their variant's start."""
@@ -145,7 +105,7 @@ class Games:
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
         **filters: Unpack[GameFilter],
-    ) -> CursorPage[GameLine]:
+    ) -> PageResponse[GameItem]:
         """Return games with a result, latest first; `against` restricts the games of `versions` to these opponents.
 
         Games filtered by time are ordered by their end, others by their commit number.
@@ -168,7 +128,7 @@ class Games:
             query = query.order_by(col(Game.commit_number).desc())
         query = query.limit(limit + 1)
         with self._sessions.reading() as session:
-            lines = [GameLine(*row) for row in fetch(session, query)]
+            lines = [GameItem(*row) for row in fetch(session, query)]
         return cut(
             lines, limit, lambda line: (line.finished_at, line.commit_number) if is_dated else (line.commit_number,)
         )
@@ -181,10 +141,10 @@ class Games:
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
         **filters: Unpack[GameFilter],
-    ) -> CursorPage[GameLine]:
-        """Return analysed games sorted by one of `BY_ANALYSIS`, equal ones latest first. Raises BadValueError."""
-        if figure not in BY_ANALYSIS:
-            raise BadValueError(f"invalid sort key {figure!r}; choose from {', '.join(BY_ANALYSIS)}")
+    ) -> PageResponse[GameItem]:
+        """Return analysed games sorted by one of `FIGURES`, equal ones latest first. Raises BadValueError."""
+        if figure not in FIGURES:
+            raise BadValueError(f"invalid sort key {figure!r}; choose from {', '.join(FIGURES)}")
         limit, narrow = bounded(limit), conditions(filters)
         if (versions := filters.get("versions")) is not None:
             narrow.append(col(Game.first_id).in_(versions) | col(Game.second_id).in_(versions))
@@ -201,20 +161,31 @@ class Games:
         )
         with self._sessions.reading() as session:
             rows = [tuple(row) for row in fetch(session, query)]
-        found = cut(rows, limit, lambda row: (float(row[0]), GameLine(*row[1:]).commit_number))
-        return CursorPage([GameLine(*row[1:]) for row in found.items], found.next)
+        found = cut(rows, limit, lambda row: (float(row[0]), GameItem(*row[1:]).commit_number))
+        return PageResponse([GameItem(*row[1:]) for row in found.items], found.next)
 
-    def in_state(self, state: str, limit: int = DEFAULT_LIMIT) -> list[GameLine]:
+    def in_state(self, state: str, limit: int = DEFAULT_LIMIT) -> list[GameItem]:
         """Return some games of all tournaments in one state, such as those being played now."""
         query = select(*LINE).where(col(Game.state) == state).limit(bounded(limit))
         with self._sessions.reading() as session:
-            return [GameLine(*row) for row in fetch(session, query)]
+            return [GameItem(*row) for row in fetch(session, query)]
 
     def counts(self, tournament_id: int) -> dict[str, int]:
         """Return the number of games of a tournament in each state."""
         query = select(col(Game.state), func.count()).where(col(Game.tournament_id) == tournament_id)
         with self._sessions.reading() as session:
             return dict(fetch(session, query.group_by(col(Game.state))))
+
+
+def _of_plan(tournament_id: int, query: PlanQuery) -> list[Any]:
+    found: list[Any] = [col(Game.tournament_id) == tournament_id]
+    if query.state is not None:
+        found.append(col(Game.state) == query.state)
+    if query.termination is not None:
+        found.append(col(Game.termination) == query.termination)
+    if query.version is not None:
+        found.append((col(Game.first) == query.version) | (col(Game.second) == query.version))
+    return found
 
 
 def _of_versions(

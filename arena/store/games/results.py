@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from operator import itemgetter
 from typing import Any, NamedTuple, Unpack
 
@@ -15,12 +15,13 @@ from sqlalchemy import String, cast, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from arena.documents.game import GameItem, Tally
 from arena.store.base.engine import Sessions, fetch, table_of
 from arena.store.base.models import Game, Record
 from arena.store.base.page import bounded
 from arena.store.games.commit import Committed, commit, unpack, unpack_line
 from arena.store.games.game_filter import GameFilter, conditions
-from arena.store.games.games import LINE, GameLine
+from arena.store.games.games import LINE
 from arena.store.games.undo import undo, undone
 from arena.store.tournaments.queue import OUTLINE, GameOutline
 from referee.game.record import GameRecord
@@ -53,21 +54,6 @@ class FinishedGame(NamedTuple):  # a dataclass takes four times as long to creat
 
 _POINTS: Mapping[str | None, tuple[float, float]] = {"first": (1.0, 0.0), "second": (0.0, 1.0)}
 _HALVES = (0.5, 0.5)
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """Number of games of two versions in a family that ended in one way."""
-
-    first_id: int
-    second_id: int
-    first: str
-    second: str
-    family: str
-    winner: str
-    termination_class: str
-    termination: str
-    count: int
 
 
 _COLUMNS = tuple("termination_class" if name == "kind" else name for name in FinishedGame._fields)
@@ -199,7 +185,7 @@ class Results:
         with self._sessions.reading() as session:
             return [(row[0], json.loads(row[1]), row[2], row[3]) for row in fetch(session, query)]
 
-    def committed(self, tournament_id: int, after: int, limit: int) -> list[GameLine]:
+    def committed(self, tournament_id: int, after: int, limit: int) -> list[GameItem]:
         """Return the results of a tournament after a commit number, in commit order."""
         query = (
             select(*LINE)
@@ -208,7 +194,7 @@ class Results:
             .limit(bounded(limit))
         )
         with self._sessions.reading() as session:
-            return [GameLine(*row) for row in session.execute(query).all()]
+            return [GameItem(*row) for row in session.execute(query).all()]
 
     def last_commit_of(self, tournament_id: int) -> int:
         """Return the highest commit number of a tournament, 0 without results."""
@@ -229,10 +215,10 @@ class Results:
         for number, data in self._walk((col(Game.commit_number), col(Record.data)), after, filters):
             yield number, unpack_line(data)
 
-    def with_records(self, *, after: int = 0) -> Iterator[tuple[GameLine, bytes]]:
+    def with_records(self, *, after: int = 0) -> Iterator[tuple[GameItem, bytes]]:
         """Yield (list entry, record as JSON) of all results in commit order after `after`."""
         for *line, data in self._walk((*LINE, col(Record.data)), after, {}):
-            yield GameLine(*line), unpack_line(data)
+            yield GameItem(*line), unpack_line(data)
 
     def with_plans(
         self, *, after: int = 0, **filters: Unpack[GameFilter]

@@ -22,9 +22,9 @@ from sqlalchemy.orm import Session
 from sqlmodel import SQLModel
 
 from arena.data_folder import make_folder
+from arena.errors import BadValueError, TakenError
 from arena.store.base import schema
 from arena.store.base.engine import Sessions, batched, open_engine
-from arena.store.base.errors import BadValueError, TakenError
 from arena.store.base.models import Utc
 from arena.store.operations.sqlite_backup import remove, replace_durably
 from referee.bot.input_file import refuse_special

@@ -8,6 +8,7 @@ from sqlalchemy import delete, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
+from arena.clock import now
 from arena.store.base.engine import Sessions
 from arena.store.base.models import (
     Audit,
@@ -17,7 +18,6 @@ from arena.store.base.models import (
     LoginAttempt,
     QueuedAnalysis,
     TrustedDevice,
-    now,
 )
 from arena.store.operations.answers import RESPONSES_RETENTION
 from arena.store.people.login_attempts import ATTEMPTS_RETENTION

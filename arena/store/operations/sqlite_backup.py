@@ -15,7 +15,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from arena.data_folder import make_file, make_folder
-from arena.store.base.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError, is_damage
+from arena.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError
+from arena.store.base.errors import is_damage
 from arena.store.base.health import mark_of, problem_of
 from arena.store.games.commit import unpack_line
 from referee.bot.input_file import refuse_special

@@ -14,8 +14,9 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
+from arena.clock import now
 from arena.store.base.engine import Sessions
-from arena.store.base.models import LoginAttempt, now
+from arena.store.base.models import LoginAttempt
 
 ATTEMPTS_RETENTION = timedelta(days=2)
 """Retention of a key without attempts."""

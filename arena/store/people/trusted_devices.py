@@ -8,8 +8,9 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, select
 from sqlmodel import col
 
+from arena.clock import now
 from arena.store.base.engine import Sessions
-from arena.store.base.models import TrustedDevice, now
+from arena.store.base.models import TrustedDevice
 
 DEVICES_RETENTION = timedelta(days=180)
 """Retention of a device without a log-in."""

@@ -17,8 +17,8 @@ from sqlalchemy import bindparam, delete, func, insert, select, tuple_, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from arena.errors import ConflictError
 from arena.store.base.engine import Sessions, batched, fetch, table_of
-from arena.store.base.errors import ConflictError
 from arena.store.base.models import Counter, Game, RatingChange, Rebuild, RebuiltChange, Version, VersionRating
 from arena.store.ratings.fold import FoldedGame, FoldedRating, fold
 from arena.store.ratings.rows import COUNTER, change_row, line_of, row_of

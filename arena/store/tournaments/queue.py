@@ -13,9 +13,10 @@ from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
+from arena.clock import now
+from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Sessions, batched, fetch, table_of
-from arena.store.base.errors import ConflictError, NotFoundError
-from arena.store.base.models import Game, Tournament, now
+from arena.store.base.models import Game, Tournament
 from referee.game.spec import PlannedGame, spec_from_json
 from referee.ratings.trueskill import pool_of
 from referee.rules import load

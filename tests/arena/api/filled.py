@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from arena import tournaments
+from arena.clock import now
 from arena.store import Store
-from arena.store.base.models import now
 from referee.game.record import GameRecord, Ply
 from referee.game.record import now as instant
 from referee.game.spec import PlannedGame

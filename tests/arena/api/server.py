@@ -16,11 +16,11 @@ import structlog
 
 from arena.app import build, context_of
 from arena.config import Settings, read_settings
+from arena.credentials import digest_of, new_token
 from arena.http.rate_limit import Rate, RateLimiter
 from arena.http.request_context import WebContext
 from arena.http.server import Runner
 from arena.store import Store
-from arena.store.base.credentials import digest_of, new_token
 
 T = TypeVar("T")
 REQUEST_TIMEOUT_S = 60.0
@@ -132,7 +132,7 @@ class Server:
 
     def person(self, name: str, role: str = "author", scopes: str | None = None) -> str:
         """Return a token of a user, who is created if needed."""
-        from arena.store import NotFoundError
+        from arena.errors import NotFoundError
 
         try:
             user = self.store.users.find(name)

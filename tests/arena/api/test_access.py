@@ -9,9 +9,9 @@ import pytest
 
 from arena.api.registry import Route
 from arena.api.routes import TABLE
+from arena.clock import now
+from arena.credentials import scopes_of
 from arena.http.api_paths import PREFIX
-from arena.store.base.credentials import scopes_of
-from arena.store.base.models import now
 from tests.arena.api.filled import Arena
 
 PEOPLE = ("nobody", "reader", "author", "organiser", "admin", "worker")
@@ -143,7 +143,7 @@ def test_token_cannot_grant_scopes_it_lacks(arena: Arena) -> None:
 
 
 def test_an_expired_token_and_a_disabled_user(arena: Arena) -> None:
-    from arena.store.base.credentials import digest_of, new_token
+    from arena.credentials import digest_of, new_token
 
     server, store = arena.server, arena.store
     user = store.users.add("gone")

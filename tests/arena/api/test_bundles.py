@@ -11,8 +11,8 @@ import pytest
 
 from arena.cluster.game_runner import BundlePlace, play_bundled
 from arena.config import Settings
+from arena.errors import StoreUnavailableError
 from arena.http.api_paths import PREFIX
-from arena.store.base.errors import StoreUnavailableError
 from arena.submission.bundle_store import BundleError
 from arena.submission.remote_bundles import TOKEN, TOKEN_FILE, RemoteBundleStore
 from referee.game.record import GameRecord, read_record

@@ -11,10 +11,10 @@ from contextlib import ExitStack
 import pytest
 
 from arena import tournaments
+from arena.clock import now
 from arena.events.messages import GamePly, GameStarted, PlyPayload, Subject
 from arena.http import broadcast
 from arena.http.api_paths import PREFIX
-from arena.store.base.models import now
 from referee.game.spec import PlannedGame
 from tests.arena.api.filled import Arena, planned, play
 from tests.arena.api.test_streams import Reader, ended, publish

@@ -304,7 +304,7 @@ def test_a_fault_of_the_server_is_told_without_its_trace(arena: Arena, monkeypat
 
 
 def test_a_database_that_does_not_answer(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    from arena.store import StoreUnavailableError
+    from arena.errors import StoreUnavailableError
 
     def fail(*_: object, **__: object) -> None:
         raise StoreUnavailableError("password=hunter2 at db.internal")

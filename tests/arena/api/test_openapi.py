@@ -14,8 +14,8 @@ from sqlmodel import col
 
 from arena.api.openapi import document
 from arena.api.routes import TABLE
+from arena.credentials import digest_of
 from arena.http.api_paths import PREFIX, VERSION
-from arena.store.base.credentials import digest_of
 from arena.store.base.models import Token
 from tests.arena.api.filled import Arena
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.exit import Exit
-from arena.cli.run import run
+from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.run import run
 from arena.store import Store
 
 

@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 import pytest
 from sqlalchemy import delete
 
+from arena.credentials import hash_password
 from arena.http.api_paths import PREFIX
 from arena.http.rate_limit import BoundedQueue
-from arena.store.base.credentials import hash_password
 from arena.store.base.models import LoginAttempt
 from tests.arena.api.filled import Arena
 from tests.arena.api.server import Reply
@@ -97,7 +97,7 @@ def test_log_in_use_and_log_out(arena: Arena, browser: Browser) -> None:
 
 
 def _digest(value: str) -> str:
-    from arena.store.base.credentials import digest_of
+    from arena.credentials import digest_of
 
     return digest_of(value)
 

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from arena import tournaments
-from arena.store.base.credentials import hash_password
-from arena.store.base.models import now
+from arena.clock import now
+from arena.credentials import hash_password
 from tests.arena.api.filled import Arena
 from tests.arena.api.test_session import PASSWORD, Browser
 

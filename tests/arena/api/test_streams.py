@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from arena import tournaments
+from arena.clock import now
 from arena.events.messages import (
     Event,
     GameAborted,
@@ -24,7 +25,6 @@ from arena.events.messages import (
 )
 from arena.http import broadcast
 from arena.http.api_paths import PREFIX
-from arena.store.base.models import now
 from referee.game.spec import PlannedGame
 from tests.arena.api.filled import Arena, planned, play, record_of
 

@@ -11,23 +11,23 @@ from typing import Any
 
 import pytest
 
-import arena.cli.results
-from arena.cli.exit import Exit
-from arena.cli.output import SCHEMA
-from arena.cli.run import run
-from tests.arena.documents import PINNED
+import arena.cli
+from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.output import SCHEMA
+from arena.cli.terminal.run import run
+from tests.arena.json_documents import PINNED
 
-FOLDER = Path(arena.cli.results.__file__).parent
+FOLDER = Path(arena.cli.__file__).parent
 
 
 def _written() -> dict[str, set[str]]:
     """The keys that each function writes into documents, by module and function."""
     found: dict[str, set[str]] = defaultdict(set)
-    for path in FOLDER.glob("*.py"):
+    for path in FOLDER.rglob("*.py"):
         functions = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)]
         for function in functions:
             for call in ast.walk(function):
-                if isinstance(call, ast.Call) and ast.unparse(call.func) == "output.document":
+                if isinstance(call, ast.Call) and ast.unparse(call.func).endswith(("output.document", ".result")):
                     for part in call.args:
                         if isinstance(part, ast.Dict):
                             keys = {key.value for key in part.keys if isinstance(key, ast.Constant)}
@@ -39,12 +39,12 @@ def test_documents_have_the_keys_that_are_promised_for_this_schema() -> None:
     promised = {place: set(keys.split()) for place, (_, keys) in PINNED.items()}
     assert SCHEMA == 1
     assert dict(_written()) == promised, (
-        "documents have other keys than tests/arena/documents.py; raise SCHEMA where one went or changed its meaning"
+        "documents have other keys than tests/arena/json_documents.py; raise SCHEMA if one went or changed its meaning"
     )
 
 
 def test_nothing_else_prints_a_document() -> None:
-    printing = {path.stem for path in FOLDER.glob("*.py") if "print(json" in path.read_text()}
+    printing = {path.stem for path in FOLDER.rglob("*.py") if "print(json" in path.read_text()}
     assert printing == {"output"}
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from arena.cli.exit import Exit
-from arena.cli.run import run
+from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.run import run
 from arena.store import Store
 from tests.arena.api.filled import Arena
 
@@ -69,10 +69,19 @@ LOCAL = [
     ("demo --port 70000", USAGE, "from 0 to 65,535"),
     ("demo --tc x", USAGE, "write 10+0.1"),
     ("demo --family lao", USAGE, "did you mean loa"),
-    ("archive export --form txt", USAGE, "did you mean text"),
+    ("archive export -o txt", USAGE, "did you mean text"),
     ("logs x --side third", USAGE, "there are first, second"),
     ("referee --sandbox glass", USAGE, "there are auto, bwrap"),
-    ("replay file --text --json", USAGE, "--json"),
+    ("replay file --text", USAGE, "did you mean --output text?"),
+    ("archive export --format otn", USAGE, "did you mean --notation?"),
+    ("games archive", USAGE, "did you mean arena dump update?"),
+    ("games verify --all", USAGE, "did you mean arena verify?"),
+    ("games curve loa", USAGE, "did you mean arena analysis fit?"),
+    ("check ./x --family loa --again", USAGE, "did you mean --update?"),
+    ("login --forget", USAGE, "did you mean arena logout?"),
+    ("play a b --family loa --first lot", USAGE, "did you mean --sides?"),
+    ("bot list --ndjson", USAGE, "did you mean --output ndjson?"),
+    ("book make loa --out x", USAGE, "did you mean --output-file?"),
     # names of the rules
     ("rules moves chess", USAGE, "chess"),
     ("rules moves loa --variant nope", USAGE, "standard"),
@@ -111,9 +120,9 @@ LOCAL = [
     ("book check binary --family loa", USAGE, "binary: not UTF-8"),
     ("book check empty --family loa", USAGE, "no opening"),
     ("book check text --family loa", USAGE, "line 1"),
-    ("book make loa --count 1 --plies 2 --depth 0 --out none/x", NOT_FOUND, "there is no folder none"),
-    ("book make loa --count 999 --plies 9 --depth 30 --out none/x", NOT_FOUND, "there is no folder none"),
-    ("book make loa --count 1 --plies 2 --depth 0 --out folder", USAGE, "cannot use folder"),
+    ("book make loa --count 1 --plies 2 --depth 0 --output-file none/x", NOT_FOUND, "there is no folder none"),
+    ("book make loa --count 999 --plies 9 --depth 30 --output-file none/x", NOT_FOUND, "there is no folder none"),
+    ("book make loa --count 1 --plies 2 --depth 0 --output-file folder", USAGE, "cannot use folder"),
     # settings and data folders
     ("doctor --config none.toml", NOT_FOUND, "none.toml"),
     ("doctor --config binary", USAGE, "not UTF-8"),
@@ -140,7 +149,7 @@ LOCAL = [
     ("db check --database sqlite:///empty", NOT_FOUND, "the database is empty"),
     ("ratings rebuild --check --database sqlite:///empty", NOT_FOUND, "the database is empty"),
     ("ratings rebuild --check --data here", NOT_FOUND, "no rated games in "),
-    ("games verify --all --data here", NOT_FOUND, "no recorded games in "),
+    ("verify --all --data here", NOT_FOUND, "no recorded games in "),
     ("db dump --data here folder", USAGE, "another"),
     ("db dump --data here none/x.zst", NOT_FOUND, "there is no folder none"),
     ("db load --data other binary", USAGE, "arena db dump"),
@@ -158,8 +167,8 @@ LOCAL = [
     ("user change nobody --role admin --data here", NOT_FOUND, "arena user list"),
     ("user token zoe --days 99999999 --data here", USAGE, "from 0 to 3,650"),
     ("user token zoe --scopes king --data here", USAGE, "organise"),
-    ("games verify nope --data here", NOT_FOUND, "nope"),
-    ("games verify --tournament 99 --data here", NOT_FOUND, "no tournament 99"),
+    ("verify nope --data here", NOT_FOUND, "nope"),
+    ("verify --tournament 99 --data here", NOT_FOUND, "no tournament 99"),
     ("ratings rebuild --data nowhere", NOT_FOUND, "arena init"),
     # bots of this machine
     ("play sample:nope sample:random --family loa", USAGE, "random"),
@@ -220,7 +229,7 @@ LOCAL = [
     ("tournament create binary", USAGE, "not UTF-8"),
     ("tournament create broken.toml", USAGE, "not TOML"),
     ("tournament show x", USAGE, "ID: 'x' is not a whole number from 1"),
-    ("game download x --out none/x", NOT_FOUND, "there is no folder none"),
+    ("game download x --output-file none/x", NOT_FOUND, "there is no folder none"),
 ]
 
 SERVED = [
@@ -319,7 +328,7 @@ def test_what_the_machine_refuses_is_told(
     def fail(arguments: object) -> int:
         raise error
 
-    monkeypatch.setattr("arena.cli.perft.run", fail)
+    monkeypatch.setattr("arena.cli.local.perft.run", fail)
     code = run(["perft", "loa", "--depth", "1"])
     assert code in (Exit.FAILED, Exit.USAGE)
     (line,) = capsys.readouterr().err.splitlines()

@@ -198,7 +198,7 @@ def test_help_needs_no_dask() -> None:
 
 
 def test_the_doctor_checks_the_cluster(cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from arena.cli.doctor import examine
+    from arena.cli.server.doctor import examine
 
     def executor(url: str) -> tuple[str, str]:
         part = next(part for part in examine(Settings(data=tmp_path, executor=url)) if part.name == "executor")

@@ -13,7 +13,7 @@ import psutil
 import pytest
 from structlog.testing import capture_logs
 
-from arena.cli.worker import _measuring, _warming
+from arena.cli.server.worker import _measuring, _warming
 from arena.cluster import heartbeat
 from arena.cluster.heartbeat import Heartbeat
 from arena.cluster.speed import SpeedMeter

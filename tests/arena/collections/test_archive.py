@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
-from arena.cli.run import run
+from arena.cli.terminal.run import run
 from arena.collections.collection import Collection, best_reading, pieces, read_collection
 from arena.collections.conversion import to_archived, to_text
 from arena.collections.notation import write_record
 from arena.collections.record_format import RECORD
+from arena.documents.archive import ArchiveSource
 from arena.store import Store
 from arena.store.archive.archive import Archive
 from arena.store.archive.archived_game import ArchivedGame
@@ -229,8 +230,8 @@ def test_game_427_is_found_by_everything_it_has(archive: Archive) -> None:
         ArchiveSearch(family="abalone", variant="irish-daisy"),
         ArchiveSearch(player="PICASSO"),
         ArchiveSearch(first="turlu"),
-        ArchiveSearch(second="casso", winner="second"),
-        ArchiveSearch(moves=("e4e5", "e3e4")),
+        ArchiveSearch(second="casso", result="second"),
+        ArchiveSearch(first_moves=("e4e5", "e3e4")),
         ArchiveSearch(key=key_of(middle.ruleset, middle.state), source="file.txt"),
     ]
     for search in searches:
@@ -241,14 +242,17 @@ def test_game_427_is_found_by_everything_it_has(archive: Archive) -> None:
             ArchiveSearch(family="loa"),
             ArchiveSearch(player="%"),
             ArchiveSearch(first="picasso"),
-            ArchiveSearch(moves=("e4e5", "e3e5")),
+            ArchiveSearch(first_moves=("e4e5", "e3e5")),
         ),
-        *(ArchiveSearch(winner="first", number="427"), ArchiveSearch(moves=("e4e",))),
+        *(ArchiveSearch(result="first", number="427"), ArchiveSearch(first_moves=("e4e",))),
     ]
     assert [archive.count(search) for search in nothing] == [0] * len(nothing)
     assert [entry.number for entry in archive.find(ArchiveSearch())] == ["1", "2", "427"]
     assert [entry.number for entry in archive.find(ArchiveSearch(), limit=1, offset=1)] == ["2"]
-    assert archive.sources() == [("file.txt", "abalone", "irish-daisy", 1), ("file.txt", "abalone", "standard", 2)]
+    assert archive.sources() == [
+        ArchiveSource("file.txt", "abalone", "irish-daisy", 1),
+        ArchiveSource("file.txt", "abalone", "standard", 2),
+    ]
 
 
 @pytest.mark.parametrize("form", ["aba-pro", "aba-pro-table"])
@@ -327,8 +331,8 @@ def test_archive_export_writes_a_game_imported_as_a_record_as_text(
     assert list(found.game.moves) == game["moves"]
     assert not text.startswith("{")
     file.write_text(text)
-    assert "were there already" in arena(capsys, "import", str(file), "--family", family, "--format", form.name, *data)
-    file.write_text(arena(capsys, "export", "--form", "ndjson", *data))
+    assert "known already" in arena(capsys, "import", str(file), "--family", family, "--notation", form.name, *data)
+    file.write_text(arena(capsys, "export", "-o", "ndjson", *data))
     again = ["--data", str(tmp_path / "again")]
     assert "1 game imported" in arena(capsys, "import", str(file), "--family", family, *again)
     (one,) = json.loads(arena(capsys, "search", "--json", *again))["games"]
@@ -362,7 +366,7 @@ def test_the_command_from_import_to_replay(
     assert (bad["move"], bad["line"]) == (2, text_427().count("\n") + 2)
     assert " w " in bad["position"]
     again = arena(capsys, "import", str(file), "--family", "abalone", *data, code=1)
-    assert "1 were there already, 1 bad" in again
+    assert "1 known already, 1 bad" in again
     assert "move 2: illegal move a1b2" in again
     found = json.loads(arena(capsys, "search", "--number", "427", "--json", *data))
     assert (found["total"], found["games"][0]["plies"]) == (1, 94)
@@ -372,11 +376,11 @@ def test_the_command_from_import_to_replay(
     assert "score 3-6" in arena(capsys, "show", "--number", "427", *data)
     exported = tmp_path / "games.json"
     for form in ("json", "ndjson"):
-        arena(capsys, "export", "--number", "427", "--form", form, "--out", str(exported), *data)
+        arena(capsys, "export", "--number", "427", "-o", form, "--output-file", str(exported), *data)
         assert run(["replay", str(exported), "--verify"]) == 0
         assert "1 games verified, 0 wrong" in capsys.readouterr().out
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text_427("aba-pro-table").encode())))
-    assert "0 games imported as aba-pro-table, 1 were" in arena(capsys, "import", "-", "--family", "abalone", *data)
+    assert "0 games imported as aba-pro-table, 1 known" in arena(capsys, "import", "-", "--family", "abalone", *data)
 
 
 @pytest.mark.parametrize(
@@ -386,7 +390,7 @@ def test_the_command_from_import_to_replay(
         (["import", "/no/such/file", "--family", "loa"], 3, "no such file"),
         (["import", __file__ + "c", "--family", "lao"], 2, "did you mean loa"),
         (["import", "EMPTY", "--family", "loa"], 2, "contains no game"),
-        (["import", "EMPTY", "--family", "loa", "--format", "otn"], 2, "unknown notation of loa 'otn'"),
+        (["import", "EMPTY", "--family", "loa", "--notation", "otn"], 2, "unknown notation of loa 'otn'"),
         (["search", "--moves", "b1b3"], 2, "choose a family"),
     ],
 )
@@ -400,9 +404,8 @@ def test_archive_commands_report_invalid_input(
 
 
 def test_help_needs_no_database() -> None:
-    code = (
-        "import sys; from arena.cli.run import run; run(['archive', '--help']); assert 'sqlalchemy' not in sys.modules"
-    )
+    code = "import sys; from arena.cli.terminal.run import run; run(['archive', '--help']); assert 'sqlalchemy' not in "
+    code += "sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.analysis.engine import score_of
-from arena.cli.run import run
+from arena.cli.terminal.run import run
 from arena.collections.book import BookError, end_of, make_book, write_book
 from referee.game.openings import Opening, file_openings
 from referee.game.spec import read_time_control
@@ -144,7 +144,7 @@ def arena(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 def test_the_command_makes_a_book_and_reads_it_again(arena: Callable[..., str], tmp_path: Path) -> None:
     file = tmp_path / "loa.book"
     words = ["book", "make", "loa", "--plies", "3", "--count", "4", "--seed", "7", "--margin", "60", "--depth", "2"]
-    arena(*words, "--out", str(file))
+    arena(*words, "--output-file", str(file))
     text = file.read_text()
     assert text.startswith(
         "# openings of loa standard: 4 of 3 plies, seed 7\n# within 60 hundredths by alphabeta at depth 2"

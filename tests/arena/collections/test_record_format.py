@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from arena.cli.run import run
+from arena.cli.terminal.run import run
 from arena.collections.record_format import RECORD
 from arena.collections.recorded import players_of, record_of
 from referee.game.record import read_record

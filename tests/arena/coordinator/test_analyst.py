@@ -10,10 +10,10 @@ import pytest
 
 from arena.analysis.engine import Evaluations, PositionRef
 from arena.analysis.marking import EvaluatedPosition
+from arena.clock import now
 from arena.coordinator import analyst as module
 from arena.coordinator.analyst import MIN_IDLE_S, Analyst
 from arena.store import Store
-from arena.store.base.models import now
 from referee.game.record import GameRecord
 from referee.machine.pool import JobError, WorkerLostError
 from tests.arena.field import Field
@@ -158,7 +158,8 @@ def test_a_requested_position_is_evaluated(sqlite_store: Store) -> None:
     Stage(sqlite_store).look()
     found = sqlite_store.analyses.request(number)
     assert found.is_done
-    assert (found.answer["best"], found.answer["winning_chances"], found.answer["nodes"]) == ("best", 0.0, 70)
+    assert found.answer is not None
+    assert (found.answer.best, found.answer.winning_chances, found.answer.nodes) == ("best", 0.0, 70)
     broken = sqlite_store.analyses.ask(None, 70, question={"record": "{}"})
     Stage(sqlite_store).look()
     assert "not a game record" in sqlite_store.analyses.request(broken).problem

@@ -15,7 +15,8 @@ from arena.coordinator.archive_indexer import ArchiveIndexer
 from arena.coordinator.background import Background, Conditions, stop
 from arena.coordinator.leadership import LEASE
 from arena.coordinator.outage_log import OutageLog
-from arena.store import LeaseLostError, Store, StoreUnavailableError
+from arena.errors import LeaseLostError, StoreUnavailableError
+from arena.store import Store
 from arena.store.archive.search import ArchiveSearch
 from tests.arena.field import Field
 

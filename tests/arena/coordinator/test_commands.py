@@ -1,4 +1,4 @@
-"""`arena ratings rebuild`, `arena games verify` and `arena referee` as commands."""
+"""`arena ratings rebuild`, `arena verify` and `arena referee` as commands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import text
 
-from arena.cli.run import run
+from arena.cli.terminal.run import run
 from arena.store import Store
 from referee.game.record import GameRecord
 from referee.game.spec import PlannedGame
@@ -63,7 +63,7 @@ def test_ratings_and_games_are_checked_and_repaired(
         "pools": ["loa"],
         "problems": [],
     }
-    found = said(capsys, 0, "games", "verify", "--all", *where)
+    found = said(capsys, 0, "verify", "--all", *where)
     assert found == {"schema": 1, "checked": 2, "failed": 0, "failures": []}
     with sqlite_store.engine.begin() as connection:
         connection.execute(text("UPDATE ratings SET mu = mu + 1e-9 WHERE version_id = 1"))
@@ -77,29 +77,29 @@ def test_verify_names_each_wrong_game(folder: Path, sqlite_store: Store, capsys:
 
     where = ("--data", str(folder))
     one, two = sorted(line.id for line in sqlite_store.games.latest().items)
-    assert said(capsys, 0, "games", "verify", one, two, *where)["checked"] == 2
-    assert said(capsys, 0, "games", "verify", "--tournament", "1", *where)["checked"] == 2
-    assert said(capsys, 0, "games", "verify", *where)["checked"] == 2
+    assert said(capsys, 0, "verify", one, two, *where)["checked"] == 2
+    assert said(capsys, 0, "verify", "--tournament", "1", *where)["checked"] == 2
+    assert said(capsys, 0, "verify", *where)["checked"] == 2
     wrong = sqlite_store.games.record(one)
     wrong = replace(wrong, final_position="x")
     with sqlite_store.engine.begin() as connection:
         connection.execute(
             text("UPDATE records SET data = :data WHERE game_id = :id"), {"data": pack(wrong), "id": one}
         )
-    found = said(capsys, 1, "games", "verify", "--all", *where)
+    found = said(capsys, 1, "verify", "--all", *where)
     assert [failure["game"] for failure in found["failures"]] == [one]
-    assert said(capsys, 1, "games", "verify", "--all", "--void", *where)["failed"] == 1
+    assert said(capsys, 1, "verify", "--all", "--void", *where)["failed"] == 1
     assert sqlite_store.games.get(one).state == "planned"
     assert sqlite_store.tournaments.get(1).state == "running"
     assert [void.termination for void in sqlite_store.voids.of(one)] == ["worker-wrong"]
     assert sqlite_store.ratings.check() == []
-    assert said(capsys, 0, "games", "verify", "--all", "--void", *where)["checked"] == 1
-    assert run(["games", "verify", "nosuchgame", *where]) == 3
-    assert run(["games", "verify", one, "--all", *where]) == 2
+    assert said(capsys, 0, "verify", "--all", "--void", *where)["checked"] == 1
+    assert run(["verify", "nosuchgame", *where]) == 3
+    assert run(["verify", one, "--all", *where]) == 2
 
 
 def test_a_missing_data_folder_is_reported_with_a_hint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for words in (["ratings", "rebuild"], ["games", "verify"]):
+    for words in (["ratings", "rebuild"], ["verify"]):
         assert run([*words, "--data", str(tmp_path / "none")]) == 3
         assert "arena init" in capsys.readouterr().err
     assert not (tmp_path / "none").exists()

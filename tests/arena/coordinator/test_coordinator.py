@@ -12,6 +12,7 @@ import pytest
 from arena import tournaments
 from arena.coordinator import cron
 from arena.coordinator.recorder import MAX_ATTEMPTS
+from arena.errors import ConflictError, LeaseLostError, StoreUnavailableError
 from arena.events.messages import (
     CoordinatorWakeup,
     Event,
@@ -21,7 +22,6 @@ from arena.events.messages import (
     TournamentChanged,
     TournamentGameEnded,
 )
-from arena.store import ConflictError, LeaseLostError, StoreUnavailableError
 from arena.tournaments import SettingsError, StateError, participants, sequential
 from referee.game.record import GameRecord
 from referee.game.spec import PlannedGame

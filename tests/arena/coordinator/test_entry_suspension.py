@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from arena.errors import StoreUnavailableError
 from arena.events.messages import EntrySuspended, Event
-from arena.store import StoreUnavailableError
 from referee.game.record import GameRecord
 from referee.game.spec import PlannedGame
 from referee.rules.core import Termination

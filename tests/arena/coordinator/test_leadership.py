@@ -6,7 +6,8 @@ import pytest
 
 from arena.coordinator.leadership import LEASE, Leadership
 from arena.coordinator.outage_log import OutageLog
-from arena.store import Store, StoreUnavailableError
+from arena.errors import StoreUnavailableError
+from arena.store import Store
 from arena.store.operations.leases import OwnedLease
 from tests.arena.coordinator.stage import Stage
 

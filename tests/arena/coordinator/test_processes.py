@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from arena import tournaments
+from arena.clock import now
 from arena.store import Store
-from arena.store.base.models import now
 from referee.game.record import read_record
 from referee.verify.verification import verify
 from tests.arena.cluster.processes import slots_of, wait

@@ -14,9 +14,10 @@ from sqlalchemy import text
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.leadership import LEASE
 from arena.coordinator.lobby import ConnectedBot
+from arena.errors import ConflictError, SchemaError
 from arena.events.bus import Subscription
 from arena.events.messages import CoordinatorChanged, Event, GameEnded, VersionChanged
-from arena.store import ConflictError, SchemaError, Store
+from arena.store import Store
 from tests.arena.coordinator.stage import Dice, Stage
 
 PATIENCE_S = 100

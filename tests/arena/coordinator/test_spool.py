@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from arena.cli.exit import Exit
-from arena.cli.run import run
+from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.run import run
 from arena.cluster.spool import Spool
 from arena.coordinator import coordinator as coordinator_module
 from arena.coordinator.coordinator import Coordinator
@@ -22,8 +22,9 @@ from arena.coordinator.executors import publisher
 from arena.coordinator.leadership import LEASE
 from arena.coordinator.maintenance import Maintenance
 from arena.coordinator.outage_log import REMINDER_INTERVAL_S, OutageLog
+from arena.errors import BadValueError, DamagedDatabaseError, LeaseLostError, StoreUnavailableError
 from arena.events.messages import CoordinatorChanged, GameEnded
-from arena.store import BadValueError, DamagedDatabaseError, LeaseLostError, Store, StoreUnavailableError, url_in
+from arena.store import Store, url_in
 from arena.store.tournaments.tournaments import LiveTournament
 from arena.submission.bundle_store import BundleStore
 from referee.game.record import GameRecord

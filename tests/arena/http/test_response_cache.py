@@ -13,13 +13,13 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 
+from arena.clock import now
 from arena.http import response_cache as module
 from arena.http.api_paths import PREFIX
 from arena.http.response_cache import ResponseCache
 from arena.pages import site
 from arena.store import Store
 from arena.store.base.changes import Changes
-from arena.store.base.models import now
 from tests.arena.api.filled import Arena, planned, play
 from tests.arena.field import Field
 
@@ -89,10 +89,16 @@ def test_not_for_longer_than_times_may_be_old(marks: Marks) -> None:
     assert ask(cache, maker).body == b"2"
 
 
-def test_addresses_and_forms_are_apart(cache: ResponseCache) -> None:
+def test_addresses_are_apart(cache: ResponseCache) -> None:
     maker = Maker()
-    asked: list[dict[str, str]] = [{"path": "/a"}, {"path": "/a?x=1"}, {"path": "/b"}, {"path": "/a", "Accept": "b/c"}]
-    assert len({ask(cache, maker, **words).body for words in asked}) == 4
+    asked: list[dict[str, str]] = [{"path": "/a"}, {"path": "/a?x=1"}, {"path": "/b"}]
+    assert len({ask(cache, maker, **words).body for words in asked}) == 3
+
+
+def test_headers_that_strangers_vary_do_not_bypass_the_cache(cache: ResponseCache) -> None:
+    maker = Maker()
+    asked: list[dict[str, str]] = [{}, {"Accept": "b/c"}, {"Accept": "text/html;x=1"}, {"Accept-Language": "fr"}]
+    assert {ask(cache, maker, **words).body for words in asked} == {b"1"}
 
 
 @pytest.mark.parametrize("headers", [{"Authorization": "Bearer x"}, {"Cookie": f"{COOKIE}=secret"}])
@@ -225,7 +231,7 @@ def test_a_page_of_somebody_is_nobody_elses(arena: Arena) -> None:
     """The user name in the page frame and owners' details are never cached, in whatever order clients ask."""
     from datetime import timedelta
 
-    from arena.store.base.credentials import digest_of, new_secret
+    from arena.credentials import digest_of, new_secret
 
     secret = new_secret()
     author = arena.store.users.find("author")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from arena.__main__ import main
-from arena.cli.exit import CommandError
-from arena.cli.laboratory import claim
+from arena.cli.local.laboratory import claim
+from arena.cli.terminal.exit import CommandError
 from arena.laboratory.tuning import PAIRS
 from referee.machine.run_folder import RunFolder
 from tests.arena.laboratory import toy

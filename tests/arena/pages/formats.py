@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from arena import tournaments
-from arena.store.base.models import now
+from arena.clock import now
 from arena.tournaments.settings import Format
 from tests.arena.field import Field, record_of
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from arena.cli import demo_run
-from arena.cli.exit import CommandError
+from arena.cli.server import demo_run
+from arena.cli.terminal.exit import CommandError
 from arena.events.bus import Bus
 from arena.store import Store
 from tests.arena.api.server import settings_in

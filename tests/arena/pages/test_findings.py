@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from arena.cli.findings import show
+from arena.cli.terminal.result_statistics import show
 from arena.store import Store
 from arena.tournaments import findings
 from referee.game.record import GameRecord

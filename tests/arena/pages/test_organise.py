@@ -13,11 +13,11 @@ from urllib.parse import urlencode
 
 import pytest
 
+from arena.clock import now
+from arena.credentials import digest_of, new_secret
 from arena.http.identity import cookie_name
 from arena.pages import tournament_form
 from arena.store import Store
-from arena.store.base.credentials import digest_of, new_secret
-from arena.store.base.models import now
 from arena.tournaments.settings import Document, read
 from tests.arena.api.server import Reply, Server, settings_in
 from tests.arena.field import Field

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 
 from arena import tournaments
-from arena.store.base.models import now
+from arena.clock import now
 from tests.arena.api.server import Reply, Server
 from tests.arena.pages.test_organise import logged_in, opened
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from arena.config import read_settings
+from arena.credentials import scopes_of
+from arena.documents.identity import Identity
 from arena.services import Arena
-from arena.store import Identity, Store
-from arena.store.base.credentials import scopes_of
+from arena.store import Store
 from tests.arena.services.ear import Ear
 
 Person = Callable[..., Identity]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from arena.errors import BadValueError
 from arena.services import study
-from arena.store import BadValueError
 
 
 def test_choice_names_the_cells_to_pick() -> None:

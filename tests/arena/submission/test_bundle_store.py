@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.store import StoreUnavailableError
+from arena.errors import StoreUnavailableError
 from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.unpack import BundleBounds
 from referee.game.spec import BotSpec, GameSpec, PlannedGame

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.store import ConflictError, Store
+from arena.errors import ConflictError
+from arena.store import Store
 from arena.store.base.models import Version
 from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.check import check_version, spec_of

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.store import ConflictError, QuotaError, Store, StoreUnavailableError
+from arena.errors import ConflictError, QuotaError, StoreUnavailableError
+from arena.store import Store
 from arena.store.base.models import Version
 from arena.submission.bundle_store import BundleStore
 from arena.submission.receive import NotYoursError, Quota, SubmissionError, TooLargeError, receive

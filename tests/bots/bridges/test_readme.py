@@ -122,7 +122,7 @@ def test_a_check_of_the_page_passes(line: str, folder: Path) -> None:
     (folder / "engine.toml").unlink()
     done = typed(f"{line} --sandbox none", folder)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (folder / "engine.toml").exists() is ("--save" in line)
+    assert (folder / "engine.toml").exists() is ("--write-config" in line)
 
 
 @pytest.mark.long

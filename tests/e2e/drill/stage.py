@@ -15,8 +15,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.store import Store, StoreError
-from arena.store.games.games import GameLine
+from arena.documents.game import GameItem
+from arena.documents.tournament import PlanQuery
+from arena.errors import StoreError
+from arena.store import Store
 from tests.e2e.drill.contest import ROOT, Contest, DrillError, command
 from tests.e2e.drill.machine import Disk
 from tests.e2e.drill.service import Service, Supervisor
@@ -202,12 +204,12 @@ class Stage(ABC):
             self._counts = sum((Counter(self.store.games.counts(one)) for one in self.contest.numbers), Counter())
         return self._counts
 
-    def games(self) -> list[GameLine]:
+    def games(self) -> list[GameItem]:
         """Every game there is."""
         found, after = [], None
         for number in self.contest.numbers:
             while True:
-                page = self.store.games.of_tournament(number, limit=500, after=after)
+                page = self.store.games.of_tournament(number, PlanQuery(limit=500, after=after))
                 found += page.items
                 after = page.next
                 if after is None:

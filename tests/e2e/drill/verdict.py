@@ -95,7 +95,7 @@ def _ratings(stage: Stage) -> Check:
 
 
 def _verified(stage: Stage, count: int) -> Check:
-    found = stage.arena("games", "verify", "--all")
+    found = stage.arena("verify", "--all")
     problems = [f"{failure['game']}: {failure['problem']}" for failure in found["failures"]]
     if found["checked"] != count:
         problems.append(f"{found['checked']} games verified instead of {count}")

@@ -131,7 +131,7 @@ def test_the_lot_draws_the_side_of_single_games_and_who_opens() -> None:
     bots = tuple(BotSpec(name, ("./bot",)) for name in ("one", "two"))
     drawn, opened = set(), set()
     for seed in range(12):
-        one = TournamentPlan(tablut, bots, tuple(openings(tablut, "none", 1, 0)), 1, seed=seed, first="lot")
+        one = TournamentPlan(tablut, bots, tuple(openings(tablut, "none", 1, 0)), 1, seed=seed, sides="random")
         (game,) = schedule(one)
         assert [game.id for game in schedule(one)] == [game.id]
         drawn.add(game.spec.first.name)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import psutil
 import pytest
 
 from referee.machine import helper
+from referee.machine.pool import SlotPool
 from tests.arena.cluster.processes import are_gone, wait
 
 STARTS = """
@@ -21,6 +23,12 @@ print(process.pid, flush=True)
 signal.pause()
 """
 GONE_S = 60
+
+
+@pytest.fixture(autouse=True)
+def tests_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let helpers find `tests.referee.idle`: the working folder is not on their path."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[3]))
 
 
 def test_a_helper_is_given_its_words_and_a_group_of_its_own() -> None:
@@ -54,3 +62,13 @@ def test_nobody_leaves_who_said_so_already() -> None:
     code += "print(signal.getsignal(signal.SIGCONT) == signal.SIG_DFL)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=GONE_S, check=True)
     assert done.stdout == b"True\n"
+
+
+def test_helper_in_a_folder_with_a_file_named_like_a_module_imports_the_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "random.py").write_text("raise SystemExit(3)")
+    (tmp_path / "queue.py").write_text("raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    with SlotPool(1) as pool:
+        assert pool.submit(os.getpid).result(GONE_S) != os.getpid()

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from referee.machine.pool import JobError, SlotPool, WorkerLostError
+from referee.machine import helper
+from referee.machine.pool import MAX_FAILED_STARTS, JobError, SlotPool, SlotStartError, WorkerLostError
 
 
 def test_a_slot_that_cannot_be_started_fails_its_job_and_is_started_for_the_next(
@@ -48,3 +49,23 @@ def test_an_answer_that_cannot_be_read_fails_its_job_alone() -> None:
         with pytest.raises(JobError, match="nothing"):
             pool.submit(eval, unreadable).result(60)
         assert pool.submit(os.getpid).result(60) != os.getpid()
+
+
+def test_slot_that_dies_at_start_again_and_again_is_an_error_with_its_words(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    start = helper.start
+
+    def fails(module: str, *words: object, **options: Any) -> helper.Popen:
+        return start("no.such.module", *words, **options)
+
+    monkeypatch.setattr(helper, "start", fails)
+    with SlotPool(1) as pool:
+        for _ in range(MAX_FAILED_STARTS - 1):
+            with pytest.raises(WorkerLostError, match="before it was ready"):
+                pool.submit(os.getpid).result(60)
+        with pytest.raises(SlotStartError, match="No module named"):
+            pool.submit(os.getpid).result(60)
+        monkeypatch.setattr(helper, "start", start)
+        assert pool.submit(os.getpid).result(60) != os.getpid()
+    assert "No module named" in capfd.readouterr().err

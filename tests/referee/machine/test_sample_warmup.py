@@ -35,7 +35,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     sample_warmup._digest.cache_clear()
     program = tmp_path / "python"
     program.write_text(
-        f'#!/bin/sh\nshift 3\necho "$@" >> {tmp_path}/compiled\necho "no compiler" >&2\nexec {tmp_path}/rest\n'
+        f'#!/bin/sh\nshift 4\necho "$@" >> {tmp_path}/compiled\necho "no compiler" >&2\nexec {tmp_path}/rest\n'
     )
     (tmp_path / "rest").write_text("#!/bin/sh\n")
     for file in (program, tmp_path / "rest"):

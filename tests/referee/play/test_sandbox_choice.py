@@ -23,7 +23,7 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return Assessment(name, works=True)
 
     def why_not(spec: BotSpec, sandbox: Sandbox, limits: BotLimits) -> Complaint | None:
-        found.append(f"{spec.name or spec.command[2]} in {sandbox.name}")
+        found.append(f"{spec.name or spec.command[3]} in {sandbox.name}")
         return Complaint("no library") if spec is TOOL and sandbox.name in ("bwrap", "landlock") else None
 
     monkeypatch.setattr(sandbox_choice, "assess", assess)

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from arena.cli import doctor
-from arena.cli.exit import Exit
-from arena.cli.run import run
+from arena.cli.server import doctor
+from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.run import run
 from arena.config import Settings
 from arena.events.bus import BusError
 from arena.events.factory import open_bus
@@ -60,7 +60,7 @@ def test_commands_run_without_the_broker(command: tuple[str, ...], sign: str, tm
 
 def broker_part(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path, url: str) -> Any:
     monkeypatch.setenv("ARENA_MQTT", url)
-    doctor.run(argparse.Namespace(data=folder, config=None, json=True))
+    doctor.run(argparse.Namespace(data=folder, config=None, output="json"))
     parts = {part["name"]: part for part in json.loads(capsys.readouterr().out)["parts"]}
     return parts["broker"]
 

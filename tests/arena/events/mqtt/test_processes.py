@@ -19,9 +19,9 @@ from typing import Any
 
 import pytest
 
+from arena.clock import now
+from arena.credentials import digest_of, new_token
 from arena.store import Store
-from arena.store.base.credentials import digest_of, new_token
-from arena.store.base.models import now
 from arena.tournaments import create
 from referee.bot.argument import SAMPLES
 from referee.verify.verification import verify

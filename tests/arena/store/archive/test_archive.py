@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -12,11 +13,12 @@ from sqlalchemy import func, select
 from sqlmodel import col
 
 from arena.collections.following import follow, prepared, rebuild
-from arena.store import BadValueError, NotFoundError, Store
+from arena.documents.archive import ArchiveItem
+from arena.errors import BadValueError, NotFoundError
+from arena.store import Store
 from arena.store.archive import positions
 from arena.store.archive import search as archive_search
 from arena.store.archive.archived_game import MAX_OPENING_PLIES, ArchivedGame, day_of, entries_of
-from arena.store.archive.line import ArchiveLine
 from arena.store.archive.positions import PositionEntries
 from arena.store.archive.search import ArchiveSearch
 from arena.store.base.models import ArchivePart, ArchivePosition
@@ -81,13 +83,13 @@ def brute_force(games: list[ArchivedGame], rng: random.Random) -> Iterator[tuple
     yield ArchiveSearch(name="ada"), lambda game: "ada" in (game.first, game.second)
     yield ArchiveSearch(first="b"), lambda game: "b" in game.first.lower()
     yield ArchiveSearch(second="cléo"), lambda game: game.second == "Cléo"
-    yield ArchiveSearch(winner=one.winner or "none"), lambda game: game.winner == one.winner
-    yield ArchiveSearch(termination="resigned"), lambda game: game.termination == "resigned"
+    yield ArchiveSearch(result=one.winner or "none"), lambda game: game.winner == one.winner
+    yield ArchiveSearch(ending="resigned"), lambda game: game.termination == "resigned"
     yield ArchiveSearch(source=one.source), lambda game: game.source == one.source
     yield ArchiveSearch(number="3"), lambda game: game.number == "3" or int(game.id, 16) == 2
     yield ArchiveSearch(min_plies=4, max_plies=6), lambda game: 4 <= game.plies <= 6
-    yield ArchiveSearch(since=20030000, until=20030731), lambda game: game.day in (20030000, 20030731)
-    yield ArchiveSearch(moves=moves), lambda game: game.moves[: len(moves)] == moves
+    yield ArchiveSearch(since="2003", until="2003-07-31"), lambda game: game.day in (20030000, 20030731)
+    yield ArchiveSearch(first_moves=moves), lambda game: game.moves[: len(moves)] == moves
     yield ArchiveSearch(key=key), lambda game: key in keys_of(game.ruleset(), game.states()).tolist()
 
 
@@ -101,28 +103,39 @@ def test_search_matches_brute_force(store: Store, games: list[ArchivedGame]) -> 
             both = replace(one, **{name: value for name, value in fields_of(two) if not getattr(one, name)})
             wanted = [game.id for game in games if is_one(game) and (is_two(game) or is_shadowed(one, two))]
             assert store.archive.count(both) == len(wanted), both
-            found = store.archive.search(both, limit=100)
-            assert [line.id for line in found.games] == wanted, both
+            found = store.archive.search(replace(both, order="rising", limit=100))
+            assert [line.id for line in found.items] == wanted, both
             assert found.total == len(wanted)
-            assert paged(store, both, rng.choice(("number", "date", "length")), wanted)
+            sort = rng.choice(("number", "date", "length"))
+            assert paged(store, replace(both, sort=sort, order="rising", limit=2), games, wanted)
             count += len(wanted)
     assert count > 50
 
 
-def paged(store: Store, search: ArchiveSearch, sort: str, wanted: list[str]) -> bool:
+def paged(store: Store, search: ArchiveSearch, games: list[ArchivedGame], wanted: list[str]) -> bool:
     """Return whether pages of two games give the wanted games in order."""
-    found: list[ArchiveLine] = []
-    while (page := store.archive.search(search, sort=sort, limit=2, after=found[-1].serial if found else None)).games:
-        found += page.games
-    keys = [{"number": 0, "date": line.day, "length": line.plies}[sort] for line in found]
+    found, days = everything(store, search), {game.id: game.day for game in games}
+    keys = [{"number": 0, "date": days[line.id], "length": line.plies}[search.sort] for line in found]
     in_order = sorted(zip(keys, (line.serial for line in found), strict=True))
     return in_order == list(zip(keys, (line.serial for line in found), strict=True)) and sorted(
         line.id for line in found
     ) == sorted(wanted)
 
 
+def everything(store: Store, search: ArchiveSearch) -> list[ArchiveItem]:
+    """Return the matching games, page by page."""
+    page = store.archive.search(search)
+    found = page.items
+    while page.next is not None:
+        page = store.archive.search(replace(search, after=page.next))
+        found += page.items
+    return found
+
+
 def fields_of(search: ArchiveSearch) -> list[tuple[str, object]]:
-    return [(name, getattr(search, name)) for name in ArchiveSearch.__dataclass_fields__ if getattr(search, name)]
+    """Return the filters of a search with their values."""
+    names = [one.name for one in fields(search) if one.name not in ("limit", "sort", "order")]
+    return [(name, getattr(search, name)) for name in names if getattr(search, name)]
 
 
 def is_shadowed(one: ArchiveSearch, two: ArchiveSearch) -> bool:
@@ -144,7 +157,7 @@ def test_search_finds_symmetric_positions(store: Store) -> None:
 def test_serials_are_permanent(store: Store, games: list[ArchivedGame]) -> None:
     assert store.archive.add(games[:5]) == 5
     assert store.archive.add([*games[3:7], games[6]]) == 2
-    lines = store.archive.search(ArchiveSearch(), limit=50).games
+    lines = store.archive.search(ArchiveSearch(order="rising")).items
     assert [(line.serial, line.id) for line in lines] == [(n + 1, games[n].id) for n in range(7)]
     assert [line.number for line in lines[:3]] == ["1", "1", "2"], "the number in the collection comes first"
     assert store.archive.get(4) == replace(games[3], serial=4, number="4")
@@ -157,31 +170,23 @@ def test_serials_are_permanent(store: Store, games: list[ArchivedGame]) -> None:
             store.archive.get(serial)
 
 
-@pytest.mark.parametrize("is_falling", [False, True])
-@pytest.mark.parametrize(("sort", "key"), [("number", "serial"), ("date", "day"), ("length", "plies")])
+@pytest.mark.parametrize("order", ["rising", "falling"])
+@pytest.mark.parametrize(("sort", "key"), [("number", "serial"), ("date", "date"), ("length", "plies")])
 def test_pages_are_consistent_in_every_order(
-    store: Store, games: list[ArchivedGame], sort: str, key: str, is_falling: bool
+    store: Store,
+    games: list[ArchivedGame],
+    sort: Literal["number", "date", "length"],
+    key: str,
+    order: Literal["rising", "falling"],
 ) -> None:
     store.archive.add(games[:40])
-    after, found = None, []
-    while True:
-        page = store.archive.search(
-            ArchiveSearch(family="abalone"), sort=sort, is_falling=is_falling, limit=3, after=after
-        )
-        found += page.games
-        after = page.next
-        if after is None:
-            break
-    assert len(found) == page.total == sum(game.family == "abalone" for game in games[:40]) > 6
-    wanted = sorted(found, key=lambda line: (getattr(line, key), line.serial), reverse=is_falling)
+    search = ArchiveSearch(family="abalone", sort=sort, order=order, limit=3)
+    found = everything(store, search)
+    total = store.archive.search(search).total
+    assert len(found) == total == sum(game.family == "abalone" for game in games[:40]) > 6
+    wanted = sorted(found, key=lambda line: (getattr(line, key), line.serial), reverse=order == "falling")
     assert [line.serial for line in found] == [line.serial for line in wanted]
-    rest = store.archive.search(ArchiveSearch(family="abalone"), sort=sort, is_falling=is_falling, offset=4).games
-    assert rest == found[4:]
-
-
-def test_search_invalid_sort_key_raises(store: Store) -> None:
-    with pytest.raises(BadValueError, match="number, date, length"):
-        store.archive.search(ArchiveSearch(), sort="family")
+    assert store.archive.search(replace(search, limit=50), offset=4).items == found[4:]
 
 
 def test_search_finds_openings_longer_than_the_index(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,13 +196,13 @@ def test_search_finds_openings_longer_than_the_index(store: Store, monkeypatch: 
     for number, played in enumerate([moves, (*moves[: MAX_OPENING_PLIES + 1], "c1c3"), moves[:MAX_OPENING_PLIES]]):
         store.archive.add([ArchivedGame(str(number), "loa", "standard", {}, start, played, "a", "b", None, "stopped")])
     counts = [
-        store.archive.count(ArchiveSearch(moves=moves[:plies]))
+        store.archive.count(ArchiveSearch(first_moves=moves[:plies]))
         for plies in (MAX_OPENING_PLIES, MAX_OPENING_PLIES + 1, MAX_OPENING_PLIES + 2)
     ]
     assert counts == [3, 2, 1]
     monkeypatch.setattr(archive_search, "MAX_COMPARED", 2)
     with pytest.raises(BadValueError, match=r"3 games begin with .* add more filters"):
-        store.archive.search(ArchiveSearch(moves=moves))
+        store.archive.search(ArchiveSearch(first_moves=moves))
 
 
 @pytest.mark.parametrize(
@@ -282,7 +287,7 @@ def test_follow_adds_played_games_once_in_commit_order(store: Store, field: Fiel
     store.archive.add(games[:2])
     assert follow(store) == 5
     assert follow(store) == 0
-    lines = store.archive.search(ArchiveSearch(), limit=50).games
+    lines = store.archive.search(ArchiveSearch(order="rising")).items
     assert [line.id for line in lines] == [*(game.id for game in games[:2]), *(record.id for record in records)]
     assert lines[2].is_played_here
     assert not lines[0].is_played_here
@@ -297,7 +302,7 @@ def test_follow_adds_played_games_once_in_commit_order(store: Store, field: Fiel
     new = prepared([data for _, data in found])
     assert store.archive.follow(after, found[-1][0], new)
     assert not store.archive.follow(after, found[-1][0], new), "another process has done so"
-    assert [line.id for line in store.archive.search(ArchiveSearch(number="8")).games] == [more[0].id]
+    assert [line.id for line in store.archive.search(ArchiveSearch(number="8")).items] == [more[0].id]
 
 
 def test_search_omits_undone_result(store: Store, field: Field) -> None:
@@ -308,7 +313,7 @@ def test_search_omits_undone_result(store: Store, field: Field) -> None:
     again = record_of_again(field, record.id)
     assert store.results.commit(again) is not None
     assert follow(store) == 1
-    (line,) = store.archive.search(ArchiveSearch()).games
+    (line,) = store.archive.search(ArchiveSearch()).items
     assert (line.serial, line.id, line.winner) == (2, record.id, again.winner)
     with pytest.raises(NotFoundError):
         store.archive.get(1)

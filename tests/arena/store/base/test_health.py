@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from arena.store import DamagedDatabaseError, Store, url_in
+from arena.errors import DamagedDatabaseError
+from arena.store import Store, url_in
 from arena.store.base.health import mark_of
 from tests.arena.field import Field, record_of
 from tests.arena.store.damage import damage

@@ -12,7 +12,8 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
-from arena.store import SchemaError, Store, url_in
+from arena.errors import SchemaError
+from arena.store import Store, url_in
 from arena.store.base import schema
 from tests.arena.postgres import Cluster
 

@@ -9,7 +9,8 @@ import pytest
 import zstandard
 from sqlalchemy import text
 
-from arena.store import BadValueError, ConflictError, Store
+from arena.errors import BadValueError, ConflictError
+from arena.store import Store
 from arena.store.base.engine import Sessions
 from arena.store.operations.backup import dump, load, load_new
 from tests.arena.field import Field, record_of, void_of

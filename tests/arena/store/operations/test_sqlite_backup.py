@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.store import BadValueError, ConflictError, NotFoundError, Store, StoreUnavailableError, url_in
+from arena.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError
+from arena.store import Store, url_in
 from arena.store.operations.sqlite_backup import SqliteBackups, restore, salvage
 from referee.game.record import read_record
 from tests.arena.field import Field, record_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from arena.clock import now
 from arena.store import Store
-from arena.store.base.models import now
 from tests.arena.field import Field
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from arena.clock import now
 from arena.store import Store
-from arena.store.base.models import now
 from referee.rules.core import Termination
 from tests.arena.field import Field, record_of
 

@@ -6,9 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from arena.store import BadValueError, ConflictError, NotFoundError, Store
-from arena.store.base.credentials import digest_of, new_token
-from arena.store.base.models import now
+from arena.clock import now
+from arena.credentials import digest_of, new_token
+from arena.errors import BadValueError, ConflictError, NotFoundError
+from arena.store import Store
 
 
 def test_add_invalid_or_taken_name_raises(store: Store) -> None:

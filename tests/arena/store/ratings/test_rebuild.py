@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from arena.store import ConflictError, Store
+from arena.errors import ConflictError
+from arena.store import Store
 from arena.store.ratings import rebuild
 from referee.ratings import trueskill
 from tests.arena.field import Field

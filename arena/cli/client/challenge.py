@@ -1,0 +1,38 @@
+"""`arena challenge`: a match of a remote bot of yours, now."""
+
+from __future__ import annotations
+
+import argparse
+
+from arena.cli.source import remote
+from arena.cli.terminal import argument, output
+from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.printer import Printer, add_output
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("opponent", metavar="OPPONENT", help="a sample, another of yours, or one open to challenges")
+    parser.add_argument("--bot", required=True, metavar="N", help="your bot, which is connected")
+    parser.add_argument("--family", required=True, metavar="F", type=argument.family, help="what is played")
+    parser.add_argument("--variant", metavar="V", help="(default: the family's first)")
+    parser.add_argument("--games", metavar="N", type=argument.positive, default=2, help="how many (default 2)")
+    parser.add_argument("--tc", metavar="TC", default="10+0.1", help="the time control (default 10+0.1)")
+    remote.add_server(parser)
+    add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Start it."""
+    body = {
+        "opponent": arguments.opponent,
+        "family": arguments.family,
+        "games": arguments.games,
+        "time": arguments.tc,
+    }
+    if arguments.variant:
+        body["variant"] = arguments.variant
+    found = remote.client(arguments).ask("POST", f"/bots/{arguments.bot}/challenges", body=body).data
+    Printer(arguments).result(found, lambda: output.text(f"tournament {found['id']}: {found['name']}"))
+    output.note(f"follow it with: arena tournament watch {found['id']}")
+    return Exit.DONE

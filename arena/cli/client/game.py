@@ -1,0 +1,114 @@
+"""`arena game show|watch|download|export`: one game on a server, or the records of many."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from arena.cli.client.tournament import FORMS as EXPORTS
+from arena.cli.source import remote
+from arena.cli.terminal import argument, output
+from arena.cli.terminal.actions import Actions
+from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.printer import Printer, add_output
+
+FORMS = {"json": "application/json", "text": "text/plain"}
+_FILTERS = {
+    "family": "of this family",
+    "variant": "of this variant",
+    "pool": "that move these ratings",
+    "bot": "of any version of this bot",
+    "since": "that ended on or after this day or time (UTC)",
+    "until": "that ended before this day or time (UTC)",
+}
+_RESULTS = {"first": "1-0", "second": "0-1", "draw": "½-½"}
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the sub-commands."""
+    actions = Actions(parser)
+    show = actions.add("show", _show, "a game with its result", "arena game show 0123456789abcdef")
+    watch = actions.add("watch", _watch, "its moves as they come, to the end", "arena game watch 0123456789abcdef")
+    download = actions.add(
+        "download",
+        _download,
+        "its record, which arena replay reads",
+        "arena game download 0123456789abcdef --output-file game.json",
+        "arena game download 0123456789abcdef | arena replay -",
+    )
+    remote.add_file(download, FORMS)
+    export = actions.add(
+        "export",
+        _export,
+        "the records of all games, or of those these options leave",
+        "arena game export --family loa --output-file loa.ndjson",
+        "arena game export --bot mybot --kind forfeit --since 2026-11-01 --output text",
+        "arena game export --family loa -o csv > loa.csv",
+    )
+    for name, meaning in _FILTERS.items():
+        export.add_argument(f"--{name}", metavar=name[0].upper(), help=meaning)
+    export.add_argument("--tournament", metavar="N", type=argument.positive, help="of this tournament")
+    export.add_argument(
+        "--kind", dest="termination_class", choices=("rules", "adjudication", "forfeit"), help="that ended so"
+    )
+    remote.add_file(export, EXPORTS)
+    remote.add_server(export)
+    for command in (show, watch, download):
+        command.add_argument("id", metavar="ID")
+        remote.add_server(command)
+    for command in (show, watch):
+        add_output(command)
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    found = remote.client(arguments).get(f"/games/{arguments.id}")
+    Printer(arguments).result(found, lambda: _show_game(found))
+    return Exit.DONE
+
+
+def _show_game(found: dict[str, Any]) -> None:
+    _tell(found)
+    for step in found["ratings"]:
+        output.text(f"{step['name']}: mu {step['mu_before']:z.2f} -> {step['mu']:z.2f}, sigma {step['sigma']:.2f}")
+    if found["record"]:
+        output.text("", " ".join(found["record"]["moves"]))
+
+
+def _tell(game: dict[str, Any]) -> None:
+    result = _RESULTS.get(game["winner"], game["state"])
+    why = f"  {game['termination']}" if game["termination"] else ""
+    detail = f": {game['detail']}" if game["detail"] else ""
+    output.text(
+        f"{game['first']} - {game['second']}  {result}{why}{detail}",
+        f"{game['family']} {game['variant']}, tournament {game['tournament_id']}, game {game['id']}",
+    )
+
+
+def _watch(arguments: argparse.Namespace) -> int:
+    remote.follow(arguments, f"/games/{arguments.id}/stream", _event)
+    return Exit.DONE
+
+
+def _event(event: dict[str, Any]) -> None:
+    if event["event"] == "ply":
+        _ply(event)
+        return
+    _tell(event["game"])
+    for ply in event.get("plies", []):
+        _ply(ply)
+
+
+def _ply(ply: dict[str, Any]) -> None:
+    score = f"  {ply['score'] / 100:+z.2f}" if ply["score"] is not None else ""
+    output.text(f"{ply['ply']:>4}  {ply['move']}  {ply['ms'] or 0:.0f} ms{score}")
+
+
+def _download(arguments: argparse.Namespace) -> int:
+    remote.save(arguments, f"/games/{arguments.id}/record", FORMS)
+    return Exit.DONE
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    filters = {name: getattr(arguments, name) for name in (*_FILTERS, "tournament", "termination_class")}
+    remote.save(arguments, "/games", EXPORTS, **filters)
+    return Exit.DONE

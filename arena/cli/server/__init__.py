@@ -1,0 +1,1 @@
+"""Commands of the operator: they run the processes of an arena and maintain its database."""

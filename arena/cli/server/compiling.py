@@ -1,0 +1,70 @@
+"""Makes families ready while something else goes on: several at once, with a line for each step."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from arena.cli.terminal import output
+from arena.cli.terminal.exit import CommandError, Exit
+from referee.machine.sample_warmup import have_all_warm
+from referee.machine.warmup import Warmed, warm
+
+
+class Compiling:
+    """`run` makes families ready, as many at once as there are processors, and ends early when `stop` is set."""
+
+    def __init__(self, names: Sequence[str], begin: Callable[[str], Awaitable[None]]) -> None:
+        self._names, self._begin = names, begin
+        self._stopped, self._stop = os.pipe()
+        self._now: dict[str, str] = {}
+        """What is being compiled: families and functions."""
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Call `begin` with each family as soon as it is ready. Raises CommandError where one cannot be."""
+        jobs = min(len(os.sched_getaffinity(0)), len(self._names))
+        pool = ThreadPoolExecutor(jobs, "compiling")
+        group = asyncio.gather(*(self._one(pool, name) for name in self._names))
+        stopping = asyncio.create_task(stop.wait())
+        try:
+            either: list[asyncio.Future[Any]] = [group, stopping]
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if group.done():
+                group.result()
+        finally:
+            os.write(self._stop, b"\0")
+            group.cancel()
+            stopping.cancel()
+            await asyncio.gather(group, stopping, return_exceptions=True)
+            await asyncio.to_thread(pool.shutdown, cancel_futures=True)
+            for end in (self._stopped, self._stop):
+                os.close(end)
+
+    async def _one(self, pool: ThreadPoolExecutor, name: str) -> None:
+        problem, warmed, seconds = await asyncio.get_running_loop().run_in_executor(pool, self._make_ready, name)
+        if problem:
+            raise CommandError(f"the sample bots of {name} cannot be made ready: {problem[-400:]}", Exit.FAILED)
+        output.note(f"{name:<10} ready in {seconds:.1f} s, {warmed.compiled + warmed.cached} kernels")
+        await self._begin(name)
+
+    def _make_ready(self, name: str) -> tuple[str, Warmed, float]:
+        """What went wrong, the kernels, and how long it took."""
+        began = time.perf_counter()
+        problem = have_all_warm(name, self._stopped, partial(self._tell, name))
+        warmed = warm(name)
+        self._now.pop(name, None)
+        return problem, warmed, time.perf_counter() - began
+
+    def _tell(self, name: str, what: str) -> None:
+        """A line for each bot; what is compiled for it at the moment, on a terminal."""
+        bot, _, function = what.partition(" ")
+        if not function:
+            output.note(f"{name:<10} compiling what {bot} calls ...")
+            return
+        self._now[name] = function
+        output.progress("compiling  " + ", ".join(f"{family} {now}" for family, now in sorted(self._now.items())))

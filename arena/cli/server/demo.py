@@ -1,0 +1,52 @@
+"""`arena demo`: the main job on embedded defaults: sample bots play every family, are rated, and shown on pages."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from arena.cli.terminal import argument
+from arena.cli.terminal.argument import refuse_concurrency
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--once", action="store_true", help="serve no pages, and exit after the games")
+    parser.add_argument("--games", type=_games, default=2, metavar="N", help="games per pairing (default 2)")
+    parser.add_argument("--tc", default="0.5+0.02", metavar="TC", help="time control (default 0.5+0.02)")
+    parser.add_argument(
+        "--family", action="append", metavar="F", type=argument.family, help="only this family; may be repeated"
+    )
+    parser.add_argument(
+        "--concurrency", type=argument.positive, default=os.cpu_count() or 1, metavar="C", help="games at once"
+    )
+    parser.add_argument("--data", type=Path, default=Path("data"), metavar="DIR", help="data folder (default ./data)")
+    parser.add_argument("--bind", default="127.0.0.1", metavar="HOST", help="address of the pages (default 127.0.0.1)")
+    parser.add_argument(
+        "--port",
+        type=argument.port,
+        default=8000,
+        metavar="PORT",
+        help="port of the pages (default 8000, 0 = a free one)",
+    )
+
+
+def _games(text: str) -> int:
+    """An argument that is a number of games per pairing, as many as a tournament may have."""
+    return argument.between(text, 1, 1000)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play, print, serve: nothing is opened or compiled for arguments that make no sense."""
+    from referee.game.spec import read_time_control
+    from referee.rules import families, load
+
+    refuse_concurrency(arguments.concurrency)
+    names = arguments.family or list(families())
+    for name in names:
+        load(name)
+    read_time_control(arguments.tc)
+    from arena.cli.server.demo_run import play_and_show
+
+    return play_and_show(list(dict.fromkeys(names)), arguments)

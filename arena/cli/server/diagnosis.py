@@ -1,0 +1,18 @@
+"""What `arena doctor` says of one part of an arena. Refuses to know how it was found out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+State = Literal["ok", "weak", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """One part of the machine: `weak` works but could be better, `broken` does not. `fix` says what to do."""
+
+    name: str
+    state: State
+    detail: str
+    fix: str = ""

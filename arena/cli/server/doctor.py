@@ -1,0 +1,63 @@
+"""`arena doctor`: what this machine offers the arena, one line for each part, and how to get the rest.
+
+Refuses to change anything: it tries things in temporary places and cleans up.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from arena.cli.server import machine_checks, service_checks
+from arena.cli.server.diagnosis import Diagnosis, State
+from arena.cli.terminal import output
+from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.output import Style
+from arena.cli.terminal.printer import Printer, add_output
+from arena.config import Settings, read_settings
+
+_COLOURS: dict[State, Style] = {"ok": "green", "weak": "yellow", "broken": "red"}
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+    add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Look at every part; exit code 1 when one is broken."""
+    settings = read_settings(arguments.config, data=arguments.data)
+    printer, found = Printer(arguments), []
+    for part in examine(settings):
+        found.append(part)
+        if printer.is_for_people:
+            output.text(f"{output.styled(f'{part.state:<6}', _COLOURS[part.state])}  {part.name:<15} {part.detail}")
+            if part.fix:
+                output.text(f"{'':24}fix: {part.fix}")
+    printer.result({"parts": [asdict(part) for part in found]}, items="parts")
+    return Exit.FAILED if any(part.state == "broken" for part in found) else Exit.DONE
+
+
+def examine(settings: Settings) -> Iterator[Diagnosis]:
+    """Every part, as it is looked at."""
+    yield machine_checks.python()
+    yield machine_checks.sandbox()
+    yield machine_checks.uploads()
+    yield machine_checks.user()
+    yield machine_checks.groups()
+    yield from machine_checks.programs()
+    yield machine_checks.rules()
+    yield machine_checks.kernels()
+    yield machine_checks.cores()
+    yield machine_checks.memory()
+    yield machine_checks.clock()
+    yield machine_checks.lag_meter()
+    yield service_checks.data_folder(settings)
+    yield service_checks.sqlite(settings)
+    yield service_checks.service("database", "database", settings.database, "SQLite in the data folder")
+    yield service_checks.broker(settings)
+    yield service_checks.cluster(settings) if settings.is_clustered else Diagnosis("executor", "ok", settings.executor)

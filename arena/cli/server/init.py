@@ -1,0 +1,95 @@
+"""`arena init`: a new arena: settings file, database, sample bots, the first administrator. Twice does no harm."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from arena.cli.source.database import add_database, open_any, settings_of
+from arena.cli.terminal import output
+from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.printer import Printer, add_output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from arena.services.arena import Arena
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--admin", default="admin", metavar="NAME", help="name of the first administrator")
+    add_output(parser)
+    add_database(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Make what is not there yet; password and token of the first administrator are printed once and kept nowhere."""
+    from arena.config import FILE, named_file
+    from arena.data_folder import make_folder
+    from arena.services.arena import Arena
+    from arena.services.token import TOKEN_DAYS
+    from arena.store.bots.samples import LEVELS
+    from referee.bot.argument import SAMPLES
+    from referee.rules import families, load
+
+    settings = settings_of(arguments)
+    variants = {name: tuple(variant.name for variant in load(name).variants) for name in families()}
+    make_folder(settings.data, is_passage=True)
+    named = named_file(arguments.config)
+    file = named or settings.data / FILE
+    is_written = not named and _write_settings(file)
+    with closing(open_any(settings)) as store:
+        before, after = store.upgrade()
+        store.samples.ensure({**SAMPLES, **dict.fromkeys(LEVELS, SAMPLES["champion"])}, variants)
+        made = _ensure_admin(Arena(store, settings), arguments.admin)
+
+    def show() -> None:
+        output.note(
+            f"settings: {file}{'' if is_written else ' (unchanged)'}",
+            f"database: schema {after}{'' if before != after else ' (unchanged)'}",
+        )
+        if made is None:
+            output.text("there is an administrator already; nothing was changed")
+            return
+        output.text(f"user      {arguments.admin}", f"password  {made[0]}", f"token     {made[1]}")
+        output.note(
+            f"Neither is shown again; the token expires after {TOKEN_DAYS} days.",
+            f"Next: `arena serve`, and in another terminal `arena login --user {arguments.admin}`.",
+            "Add more users with `arena user add NAME`.",
+        )
+
+    Printer(arguments).result(
+        {
+            "data": str(settings.data),
+            "settings": str(file),
+            "revision": after,
+            "admin": made and {"name": arguments.admin, "password": made[0], "token": made[1]},
+        },
+        show,
+    )
+    return Exit.DONE
+
+
+def _write_settings(file: Path) -> bool:
+    from arena.config import template
+
+    try:
+        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as target:
+            target.write(template())
+    except FileExistsError:
+        return False
+    return True
+
+
+def _ensure_admin(arena: Arena, name: str) -> tuple[str, str] | None:
+    """Password and token of a new administrator; None when there is one."""
+    from arena import services
+    from arena.errors import ConflictError
+
+    try:
+        return services.user.ensure_admin(arena, name)
+    except ConflictError as error:
+        raise CommandError(f"{error}, who is no administrator; choose another --admin", Exit.FAILED) from None

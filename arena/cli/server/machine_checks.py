@@ -1,0 +1,177 @@
+"""The parts of an arena that are this machine's own: sandbox, programs, cores, clocks.
+
+Refuses to change anything: it tries things in temporary places and cleans up.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import select
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from arena.cli.server.diagnosis import Diagnosis, State
+from referee.game.spec import BotLimits
+from referee.machine import source
+from referee.rules.cache import cache_root
+from referee.sandbox import LEVELS, Assessment, assess, open_sandbox, refusal
+from referee.sandbox.cgroup import CgroupParent, find_cgroup_parent
+from referee.sandbox.kernel_memory import bound_bytes
+
+_WAITS = 40
+
+
+def python() -> Diagnosis:
+    """The version of Python."""
+    version = platform.python_version()
+    is_fit = (3, 11) <= sys.version_info < (3, 15)
+    return Diagnosis(
+        "python", "ok" if is_fit else "broken", f"{version} at {sys.executable}", "" if is_fit else "use 3.11 to 3.14"
+    )
+
+
+def sandbox() -> Diagnosis:
+    """The strongest level that works, and why none above it does."""
+    name = open_sandbox("auto").name
+    above = [assess(level) for level in LEVELS[: LEVELS.index(name)]]
+    below = [level for level in LEVELS[LEVELS.index(name) + 1 :] if assess(level).works]
+    why = "".join(f"; not {level.name}: {level.reason}" for level in above)
+    also = f"; also {', '.join(below)}" if below else ""
+    return Diagnosis("sandbox", _state_of(above), f"{name}{why}{also}", above[0].fix if above else "")
+
+
+def _state_of(above: list[Assessment]) -> State:
+    return "weak" if above else "ok"
+
+
+def uploads() -> Diagnosis:
+    """Whether bots of strangers may be run here."""
+    reason = refusal(open_sandbox("auto"))
+    if reason:
+        return Diagnosis("uploads", "weak", f"bots of strangers are refused: {reason}", assess("bwrap").fix)
+    return Diagnosis("uploads", "ok", "bots of strangers may be run")
+
+
+def user() -> Diagnosis:
+    """Whom the arena runs as."""
+    if os.geteuid():
+        return Diagnosis("user", "ok", f"user {os.geteuid()}; bots are kept in by namespaces or Landlock")
+    return Diagnosis(
+        "user",
+        "ok" if assess("rlimits").works else "broken",
+        "root; every bot becomes a user of its own",
+        "" if assess("rlimits").works else "start the arena as another user",
+    )
+
+
+def groups() -> Diagnosis:
+    """What control groups there are."""
+    place = find_cgroup_parent()
+    if isinstance(place, CgroupParent):
+        controllers = ", ".join(sorted({*place.folders} - {"kill"}))
+        return Diagnosis("control groups", "ok", f"version {2 if place.is_unified else 1}: {controllers}")
+    return Diagnosis(
+        "control groups",
+        "weak",
+        f"none: {place}; memory and processes are watched instead, and what the kernel holds for a bot counts as its "
+        f"memory: between two looks its {BotLimits().processes} processes can take at most "
+        f"{bound_bytes(BotLimits()) / 2**30:.1f} GiB of it",
+        "run as root, or as a systemd service with Delegate=yes",
+    )
+
+
+def programs() -> Iterator[Diagnosis]:
+    """The programs that the arena calls."""
+    for name, package, purpose in (
+        ("bwrap", "bubblewrap", "the strongest sandbox"),
+        ("setpriv", "util-linux", "another user inside of bwrap"),
+        ("prlimit", "util-linux", "bounds on every process inside of bwrap"),
+        ("cc", "gcc", "compiling the example bots in C"),
+    ):
+        place = shutil.which(name)
+        if place:
+            yield Diagnosis(name, "ok", place)
+        else:
+            yield Diagnosis(name, "weak", f"not there; needed for {purpose}", f"apt-get install {package}")
+
+
+def rules() -> Diagnosis:
+    """By which sources games are judged here: the same number on all machines of a cluster."""
+    compilers = ", ".join(f"{name} {source.parts()[name]}" for name in ("numba", "numpy"))
+    return Diagnosis("rules", "ok", f"{source.digest()}: rules, referee and protocol, with {compilers}")
+
+
+def kernels() -> Diagnosis:
+    """Where compiled kernels are kept."""
+    folder = cache_root()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        return Diagnosis(
+            "numba cache",
+            "weak",
+            f"{folder} cannot be written ({error.strerror}): every process compiles anew what is not in it",
+            "set NUMBA_CACHE_DIR to a folder that the arena, and no bot, may write; then arena warmup",
+        )
+    kept = sum(1 for one in folder.iterdir() if one.is_dir())
+    if not kept:
+        return Diagnosis("numba cache", "weak", f"{folder}, empty", "arena warmup")
+    return Diagnosis("numba cache", "ok", f"{folder}, code of {kept} sets of sources")
+
+
+def cores() -> Diagnosis:
+    """How many games at once keep the clocks fair."""
+    usable, all_of_them = len(os.sched_getaffinity(0)), os.cpu_count() or 1
+    detail = f"{usable} of {all_of_them} may be used; that many games at once keep the clocks fair"
+    return Diagnosis("cores", "ok" if usable > 1 else "weak", detail, "" if usable > 1 else "one game at a time")
+
+
+def memory() -> Diagnosis:
+    """How many games the memory is enough for."""
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    games = total // (2 * BotLimits().memory_bytes)
+    return Diagnosis(
+        "memory",
+        "ok" if games else "weak",
+        f"{total / 2**30:.1f} GiB, enough for {games} games of two bots with {BotLimits().memory_bytes >> 20} MiB each",
+        "" if games else "allow bots less memory",
+    )
+
+
+def clock() -> Diagnosis:
+    """How late this process wakes up from waits of a millisecond."""
+    poll = select.poll()
+    late = []
+    for _ in range(_WAITS):
+        begin = time.monotonic_ns()
+        poll.poll(1)
+        late.append((time.monotonic_ns() - begin) / 1e6 - 1)
+    worst, usual = max(late), sorted(late)[_WAITS // 2]
+    margin = BotLimits().margin_ms
+    detail = f"wakes up {usual:.2f} ms late as a rule, {worst:.2f} ms at worst of {_WAITS}; the margin is {margin} ms"
+    if worst > margin:
+        return Diagnosis("clock", "weak", detail, "fewer games at once, or a larger --margin")
+    return Diagnosis("clock", "ok", detail)
+
+
+def lag_meter() -> Diagnosis:
+    """Whether the kernel tells how long this process waits for a core."""
+    try:
+        fields = Path("/proc/thread-self/schedstat").read_text(encoding="ascii").split()
+    except OSError:
+        return Diagnosis(
+            "lag meter",
+            "weak",
+            "the kernel does not count how long this process waits for a core; only late wake-ups are seen",
+            "use a kernel with CONFIG_SCHED_INFO",
+        )
+    return Diagnosis(
+        "lag meter", "ok", f"the kernel counts how long this process waits for a core ({fields[1]} ns so far)"
+    )

@@ -1,0 +1,65 @@
+"""`arena ratings rebuild`: every rating folded anew from the recorded games, or compared with what is stored."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import closing
+
+from arena.cli.source.database import add_database, open_store, refuse_empty, settings_of
+from arena.cli.terminal import output
+from arena.cli.terminal.actions import Actions
+from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.printer import Printer, add_output
+from arena.cli.terminal.progress import Pace
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    actions = Actions(parser)
+    rebuild = actions.add(
+        "rebuild", _rebuild, "fold all ratings anew from the games; killed, it continues where it stood"
+    )
+    rebuild.add_argument(
+        "--check",
+        action="store_true",
+        help="compare only, write nothing: exit code 1 when a stored number differs, 3 without rated games",
+    )
+    add_output(rebuild)
+    add_database(rebuild)
+
+
+class _Progress:
+    """A line on stderr: how far it is, and how long it will take."""
+
+    def __init__(self) -> None:
+        self._pace: Pace | None = None
+
+    def tell(self, done: int, total: int) -> None:
+        """Show it anew."""
+        self._pace = self._pace or Pace(done, total)
+        output.progress(self._pace.line(done), is_last=done >= total)
+
+
+def _rebuild(arguments: argparse.Namespace) -> int:
+    """Rebuild or check."""
+    settings = settings_of(arguments)
+    progress, printer = _Progress(), Printer(arguments)
+    with closing(open_store(settings)) as store:
+        if not arguments.check:
+            games = store.ratings.rebuild(progress.tell)
+            printer.result(
+                {"games": games, "pools": [one.pool for one in store.ratings.pools()]},
+                lambda: output.text(f"ratings rebuilt from {games} games"),
+            )
+            return Exit.DONE
+        problems = store.ratings.check(progress.tell)
+        pools = store.ratings.pools()
+    games = sum(one.games for one in pools)
+    if not games and not problems:
+        refuse_empty(settings, "no rated games")
+    verdict = f"{len(problems)} stored numbers differ" if problems else "every stored number is reproduced"
+    printer.result(
+        {"games": games, "pools": [one.pool for one in pools], "problems": problems},
+        lambda: output.text(*problems, f"{games} games in {len(pools)} pools: {verdict}"),
+    )
+    return Exit.FAILED if problems else Exit.DONE

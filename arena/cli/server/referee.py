@@ -1,0 +1,132 @@
+"""`arena referee`: schedules, plays and records, without pages; the same as a part of `arena serve` does."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena.cli.server.coordinator_run import act, place_of
+from arena.cli.terminal import output
+from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.interrupt import heard
+
+if TYPE_CHECKING:
+    from arena.config import Settings
+    from arena.coordinator.lobby import Lobby
+    from arena.events.bus import EventBus
+    from arena.metrics import Metrics
+    from arena.store import Store
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+    parser.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
+    parser.add_argument(
+        "--mqtt", metavar="URL", help="broker for events between processes, or embedded (default: none)"
+    )
+    parser.add_argument("--executor", metavar="E", help="where games are played: local, local:N, dask://HOST:PORT")
+    parser.add_argument("--sandbox", choices=("auto", "bwrap", "landlock", "rlimits", "none"))
+    parser.add_argument(
+        "--metrics", metavar="[HOST:]PORT", help="offer metrics for Prometheus there (default: nowhere)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Act as the referee, or stand by for the one that does, until SIGTERM or Ctrl-C; a second one calls games off."""
+    from arena.cli.source.database import open_store
+    from arena.config import read_settings
+    from arena.log import configure
+
+    settings = read_settings(
+        arguments.config,
+        data=arguments.data,
+        database=arguments.database,
+        mqtt=arguments.mqtt,
+        executor=arguments.executor,
+        sandbox=arguments.sandbox,
+        metrics=arguments.metrics,
+        referee=True,
+    )
+    configure(settings.log_format, settings.log_level)
+    store = open_store(settings)
+    try:
+        asyncio.run(_run(settings, store))
+    finally:
+        store.close()
+    output.note(f"the referee has ended; games and ratings are kept in {place_of(settings)}")
+    return Exit.DONE
+
+
+async def _run(settings: Settings, store: Store) -> None:
+    from arena.events.factory import open_bus
+    from arena.metrics import Metrics
+
+    metrics = Metrics()
+    metrics.damaged.set_function(lambda: _is_damaged(store))
+    with _offered(settings, metrics):
+        async with open_bus(settings, metrics, has_pages=False) as bus:
+            with heard(asyncio.Event()) as interrupts:
+                door = partial(_door, settings, store, bus, metrics)
+                await act(settings, store, bus, metrics, interrupts, open_door=door)
+
+
+def _is_damaged(store: Store) -> bool:
+    """Whether the database is known to be damaged; False where that cannot be known now."""
+    from arena.errors import StoreError
+
+    try:
+        return bool(store.health.damage)
+    except StoreError:
+        return False
+
+
+@contextlib.asynccontextmanager
+async def _door(settings: Settings, store: Store, bus: EventBus, metrics: Metrics, lobby: Lobby) -> AsyncIterator[None]:
+    """Remote bots come in by the web processes, where that is wanted."""
+    from arena.app import build_door, context_of
+    from arena.http.server import Runner
+
+    if settings.remote_address is None:
+        yield
+        return
+    context = context_of(store, settings, bus, metrics)
+    runner = Runner(build_door(context), shutdown_timeout=1)
+    await runner.setup()
+    host, port = settings.remote_address
+    try:
+        async with context.host(lobby):
+            try:
+                await runner.listen(host, port)
+            except OSError as error:
+                reason = error.strerror or error
+                raise CommandError(f"no remote bots on {host}:{port}: {reason}; set another remote_bind") from None
+            yield
+    finally:
+        await runner.cleanup()
+
+
+@contextlib.contextmanager
+def _offered(settings: Settings, metrics: Metrics) -> Iterator[None]:
+    """The metrics over HTTP, where that is wanted."""
+    from arena.metrics import offered
+
+    if settings.metrics_address is None:
+        yield
+        return
+    host, port = settings.metrics_address
+    with contextlib.ExitStack() as stack:
+        try:
+            port = stack.enter_context(offered(metrics.registry, host, port))
+        except OSError as error:
+            raise CommandError(
+                f"no metrics on {host}:{port}: {error.strerror or error}; take another --metrics"
+            ) from None
+        output.note(f"metrics: http://{host}:{port}/metrics")
+        yield

@@ -1,0 +1,154 @@
+"""`arena serve`: the web server, and unless told otherwise the referee, as tasks of one event loop.
+
+The first Ctrl-C (or SIGTERM) ends in good order: no new requests, streams closed, running games finished or handed
+back. The second one does not wait for them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import gc
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena.cli.server.coordinator_run import act, place_of, player_of, unable_to_serve
+from arena.cli.source.database import open_store
+from arena.cli.terminal import argument, output
+from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.interrupt import heard
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+    from arena.config import Settings
+    from arena.events.bus import EventBus
+    from arena.http.server import Runner
+    from arena.metrics import Metrics
+    from arena.services import Arena
+    from arena.store import Store
+
+THREADS = 16
+"""Threads for what blocks (the store, passwords, bundles): more would only wait for the database."""
+SCHEMA_S = 5.0
+"""How often pages look whether the database was upgraded under them: an old program has no business in a new schema."""
+CLOSE_S = 10
+"""How long answers under way may take to finish."""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments: what is given here wins over the environment and `arena.toml`."""
+    parser.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+    parser.add_argument("--bind", metavar="HOST", help="address to listen on (default 127.0.0.1)")
+    parser.add_argument(
+        "--port", type=argument.port, metavar="PORT", help="port to listen on (default 8000, 0 = a free one)"
+    )
+    parser.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
+    parser.add_argument(
+        "--mqtt", metavar="URL", help="broker for events between processes, or embedded (default: none)"
+    )
+    parser.add_argument("--executor", metavar="E", help="where games are played: local, local:N, dask://HOST:PORT")
+    parser.add_argument("--no-referee", action="store_true", help="pages and interface only; play and record nothing")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Open everything, serve until told to stop, close everything."""
+    from arena import log
+    from arena.config import read_settings
+    from arena.submission.bundle_store import BundleError
+
+    settings = read_settings(
+        arguments.config,
+        data=arguments.data,
+        bind=arguments.bind,
+        port=arguments.port,
+        database=arguments.database,
+        mqtt=arguments.mqtt,
+        executor=arguments.executor,
+        referee=False if arguments.no_referee else None,
+    )
+    log.configure(settings.log_format, settings.log_level)
+    store = open_store(settings)
+    try:
+        return asyncio.run(_serve(settings, store))
+    except BundleError as error:
+        raise CommandError(str(error)) from None
+    finally:
+        store.close()
+
+
+async def _serve(settings: Settings, store: Store) -> int:
+    from arena.events.factory import open_bus
+    from arena.metrics import Metrics
+
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "blocking"))
+    metrics = Metrics()
+    async with open_bus(settings, metrics) as bus:
+        return await _with_bus(settings, store, bus, metrics)
+
+
+async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Metrics) -> int:
+    from arena.app import build, context_of
+    from arena.http.server import Runner
+
+    context = context_of(store, settings, bus, metrics)
+    app = build(context)
+    runner = Runner(app, shutdown_timeout=CLOSE_S)
+    await runner.setup()
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(runner.cleanup)
+        with heard(context.stopping) as interrupts:
+            await _listen(runner, settings)
+            reading = asyncio.create_task(asyncio.to_thread(_read_ahead, context.arena, app))
+            stack.push_async_callback(asyncio.wait, [reading])
+            output.note("first Ctrl-C ends in good order, the second at once")
+            if settings.referee:
+                await act(settings, store, bus, metrics, interrupts, open_door=context.host)
+            else:
+                player = await asyncio.to_thread(player_of, store)
+                output.note(
+                    f"pages only; {player} plays the games of {place_of(settings)}"
+                    if player
+                    else f"pages only; nothing plays the games of {place_of(settings)}: start `arena referee` for that"
+                )
+                await _until(context.stopping, store)
+    output.note(f"the server has ended; games and ratings are kept in {place_of(settings)}")
+    return Exit.DONE
+
+
+def _read_ahead(arena: Arena, app: web.Application) -> None:
+    """So that the first visitor of a page or a leaderboard does not wait; whoever comes earlier does."""
+    from arena.errors import StoreError
+    from arena.pages import site
+
+    site.warm_up(app)
+    with contextlib.suppress(StoreError):  # then whoever asks first reads it, or is told why not
+        arena.first_move_advantages.read_ahead(arena.store)
+    gc.collect()
+    gc.freeze()  # what is loaded by now stays: no collection has to look through it
+
+
+async def _until(stop: asyncio.Event, store: Store) -> None:
+    """Wait for the order to stop. Raises SchemaError when the database was upgraded meanwhile."""
+    from arena.errors import StoreUnavailableError
+
+    while not stop.is_set():
+        with contextlib.suppress(StoreUnavailableError):
+            await asyncio.to_thread(store.require)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), SCHEMA_S)
+
+
+async def _listen(runner: Runner, settings: Settings) -> None:
+    try:
+        await runner.listen(settings.bind, settings.port)
+    except OSError as error:
+        advice = "take another --port, 0 for a free one, or another --bind"
+        raise unable_to_serve(settings.bind, settings.port, error, advice) from None
+    for host, port, *_ in runner.addresses:
+        output.text(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+    sys.stdout.flush()  # whoever started us may be waiting for the address

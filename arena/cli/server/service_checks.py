@@ -1,0 +1,119 @@
+"""The parts of an arena that its settings name: database, broker, scheduler. Refuses to change anything there."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sqlite3
+import tempfile
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from arena.cli.server.diagnosis import Diagnosis
+from arena.config import Settings
+from arena.data_folder import exposed
+
+_PORTS = {"postgresql": 5432, "dask": 8786}
+
+
+def sqlite(settings: Settings) -> Diagnosis:
+    """Whether SQLite is new enough, and its write-ahead log works in the data folder."""
+    version = sqlite3.sqlite_version
+    folder = settings.data if settings.data.is_dir() else None
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        try:
+            connection = sqlite3.connect(Path(place, "try.sqlite3"))
+            mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+            connection.close()
+        except sqlite3.Error as error:
+            return Diagnosis("sqlite", "broken", f"{version}: {error}", "put the data folder on a local disk")
+    if sqlite3.sqlite_version_info < (3, 35):
+        return Diagnosis("sqlite", "broken", f"{version} is too old", "use a Python with SQLite 3.35 or newer")
+    if mode != "wal":
+        return Diagnosis(
+            "sqlite", "weak", f"{version}, no write-ahead log there", "put the data folder on a local disk"
+        )
+    from arena.store.base.health import mark_of
+
+    file = Path(settings.database_url.removeprefix("sqlite:///"))
+    if mark_of(file).exists():
+        problem = mark_of(file).read_text(encoding="utf-8").strip()
+        return Diagnosis("sqlite", "broken", f"{file} is damaged: {problem}", "stop the arena, then arena db restore")
+    return Diagnosis("sqlite", "ok", f"{version}, write-ahead log works in {folder or 'a temporary folder'}")
+
+
+def data_folder(settings: Settings) -> Diagnosis:
+    """Whether other users of this machine may read what the arena keeps."""
+    if settings.data.exists() and not settings.data.is_dir():
+        return Diagnosis("data folder", "broken", f"{settings.data} is no folder", "name another one with --data")
+    if not settings.data.is_dir():
+        return Diagnosis("data folder", "ok", f"{settings.data} is not there yet")
+    try:
+        found = list(exposed(settings.data))
+    except OSError as error:
+        return Diagnosis("data folder", "broken", f"{settings.data}: {error.strerror}", "run this as the arena's user")
+    if found:
+        names = " ".join(map(str, found))
+        return Diagnosis("data folder", "weak", f"other users may read {names}", f"chmod o= {names}")
+    return Diagnosis("data folder", "ok", f"{settings.data}, for its owner alone")
+
+
+def broker(settings: Settings) -> Diagnosis:
+    """Whether the broker lets us in."""
+    if not settings.mqtt:
+        return Diagnosis("broker", "ok", "none: events stay in one process")
+    from arena.events.bus import BusError
+    from arena.events.mqtt.connection import probe
+    from arena.events.mqtt.url import BrokerUrl
+
+    try:
+        asyncio.run(probe(settings))
+    except BusError as error:
+        return Diagnosis("broker", "broken", error.problem, error.fix)
+    url = BrokerUrl.read(settings.mqtt)
+    if url.is_embedded:
+        return Diagnosis("broker", "ok", f"amqtt can be started at {url}, for development")
+    return Diagnosis("broker", "ok", f"{url} lets us in")
+
+
+def cluster(settings: Settings) -> Diagnosis:
+    """Who plays: the workers of the scheduler."""
+    fix = "start `arena scheduler` there, or change the setting 'executor'"
+    try:
+        from arena.cluster.state import look
+        from arena.cluster.wire_config import ClusterError, address_of, reason, security_of
+
+        address = address_of(settings.executor)
+        state = look(address, security_of(settings, address), 8)
+    except ModuleNotFoundError as error:
+        return Diagnosis("executor", "broken", f"{error.name} is not installed", "pip install 'bot-arena[cluster]'")
+    except (ClusterError, ValueError) as error:
+        return Diagnosis("executor", "broken", str(error), "change the setting 'executor'")
+    except (OSError, TimeoutError) as error:
+        return Diagnosis("executor", "broken", f"no scheduler answers at {settings.executor}: {reason(error)}", fix)
+    strangers = "".join(f"; {worker.name} gets no games: {worker.problem}" for worker in state.refused)
+    if not state.slots:
+        start = f"arena worker --scheduler {settings.executor}"
+        return Diagnosis(
+            "executor", "weak", f"the scheduler answers; no worker, so games wait{strangers}", f"start `{start}`"
+        )
+    fit = len(state.workers) - len(state.refused)
+    detail = f"{fit} workers with {state.slots} slots, {state.busy} of them busy{strangers}"
+    return Diagnosis(
+        "executor", "weak" if strangers else "ok", detail, "install the arena's version there" if strangers else ""
+    )
+
+
+def service(name: str, setting: str, url: str, otherwise: str) -> Diagnosis:
+    """Whether somebody listens where a URL says."""
+    parts = urlsplit(url)
+    if not parts.hostname:
+        return Diagnosis(name, "ok", otherwise)
+    port = parts.port or _PORTS.get(parts.scheme.partition("+")[0], 0)
+    place = f"{parts.hostname}:{port}"
+    try:
+        socket.create_connection((parts.hostname, port), 2).close()
+    except OSError as error:
+        fix = f"start it, or change the setting {setting!r}"
+        return Diagnosis(name, "broken", f"nobody answers at {place}: {error.strerror or error}", fix)
+    return Diagnosis(name, "ok", f"{parts.scheme} at {place} answers")

@@ -1,0 +1,248 @@
+"""`arena user`: accounts and API tokens, straight in the database: for whoever runs the arena.
+
+`arena user password` alone is for everybody: it asks a server for another password of one's own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from arena.cli.source import remote
+from arena.cli.source.database import add_database, open_store, settings_of
+from arena.cli.terminal import output
+from arena.cli.terminal.actions import Actions
+from arena.cli.terminal.argument import days, positive
+from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.printer import Printer, add_output
+from arena.cli.terminal.prompt import ask_secret, token_end
+
+if TYPE_CHECKING:
+    from arena.documents.account import TokenItem
+    from arena.services.arena import Arena
+
+_ROLES = ("author", "organiser", "admin")
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    actions = Actions(parser)
+
+    new = actions.add("add", _add, "a new user; the password is read from a pipe, else generated and shown")
+    new.add_argument("name", metavar="NAME", help="1 to 40 of a-z 0-9 - _")
+    new.add_argument("--role", default="author", choices=_ROLES, help="what the user may do (default author)")
+    new.add_argument("--password-stdin", action="store_true", help="ask for the password, or read it from a pipe")
+
+    token = actions.add("token", _token, "a new API token of a user, shown once")
+    token.add_argument("name", metavar="NAME", help="whose")
+    token.add_argument("--label", default="from the command line", metavar="TEXT", help="what it is for")
+    token.add_argument("--scopes", metavar="S", help='such as "read submit" (default: all that the role may)')
+    token.add_argument(
+        "--days", type=days, metavar="N", help="ends after so many days (default 90); 0 or never: no end"
+    )
+
+    change = actions.add("change", _change, "another role or password; disable or enable a user")
+    change.add_argument("name", metavar="NAME", help="whom")
+    change.add_argument("--role", choices=_ROLES, help="what the user may do")
+    change.add_argument("--password-stdin", action="store_true", help="ask for a new password, or read it from a pipe")
+    change.add_argument("--new-password", action="store_true", help="generate a new password and show it")
+    change.add_argument("--revoke-tokens", action="store_true", help="revoke all tokens of the user too")
+    state = change.add_mutually_exclusive_group()
+    state.add_argument("--disable", action="store_true", help="no log-in and no token works any more")
+    state.add_argument("--enable", action="store_true", help="undo that")
+
+    tokens = actions.add("tokens", _tokens, "the tokens of a user, without their secrets")
+    tokens.add_argument("name", metavar="NAME", help="whose")
+
+    revoke = actions.add("revoke", _revoke, "make a token of a user useless for good, and those made with it")
+    revoke.add_argument("name", metavar="NAME", help="whose")
+    which = revoke.add_mutually_exclusive_group(required=True)
+    which.add_argument("token", metavar="ID", type=positive, nargs="?", help="its number in `arena user tokens NAME`")
+    which.add_argument("--all", action="store_true", help="all tokens of the user")
+
+    listing = actions.add("list", _list, "all users")
+    for each in (new, token, change, tokens, revoke, listing):
+        add_output(each)
+        add_database(each)
+
+    own = actions.add("password", _change_own, "another password of your own, on a server you are logged in at")
+    own.add_argument("--revoke-tokens", action="store_true", help="revoke all your tokens too, this one as well")
+    remote.add_server(own)
+    add_output(own)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do it."""
+    if arguments.action == "password":
+        return _change_own(arguments)
+    from arena.errors import NotFoundError
+    from arena.services.arena import Arena
+
+    try:
+        settings = settings_of(arguments)
+        with closing(open_store(settings)) as store:
+            return int(arguments.act(Arena(store, settings), arguments))
+    except NotFoundError as error:
+        listing = f"tokens {arguments.name}" if error.noun == "token" else "list"
+        hint = error.hint or f"`arena user {listing}` shows all"
+        raise CommandError(f"{error}; {hint}", error.exit) from None
+
+
+def _piped_password() -> str:
+    """The first line of standard input, where that is a pipe or a file; empty without any."""
+    return "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
+
+
+def _add(arena: Arena, arguments: argparse.Namespace) -> int:
+    from arena import services
+    from arena.credentials import new_password
+
+    given = ask_secret("password: ") if arguments.password_stdin else _piped_password()
+    password = given or new_password()
+    user = services.user.add(arena, arguments.name, arguments.role, password)
+    shown = None if given else password
+
+    def show() -> None:
+        output.text(f"user      {user.name} ({user.role})")
+        if shown:
+            output.text(f"password  {shown}")
+            output.note("It is not shown again.")
+        else:
+            output.note("The password was read from standard input.")
+
+    Printer(arguments).result({"name": user.name, "role": user.role, "password": shown}, show)
+    return Exit.DONE
+
+
+def _token(arena: Arena, arguments: argparse.Namespace) -> int:
+    from arena import services
+    from arena.credentials import scopes_of
+
+    user = services.user.find(arena, arguments.name)
+    scopes = arguments.scopes.replace(",", " ").split() if arguments.scopes else scopes_of(user.role)
+    token = services.token.create_for(arena, user, arguments.label, scopes, arguments.days)
+    expires = token.expires.isoformat() if token.expires else None
+
+    def show() -> None:
+        output.text(token.token)
+        output.note(
+            f"A token of {user.name} for {' '.join(token.scopes)}.", f"It {token_end(expires)}, and is not shown again."
+        )
+
+    Printer(arguments).result(
+        {"name": user.name, "token": token.token, "scopes": token.scopes, "expires": expires}, show
+    )
+    return Exit.DONE
+
+
+def _change(arena: Arena, arguments: argparse.Namespace) -> int:
+    from arena import services
+    from arena.credentials import new_password
+
+    password = None
+    if arguments.password_stdin or arguments.new_password:
+        password = ask_secret("new password: ") if arguments.password_stdin else new_password()
+    is_active = False if arguments.disable else True if arguments.enable else None
+    if arguments.role is None and password is None and is_active is None and not arguments.revoke_tokens:
+        raise CommandError("nothing to change; give --role, --new-password, --disable or another option")
+    user = services.user.change(
+        arena,
+        arguments.name,
+        role=arguments.role,
+        password=password,
+        is_active=is_active,
+        revoke_tokens=arguments.revoke_tokens,
+    )
+    shown = password if arguments.new_password else None
+    lines = [f"user      {user.name} ({user.role}{'' if user.is_active else ', disabled'})"]
+    if shown:
+        lines.append(f"password  {shown}")
+    Printer(arguments).result(
+        {"name": user.name, "role": user.role, "active": user.is_active, "password": shown},
+        lambda: output.text(*lines),
+    )
+    return Exit.DONE
+
+
+def _tokens(arena: Arena, arguments: argparse.Namespace) -> int:
+    from arena import services
+
+    user = services.user.find(arena, arguments.name)
+    rows = services.token.of_user(arena, user)
+    moments = ("created_at", "expires", "last_used", "revoked")
+    found = [
+        {"id": row.id, "name": row.name, "scopes": row.scopes, "made_with": row.parent_id}
+        | {moment: at.isoformat() if (at := getattr(row, moment)) else None for moment in moments}
+        for row in rows
+    ]
+    lines = [
+        (
+            str(row.id),
+            row.name,
+            " ".join(row.scopes),
+            f"{row.created_at:%Y-%m-%d}",
+            f"{row.last_used:%Y-%m-%d}" if row.last_used else "-",
+            _end(row),
+        )
+        for row in rows
+    ]
+    Printer(arguments).result(
+        {"name": user.name, "tokens": found},
+        lambda: output.table(("id", "name", "scopes", "created", "last used", "expires"), lines),
+        "tokens",
+    )
+    return Exit.DONE
+
+
+def _end(token: TokenItem) -> str:
+    """The end of a token, for a table."""
+    if token.revoked:
+        return "revoked"
+    if token.expires is None:
+        return "never"
+    return f"expired {token.expires:%Y-%m-%d}" if token.has_expired else f"{token.expires:%Y-%m-%d}"
+
+
+def _revoke(arena: Arena, arguments: argparse.Namespace) -> int:
+    from arena import services
+
+    user = services.user.find(arena, arguments.name)
+    services.token.revoke_for(arena, user, None if arguments.all else arguments.token)
+    which = "all tokens" if arguments.all else f"token {arguments.token}"
+    Printer(arguments).result(
+        {"name": user.name, "revoked": "all" if arguments.all else arguments.token},
+        lambda: output.text(f"revoked {which} of {user.name}"),
+    )
+    return Exit.DONE
+
+
+def _change_own(arguments: argparse.Namespace) -> int:
+    present, new = ask_secret("present password: "), ask_secret("new password: ")
+    if sys.stdin.isatty() and ask_secret("new password again: ") != new:
+        raise CommandError("the new password is not the same both times")
+    body = {"password": present, "new_password": new, "revoke_tokens": arguments.revoke_tokens}
+    remote.client(arguments).ask("POST", "/account/password", body=body)
+    Printer(arguments).result(
+        {"changed": True, "tokens_revoked": arguments.revoke_tokens},
+        lambda: output.text("password changed; all browsers are logged out"),
+    )
+    return Exit.DONE
+
+
+def _list(arena: Arena, arguments: argparse.Namespace) -> int:
+    from arena import services
+    from arena.documents.page import MAX_LIMIT, PageQuery, joined
+
+    users = joined(lambda after: services.user.page(arena, PageQuery(limit=MAX_LIMIT, after=after)))
+    rows = [
+        {"name": user.name, "role": user.role, "active": user.is_active, "created_at": user.created_at.isoformat()}
+        for user in users
+    ]
+    lines = [
+        (user.name, user.role, "active" if user.is_active else "disabled", f"{user.created_at:%Y-%m-%d}")
+        for user in users
+    ]
+    Printer(arguments).result({"users": rows}, lambda: output.table(("name", "role", "state", "since"), lines), "users")
+    return Exit.DONE

@@ -1,0 +1,1 @@
+"""Where an arena's data comes from: the data folder of this machine, or a server."""

@@ -1,0 +1,69 @@
+"""Opens the database a server's settings name, for commands that work on it directly."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from arena.cli.terminal.exit import CommandError, Exit
+
+if TYPE_CHECKING:
+    from arena.config import Settings
+    from arena.store import Store
+
+
+def add_database(parser: argparse.ArgumentParser) -> None:
+    """The arguments that say which database is meant."""
+    parser.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+    parser.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
+
+
+def settings_of(arguments: argparse.Namespace) -> Settings:
+    """The settings those arguments lead to. Raises ConfigError."""
+    from arena.config import read_settings
+
+    return read_settings(arguments.config, data=arguments.data, database=arguments.database)
+
+
+def file_of(settings: Settings) -> Path | None:
+    """The file of an SQLite database, which need not exist; None for a database server."""
+    file = settings.database_url.removeprefix("sqlite:///")
+    return None if file == settings.database_url else Path(file)
+
+
+def refuse_empty(settings: Settings, what: str) -> NoReturn:
+    """Raise CommandError because a check has found nothing to check: `what`, such as "no recorded games"."""
+    place = file_of(settings) or "the database"
+    raise CommandError(f"{what} in {place}: there is nothing to check; look at --data and --database", Exit.NOT_FOUND)
+
+
+def open_store(settings: Settings) -> Store:
+    """The store, its schema being the program's.
+
+    Raises CommandError where there is no arena, SchemaError, StoreUnavailableError.
+    """
+    from arena.store import Store
+
+    file = file_of(settings)
+    if file is not None and not file.exists():
+        place = f"no database {file}" if settings.database else f"no arena in {settings.data}"
+        raise CommandError(f"{place}; `arena init` makes one", Exit.NOT_FOUND)
+    store = Store(settings.database_url)
+    try:
+        store.require()
+    except Exception:
+        store.close()
+        raise
+    return store
+
+
+def open_any(settings: Settings) -> Store:
+    """The store whatever its schema, for what makes or mends that; the data folder is made if need be."""
+    from arena.data_folder import make_folder
+    from arena.store import Store
+
+    if not settings.database:
+        make_folder(settings.data, is_passage=True)
+    return Store(settings.database_url)

@@ -1,0 +1,123 @@
+"""What all client commands share: which server, which token, and how answers are printed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from arena import csv_text
+from arena.cli.terminal import output
+from arena.cli.terminal.printer import Printer, add_output
+from arena.client import DEFAULT, ApiClient, read_keys
+
+GAME_COLUMNS = (
+    "id",
+    "event",
+    "round",
+    "sequence",
+    "pair",
+    "family",
+    "variant",
+    "options",
+    "first",
+    "second",
+    "winner",
+    "termination",
+    "kind",
+    "detail",
+    "plies",
+    "time",
+    "position",
+    "final_position",
+    "started",
+    "finished",
+)
+"""What `--output csv` says of a game."""
+
+
+def add_server(
+    parser: argparse.ArgumentParser, default: str = "ARENA_SERVER, that of arena login, or http://127.0.0.1:8000"
+) -> None:
+    """Add `--server` and `--token`; `default` describes what is used without `--server`."""
+    group = parser.add_argument_group("server")
+    group.add_argument("--server", metavar="URL", help=f"address of the server (default: {default})")
+    group.add_argument("--token", metavar="TOKEN", help="API token (default: ARENA_TOKEN, or that of arena login)")
+
+
+def server_of(arguments: argparse.Namespace) -> str:
+    """The server the arguments mean."""
+    return str(arguments.server or os.environ.get("ARENA_SERVER") or read_keys()["server"] or DEFAULT)
+
+
+def client(arguments: argparse.Namespace) -> ApiClient:
+    """A client of the server the arguments mean, with its token if there is one."""
+    server = server_of(arguments)
+    bare = ApiClient(server)
+    token = arguments.token or os.environ.get("ARENA_TOKEN") or read_keys()["tokens"].get(bare.server)
+    return ApiClient(server, token)
+
+
+def add_file(parser: argparse.ArgumentParser, forms: Mapping[str, str]) -> None:
+    """Add `--output` and `--output-file` of a command that fetches a file.
+
+    `forms` are media types by name, the default first.
+    """
+    meanings = {"ndjson": "a record on each line", "text": "PGN-like text", "csv": "a line for each game, no moves"}
+    add_output(parser, forms=tuple(forms), meanings=meanings)
+    parser.add_argument(
+        "--output-file", metavar="FILE", type=Path, help="write to this file, which appears when it is complete"
+    )
+
+
+def save(arguments: argparse.Namespace, path: str, forms: Mapping[str, str], **query: Any) -> None:
+    """A file from the server to stdout, or whole into `--output-file`."""
+    chunks = client(arguments).chunks(path, forms[arguments.output], **query)
+    if arguments.output == "csv":
+        chunks = (line.encode() for line in csv_text.lines(map(_game, _records(chunks)), GAME_COLUMNS))
+    out: Path | None = arguments.output_file
+    if out is None:
+        for chunk in chunks:
+            sys.stdout.buffer.write(chunk)
+        sys.stdout.buffer.flush()
+        return
+    fresh = out.with_name(out.name + ".new")
+    try:
+        with open(fresh, "wb") as file:
+            for chunk in chunks:
+                file.write(chunk)
+        os.replace(fresh, out)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def _records(chunks: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    """The documents of NDJSON that comes in pieces."""
+    rest = b""
+    for chunk in chunks:
+        *whole, rest = (rest + chunk).split(b"\n")
+        yield from (json.loads(line) for line in whole if line.strip())
+    if rest.strip():
+        yield json.loads(rest)
+
+
+def _game(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What a line of CSV says of a record."""
+    return {**record, "plies": len(record["moves"])}
+
+
+def follow(arguments: argparse.Namespace, path: str, show: Callable[[dict[str, Any]], None]) -> None:
+    """Print a stream of events to its end: each for people or as a line of NDJSON, only the last one as JSON."""
+    printer, last = Printer(arguments), {}
+    for event in client(arguments).events(path):
+        if printer.form == "ndjson":
+            output.item(event)
+        elif printer.is_for_people:
+            show(event)
+        last = event
+    if printer.form == "json":
+        printer.result(last)

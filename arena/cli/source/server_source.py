@@ -1,0 +1,71 @@
+"""The archive and the explorer of a server, read through its JSON interface."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from arena.cli.terminal.exit import CommandError
+
+if TYPE_CHECKING:
+    from arena.cli.source.source import GameFile
+    from arena.client import ApiClient
+    from arena.documents.archive import ArchiveQuery
+    from arena.documents.explorer import ExplorerQuery
+
+
+class ServerSource:
+    """A `Source` behind a client of the JSON interface."""
+
+    def __init__(self, client: ApiClient) -> None:
+        self._client = client
+
+    def collections(self) -> list[dict[str, Any]]:
+        """Return the collections of the archive, with their games."""
+        found: list[dict[str, Any]] = self._client.get("/archive/sources")["items"]
+        return found
+
+    def search(self, query: ArchiveQuery, *, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
+        """Return a part of the matching games as lines, and the number of all that match."""
+        asked = _parameters(query)
+        total = self._client.get("/archive", **asked, limit=1)["total"]
+        return list(islice(self._client.pages("/archive", offset + query.limit, **asked), offset, None)), int(total)
+
+    def texts(self, query: ArchiveQuery, notation: str | None) -> Iterator[str]:
+        """Return the matching games in order of their numbers: as imported, or in a notation."""
+        for line in self._client.pages("/archive", **_parameters(query)):
+            path = f"/archive/{line['serial']}/text"
+            yield b"".join(self._client.chunks(path, "text/plain", notation=notation)).decode()
+
+    def import_files(self, files: Sequence[GameFile]) -> list[dict[str, Any]]:
+        """Upload the texts; return a report for each file."""
+        if any(one.ruleset.overrides for one in files):
+            raise CommandError('a server takes no --option; write them as tags of the games: [Rule.NAME "VALUE"]')
+        return [self._upload(one) for one in files]
+
+    def explore(self, family: str, query: ExplorerQuery) -> dict[str, Any]:
+        """Return the moves played in a position, with their results."""
+        found: dict[str, Any] = self._client.get(f"/explorer/{family}", **asdict(query))
+        return found
+
+    def _upload(self, one: GameFile) -> dict[str, Any]:
+        query = {
+            "family": one.ruleset.rules.family,
+            "source": one.collection,
+            "variant": one.ruleset.variant.name,
+            "notation": one.notation,
+        }
+        with tempfile.TemporaryFile() as file:
+            file.write(one.text.encode())
+            file.seek(0, io.SEEK_SET)
+            answer = self._client.ask("POST", "/archive", query=query, file=file).data
+        return {**answer, "file": one.path}
+
+
+def _parameters(query: ArchiveQuery) -> dict[str, Any]:
+    """Return the filters and the order; the client asks for parts of the list itself."""
+    return {name: value for name, value in asdict(query).items() if name not in ("limit", "after")}

@@ -1,0 +1,80 @@
+"""The archive and the explorer of an arena, read alike from a data folder and from a server."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from arena.cli.source import remote
+from arena.cli.source.database import add_database
+from arena.cli.terminal.exit import CommandError
+
+if TYPE_CHECKING:
+    from arena.documents.archive import ArchiveQuery
+    from arena.documents.explorer import ExplorerQuery
+    from referee.rules.rules import Ruleset
+
+
+@dataclass(frozen=True, slots=True)
+class GameFile:
+    """A file of game texts to import: its path (`-` for stdin), its text, and how to read it."""
+
+    path: str
+    text: str
+    ruleset: Ruleset
+    notation: str | None
+
+    @property
+    def collection(self) -> str:
+        """The name of the collection that its games belong to."""
+        return "stdin" if self.path == "-" else self.path.rpartition("/")[2]
+
+
+class Source(Protocol):
+    """An arena: that of this machine's data folder, or that of a server."""
+
+    def collections(self) -> list[dict[str, Any]]:
+        """Return the collections of the archive, with their games."""
+
+    def search(self, query: ArchiveQuery, *, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
+        """Return a part of the matching games as lines, and the number of all that match."""
+
+    def texts(self, query: ArchiveQuery, notation: str | None) -> Iterator[str]:
+        """Return the matching games in order of their numbers: as imported, or in a notation (`record`: as JSON)."""
+
+    def import_files(self, files: Sequence[GameFile]) -> list[dict[str, Any]]:
+        """Import games; return a report for each file. Nothing is imported if a file holds no games."""
+
+    def explore(self, family: str, query: ExplorerQuery) -> dict[str, Any]:
+        """Return the moves played in a position, with their results."""
+
+
+def add_source(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that choose a data folder or a server."""
+    add_database(parser)
+    remote.add_server(parser, default="the data folder of this machine")
+
+
+@contextlib.contextmanager
+def open_source(arguments: argparse.Namespace, *, creates: bool = False) -> Iterator[Source]:
+    """Open what the arguments choose: the data folder unless `--server` is given.
+
+    With `creates` a missing database is created. Raises CommandError if both or nothing usable was chosen.
+    """
+    if arguments.server:
+        for name in ("data", "config", "database"):
+            if getattr(arguments, name):
+                raise CommandError(f"--server and --{name} choose different archives; remove one of them")
+        from arena.cli.source.server_source import ServerSource
+
+        yield ServerSource(remote.client(arguments))
+        return
+    if arguments.token:
+        raise CommandError("--token is for a server; choose it with --server")
+    from arena.cli.source.folder_source import open_folder
+
+    with open_folder(arguments, creates=creates) as source:
+        yield source

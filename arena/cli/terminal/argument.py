@@ -1,0 +1,123 @@
+"""The arguments that name a family, a variant, options and a position, and the exact rules they stand for."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from arena.cli.terminal.exit import CommandError
+
+if TYPE_CHECKING:
+    from referee.rules.position import Position
+    from referee.rules.rules import Ruleset
+
+
+def family(text: str) -> str:
+    """An argument that names a family, in any language: its name here, or the text where it names none."""
+    from referee.rules import family_named
+
+    return family_named(text)
+
+
+def add_rules(parser: argparse.ArgumentParser, *, has_family: bool = True) -> None:
+    """FAMILY (unless the command names it otherwise), `--variant` and `--option`."""
+    if has_family:
+        parser.add_argument(
+            "family", metavar="FAMILY", type=family, help='a family of games; "arena rules list" shows them'
+        )
+    parser.add_argument("--variant", metavar="V", help="a variant of the family (default: its first)")
+    parser.add_argument(
+        "--option",
+        dest="options",
+        metavar="K=V",
+        action="append",
+        default=[],
+        help="a rule option, on top of the variant's own; may be repeated",
+    )
+
+
+def add_position(parser: argparse.ArgumentParser) -> None:
+    """`--position`."""
+    parser.add_argument("--position", metavar="P", help="a position string (default: the variant's start)")
+
+
+def read_options(options: Sequence[str]) -> dict[str, str]:
+    """What `--option` gave, `["k=v", ...]`, as a mapping. Raises CommandError."""
+    found: dict[str, str] = {}
+    for option in options:
+        name, sign, value = option.partition("=")
+        if not sign or not name.strip():
+            raise CommandError(f'--option {option!r} is not of the form NAME=VALUE; write "--option repetition=0"')
+        found[name.strip()] = value.strip()
+    return found
+
+
+def settle(arguments: argparse.Namespace) -> Ruleset:
+    """The rules that the arguments name. Raises UnknownNameError, ParseError or CommandError."""
+    from referee.rules import load
+
+    return load(arguments.family).settle(arguments.variant, read_options(arguments.options))
+
+
+def start(arguments: argparse.Namespace) -> Position:
+    """The position that the arguments name. Raises what `settle` raises."""
+    from referee.rules.position import Position
+
+    return Position.start(settle(arguments), arguments.position)
+
+
+MOST = 10**18 - 1
+"""The largest number an argument may be."""
+
+
+def between(text: str, least: int, most: int = MOST) -> int:
+    """An argument that is a whole number within bounds. Raises argparse.ArgumentTypeError."""
+    if text.isascii() and text.isdecimal() and len(text) <= 18 and least <= int(text) <= most:
+        return int(text)
+    bounds = f"from {least}" if most == MOST else f"from {least:,} to {most:,}"
+    raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number {bounds}")
+
+
+def whole(text: str) -> int:
+    """An argument that is a number from 0."""
+    return between(text, 0)
+
+
+def positive(text: str) -> int:
+    """An argument that is a number from 1."""
+    return between(text, 1)
+
+
+def port(text: str) -> int:
+    """An argument that is a port; 0 is a free one."""
+    return between(text, 0, 65535)
+
+
+MIN_MEMORY_MB, MAX_MEMORY_MB = 16, 1_048_576
+"""Less starts no interpreter; no machine has more."""
+
+
+def memory(text: str) -> int:
+    """An argument that is the memory of a bot in MiB."""
+    return between(text, MIN_MEMORY_MB, MAX_MEMORY_MB)
+
+
+AT_ONCE_PER_CORE = 32
+"""Many more games at once than processors make sense only where bots do not use them."""
+
+
+def refuse_concurrency(count: int) -> None:
+    """Raises CommandError for more games at once than this machine could begin to play."""
+    cores = len(os.sched_getaffinity(0))
+    if count > cores * AT_ONCE_PER_CORE:
+        raise CommandError(
+            f"--concurrency: {cores * AT_ONCE_PER_CORE} games at once at most on the {cores} processors here; "
+            f"{cores} is a good number"
+        )
+
+
+def days(text: str) -> int:
+    """An argument that is a number of days, ten years at most; 0 or `never` is no end."""
+    return 0 if text == "never" else between(text, 0, 3650)

@@ -1,0 +1,82 @@
+"""A game as the terminal shows it: its result in one line, or its record as the board after a ply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from arena.cli.terminal import output
+from arena.cli.terminal.exit import CommandError
+
+if TYPE_CHECKING:
+    from arena.cli.terminal.printer import Printer
+    from referee.game.record import GameRecord
+    from referee.rules.position import Position
+
+
+def show_result(record: GameRecord, done: int, total: int, wants_logs: bool, remark: str = "") -> None:
+    """One line of progress per finished game, a remark at its end, with the evidence of a forfeit."""
+    score = {"first": "1-0", "second": "0-1", "draw": "½-½"}.get(record.winner or "", "void")
+    end = f"{record.termination}, {len(record.moves)} plies"
+    output.note("  ".join(filter(None, (f"[{done}/{total}] {record.first} - {record.second}", score, end, remark))))
+    if record.kind == "forfeit":
+        output.note(f"        {record.detail}")
+        if wants_logs:
+            for side, log in record.logs.items():
+                output.note(
+                    f"        {side}'s standard error:", *(f"          {line}" for line in log.splitlines()[-20:])
+                )
+
+
+def show_record(record: GameRecord, ply: str | int | None, printer: Printer) -> None:
+    """Draw a game after a ply (None: the last). Raises RecordError, ParseError, CommandError for a ply there is not."""
+    from arena.cli.terminal import board
+    from referee.game.record import positions
+    from referee.rules.ply_reference import read_ply, write_ply
+
+    line = positions(record)
+    begins = int(line[0].side == "second")
+    at = len(record.moves) if ply is None else read_ply(str(ply), line[0].ruleset, begins)
+    if at >= len(line):
+        raise CommandError(f"no ply {at}: the game has {len(record.moves)}; choose 0 to {len(record.moves)}")
+    position = line[at]
+    if printer.form == "text":
+        from referee.game.record_text import write_text
+
+        output.text(write_text(record).rstrip("\n"))
+        return
+    if not printer.is_for_people:
+        shown = {
+            "ply": at,
+            "position": str(position),
+            "side": position.side,
+            "legal_moves": position.texts,
+            "result": board.result_json(position.outcome),
+        }
+        printer.result({**record.as_json(), "shown": shown})
+        return
+    ruleset = position.ruleset
+    result = {"first": "1-0", "second": "0-1", "draw": "1/2-1/2"}.get(record.winner or "", "void")
+    output.text(
+        f"{record.first} ({ruleset.sides[0]}) - {record.second} ({ruleset.sides[1]})  {result}  {record.termination}",
+        f"{ruleset.rules.title}, {record.variant}, game {record.id}",
+        "",
+        board.drawing(position),
+        "",
+        f"ply {at} of {len(record.moves)}{f' ({write_ply(at, begins)})' if at else ''}: {_last(position, record, at)}",
+        f"position {position}",
+        board.status(position) if at < len(record.moves) or position.outcome else _end(record),
+    )
+
+
+def _last(position: Position, record: GameRecord, ply: int) -> str:
+    from arena.cli.terminal import board
+
+    comment = record.comments.get(ply, "")
+    said = "the start"
+    if position.previous is not None:
+        said = f"{board.side_name(position.ruleset, position.previous.side)} played {board.played(position)}"
+    return " ".join(part for part in (said, record.marks.get(ply, ""), f"{{{comment}}}" if comment else "") if part)
+
+
+def _end(record: GameRecord) -> str:
+    return f"ended by {record.termination}" + (f": {record.detail}" if record.detail else "")

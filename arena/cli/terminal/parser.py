@@ -1,0 +1,171 @@
+"""The parser of the command line, which loads a command's module when it is used.
+
+Help for everything is printed without importing a single command. Refuses to know what the commands do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from arena.cli.terminal.actions import examples, run_action
+from arena.cli.terminal.commands import COMMANDS, GROUPS, RENAMED, RENAMED_OPTIONS, Command
+from arena.cli.terminal.exit import CommandError
+from arena.errors import did_you_mean, near
+
+_EPILOG = """\
+Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 unreachable, 130 interrupted,
+141 output unread.
+"arena COMMAND --help" shows the arguments and examples of one command."""
+
+
+_KINDS = {"int": "a whole number", "float": "a number"}
+
+
+def shown(value: object) -> str:
+    """What somebody typed, in quotes and not too long."""
+    words = str(value)
+    return f'"{words[:60]}…"' if len(words) > 60 else f'"{words}"'
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that raises instead of exiting, and fills itself from its command's module on first use."""
+
+    def __init__(self, *args: Any, command: Command | None = None, **kwargs: Any) -> None:
+        kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        kwargs.setdefault("allow_abbrev", False)
+        super().__init__(*args, **kwargs)
+        self._command = command
+        self._preset: Any = None
+        self._actions_of: Any = None
+        self.add_argument("-q", "--quiet", action="store_true", default=argparse.SUPPRESS, help="no talk on stderr")
+        self.add_argument(
+            "-v", "--verbose", action="store_true", default=argparse.SUPPRESS, help="show where an error came from"
+        )
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse; the first time, load the command's module. Its `preset` finds what is read before these words."""
+        self.fill()
+        if namespace is None and self._preset is not None:
+            namespace = self._preset(self, args)
+        return super().parse_known_args(args, namespace)
+
+    def fill(self) -> None:
+        """Let the command's module declare its arguments, once."""
+        if self._command is not None:
+            command, self._command = self._command, None
+            module = _load(command)
+            self.set_defaults(run=getattr(module, "run", run_action))
+            self._preset = getattr(module, "preset", None)
+            module.add(self)
+
+    def fill_all(self) -> None:
+        """Let the modules of all commands declare their arguments, and list the commands."""
+        self.fill()
+        if self._actions_of is not None:
+            self._actions_of.help = "command"
+            for parser in self._actions_of.choices.values():
+                parser.fill_all()
+
+    def options_near(self, option: str, words: Sequence[str]) -> list[str]:
+        """The option of the command in `words`, or of its sub-commands named there, most like an unknown one."""
+        import difflib  # only for slips
+
+        if not option.startswith("--"):
+            return []
+        renamed = [names[option] for word in ("", *words) if option in (names := RENAMED_OPTIONS.get(word, {}))]
+        if renamed:
+            return renamed
+        parser, known = self, list(self._option_string_actions)
+        for word in words:
+            actions = parser._actions_of
+            if actions is not None and word in actions.choices:
+                parser = actions.choices[word]
+                known += parser._option_string_actions
+        return difflib.get_close_matches(option, [one for one in known if one.startswith("--")], n=1, cutoff=0.7)
+
+    def error(self, message: str) -> NoReturn:
+        """Usage errors end like every other error."""
+        message = message.removeprefix("argument ")
+        for kind, meant in _KINDS.items():
+            message = message.replace(f"invalid {kind} value: ", f"not {meant}: ")
+        if self._actions_of and message.endswith(f": {self._actions_of.metavar}"):
+            message = f"what is it to do? {', '.join(self._actions_of.choices)}"
+        message = message.replace("the following arguments are required: ", "it needs ")
+        raise CommandError(f'{message}; see "{self.prog} --help"')
+
+    def add_subparsers(self, **kwargs: Any) -> Any:
+        """The sub-commands, which errors name."""
+        self._actions_of = super().add_subparsers(**kwargs)
+        return self._actions_of
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """A value that is none of the permitted ones: the nearest, then all of them."""
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(one) for one in action.choices]
+        renamed = RENAMED.get(f"{self.prog} {value}")
+        if action is self._actions_of and renamed:
+            raise CommandError(f'unknown subcommand {shown(value)} of "{self.prog}"; {did_you_mean([renamed])}')
+        found = near(str(value), known)
+        advice = f"{did_you_mean(found)} There are {', '.join(known)}" if found else f"there are {', '.join(known)}"
+        if action is self._actions_of:
+            raise CommandError(f'"{self.prog}" has no {shown(value)}; {advice}')
+        raise argparse.ArgumentError(action, f"{shown(value)} is none of them; {advice}")
+
+
+def _load(command: Command) -> Any:
+    try:
+        return importlib.import_module(command.module)
+    except ModuleNotFoundError as error:
+        if error.name != command.module:
+            raise
+        raise CommandError(f'the command "{command.name}" is not part of this installation') from None
+
+
+def find(name: str, action: str = "") -> Command:
+    """Return the command of that name. Raises CommandError with the nearest names, or the present ones."""
+    for command in COMMANDS:
+        if command.name == name:
+            return command
+    if renamed := RENAMED.get(f"arena {name} {action}"):
+        raise CommandError(f"unknown command {shown(f'{name} {action}')}; {did_you_mean([renamed])}")
+    names = [command.name for command in COMMANDS]
+    advice = did_you_mean(near(name, names)) or "commands: " + ", ".join(names)
+    raise CommandError(f"unknown command {shown(name)}; {advice}")
+
+
+def overview() -> str:
+    """The names and help of all commands, in groups."""
+    width = max(len(command.name) for command in COMMANDS)
+    parts = []
+    for group, title in GROUPS.items():
+        lines = [f"  {command.name:<{width}}  {command.help}" for command in COMMANDS if command.group == group]
+        if lines:
+            parts.append("\n".join([f"{title}:", *lines]))
+    return "\n\n".join(parts)
+
+
+def build() -> Parser:
+    """The parser of the whole command line. No command is imported."""
+    parser = Parser(
+        prog="arena",
+        usage="arena [-h] [--version] COMMAND ...",
+        description=f"Tournaments and ratings for bots of board games.\n\n{overview()}",
+        epilog=_EPILOG,
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", prog="arena", parser_class=Parser, help=argparse.SUPPRESS
+    )
+    for command in COMMANDS:
+        commands.add_parser(
+            command.name,
+            help=command.help,
+            description=command.help[0].upper() + command.help[1:] + ".",
+            epilog=examples(command.examples),
+            command=command,
+        )
+    return parser

@@ -1,0 +1,186 @@
+"""One command line from its words to its exit code: the outermost handler, and the only bare one."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import sys
+from collections.abc import Sequence
+from typing import IO
+
+from arena.cli.terminal import output
+from arena.cli.terminal.commands import COMPILING
+from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.parser import build, find, overview
+from arena.errors import did_you_mean
+
+MAX_MESSAGE = 1000
+"""Characters of an error; what people give may have millions."""
+
+
+def run(words: Sequence[str]) -> int:
+    """Run a command line; every failure becomes one line on stderr and an exit code."""
+    try:
+        code = _ended(list(words))
+    except BrokenPipeError:  # the reader of stderr has gone
+        code = int(Exit.UNREAD)
+    return code if _flushed() else int(Exit.UNREAD)
+
+
+def _ended(words: list[str]) -> int:
+    """Run a command line to its exit code, saying what went wrong. Raises BrokenPipeError where nobody reads that."""
+    try:
+        code = _run(words)
+        sys.stdout.flush()
+    except SystemExit as error:  # argparse leaves this way after --help
+        code = error.code if isinstance(error.code, int) else int(Exit.DONE)
+    except KeyboardInterrupt:
+        output.error("interrupted", is_fault=False)
+        return int(Exit.INTERRUPTED)
+    except Exception as error:
+        if isinstance(error, BrokenPipeError) and any(map(_is_unread, (sys.stdout, sys.stderr))):
+            return int(Exit.UNREAD)
+        found = judge(error)
+        if found is None or "-v" in words or "--verbose" in words:
+            output.trace(error)
+        code, message = found or (Exit.FAILED, f"{type(error).__name__}: {error}; this is a fault of the program")
+        output.error(_clipped(message))
+    return int(code)
+
+
+def _clipped(message: str) -> str:
+    """A message with its middle left out where it repeats a very long input."""
+    return message if len(message) <= MAX_MESSAGE else f"{message[:300]} … {message[-300:]}"
+
+
+def _is_unread(stream: IO[str]) -> bool:
+    """Whether a stream is a pipe that nobody reads any more: other pipes break as well, those of bots and servers."""
+    look = select.poll()
+    try:
+        look.register(stream.fileno(), 0)
+    except (OSError, ValueError):  # no file: a test has it in memory
+        return False
+    return bool(look.poll(0))
+
+
+def _flushed() -> bool:
+    """Whether all that was printed was taken. Python would complain of what was not when it closes these streams."""
+    is_taken = True
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            is_taken = is_taken and not isinstance(error, BrokenPipeError)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return is_taken
+
+
+def judge(error: Exception) -> tuple[Exit, str] | None:
+    """The exit code and the message for an error that has a cause outside the program; None for a fault in it."""
+    from arena.errors import ArenaError
+
+    message = str(error)
+    found: tuple[Exit, str] | None = None
+    if isinstance(error, CommandError):
+        found = error.code, message
+    elif isinstance(error, ArenaError):
+        hint = error.hint or _HINTS.get(error.exit, "")
+        found = error.exit, f"{message}; {hint}" if hint else message
+    elif isinstance(error, ConnectionError):
+        found = Exit.UNREACHABLE, f"no connection: {message}; is the server running?"
+    elif isinstance(error, OSError):
+        found = _of_system(error)
+    elif isinstance(error, UnicodeError):
+        found = Exit.USAGE, "what was given is not UTF-8 text; is it the right file?"
+    elif isinstance(error, MemoryError):
+        found = Exit.FAILED, "there is not enough memory for this; ask for less at once"
+    elif isinstance(error, RecursionError):
+        found = Exit.USAGE, "what was given is nested too deep; write it plainer"
+    elif isinstance(error, RuntimeError) and "start new thread" in message:
+        found = _of_system(OSError(errno.EAGAIN, message))
+    elif _is_one(error, "referee.rules.core", "ParseError", "UnknownNameError") or _is_one(
+        error, "referee.families", "FamilyPackageError"
+    ):
+        found = Exit.USAGE, message
+    elif _is_one(error, "referee.rules.position", "IllegalMoveError"):
+        found = Exit.USAGE, f"{message}; `arena rules moves` lists the legal ones"
+    elif _is_one(error, "referee.rules.cache", "NumbaVersionError") or _is_one(
+        error, "referee.machine.pool", "SlotStartError"
+    ):
+        found = Exit.FAILED, message
+    return found
+
+
+def _is_one(error: Exception, module: str, *names: str) -> bool:
+    """Whether it is one of a module's errors: of a module that nobody has imported it is none."""
+    known = sys.modules.get(module)
+    return known is not None and isinstance(error, tuple(getattr(known, name) for name in names))
+
+
+_HINTS = {Exit.NOT_FOUND: "check its name or number", Exit.UNREACHABLE: "`arena doctor` looks at every part"}
+"""What to do where an error itself does not say it."""
+_SCARCE = {
+    errno.EAGAIN: "no more processes or threads can be started here; raise ulimit -u, or ask for less at once",
+    errno.ENOMEM: "there is not enough memory for this; ask for less at once",
+    errno.EMFILE: "no more files may be opened here; raise the limit (ulimit -n) or ask for less at once",
+    errno.ENFILE: "this machine has no more files to open; close what is not needed",
+    errno.ENOSPC: "the disk is full; make room and do it again",
+    errno.EDQUOT: "the disk quota is used up; make room and do it again",
+}
+
+
+def _of_system(error: OSError) -> tuple[Exit, str] | None:
+    """What the system refused: the file, folder or means that is meant, and what to do. None without a cause."""
+    if error.errno in _SCARCE:
+        return Exit.FAILED, _SCARCE[error.errno]
+    if error.filename is None:
+        return None
+    name = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else str(error.filename)
+    if isinstance(error, FileNotFoundError):
+        folder = os.path.dirname(name)
+        if folder and not os.path.isdir(folder):
+            return Exit.NOT_FOUND, f"no such file: {name}; there is no folder {folder}: check the path, or make it"
+        return Exit.NOT_FOUND, f"no such file: {name}; check the path"
+    if isinstance(error, FileExistsError):
+        kind = "folder" if os.path.isdir(name) else "file"
+        return Exit.USAGE, f"cannot use {name}: it is a {kind} that is there already; name another"
+    return Exit.USAGE, f"cannot use {name}: {error.strerror or error}; name another file or folder"
+
+
+def _run(words: list[str]) -> int:
+    parser = build()
+    names = [word for word in words if not word.startswith("-")]
+    name = names[0] if names else None
+    if name is not None:
+        find(*names[:2])
+    arguments, others = parser.parse_known_args(words)
+    if others:
+        command = f"arena {name}" if name else "arena"
+        near = did_you_mean(found for word in others for found in parser.options_near(word.partition("=")[0], words))
+        advice = f'{near} See "{command} --help"' if near else f'see "{command} --help"'
+        raise CommandError(f"unrecognized arguments: {' '.join(others)}; {advice}")
+    output.be_quiet(getattr(arguments, "quiet", False))
+    if arguments.version:
+        output.text(_version())
+        return Exit.DONE
+    if not hasattr(arguments, "run"):
+        output.note(overview())
+        raise CommandError('no command given; "arena --help" lists them')
+    if name in COMPILING:
+        from arena.cli.terminal.kernel_cache import have_folder
+
+        have_folder(arguments)
+    return int(arguments.run(arguments))
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    from referee.machine import source
+
+    try:
+        number = version("bot-arena")
+    except PackageNotFoundError:
+        number = "(not installed)"
+    return f"arena {number}, sources {source.digest()}"

@@ -1,0 +1,212 @@
+"""Analyses of games and of single positions, and the filters of games by their analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from arena.documents.page import PageQuery
+from arena.documents.query import Query, described, hidden
+from arena.documents.words import Bounds, Side
+
+Mark = Literal["", "?!", "?", "??"]
+FIGURES = ("blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points")
+"""Figures by which lists of games can be sorted in addition to their own columns; unanalysed games are then omitted."""
+_GROUP = "of analysed games"
+_COUNT: Bounds = {"ge": 0, "le": 10_000}
+_SHARE: Bounds = {"ge": 0, "le": 100}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalysedGamesQuery(PageQuery):
+    """A query of games that can be filtered by their analysis; any of these filters leaves out unanalysed games."""
+
+    blunders: int | None = described(
+        "the minimum number of blunders of both sides", _COUNT, label="Blunders: minimum", group=_GROUP
+    )
+    max_blunders: int | None = described(
+        "the maximum number of blunders of both sides", _COUNT, label="maximum", group=_GROUP
+    )
+    accuracy: int | None = described(
+        "the minimum accuracy of the less accurate side, 0 to 100", _SHARE, label="Accuracy: minimum", group=_GROUP
+    )
+    max_accuracy: int | None = described(
+        "the maximum accuracy of the less accurate side, 0 to 100", _SHARE, label="maximum", group=_GROUP
+    )
+    min_turning_points: int | None = described(
+        "the minimum number of turning points: moves from a winning position to an even or lost one",
+        _COUNT,
+        label="Turning points: minimum",
+        group=_GROUP,
+    )
+    blown_win: Literal["yes", "no"] | None = described(
+        "whether a side reached a winning position and did not win", label="Win thrown away", group=_GROUP
+    )
+
+    @property
+    def is_about_analysis(self) -> bool:
+        """True with any filter by analysis."""
+        bounds = (self.blunders, self.max_blunders, self.accuracy, self.max_accuracy, self.min_turning_points)
+        return self.blown_win is not None or any(one is not None for one in bounds)
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisFigures:
+    """Figures of an analysis for lists. `accuracy` is that of the less accurate side."""
+
+    game_id: str
+    family: str
+    engine: str
+    nodes: int
+    win_model: str
+    blunders: int
+    first_blunders: int
+    second_blunders: int
+    accuracy: float | None
+    first_accuracy: float | None
+    second_accuracy: float | None
+    turning_points: int
+    has_blown_win: bool
+    analysed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysedMove:
+    """A move with the evaluation of the position before it, from the mover's view.
+
+    `score` is in centipawns, `winning_chances` from -1 (lost) to 1 (won). `best` is the engine's choice, `line` its
+    principal variation. Without a score, `winning_chances` and `loss` are None.
+    """
+
+    number: int
+    side: Side
+    move: str
+    score: int | None
+    winning_chances: float | None
+    best: str
+    loss: float | None
+    mark: Mark
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blunders:
+    """Number of moves marked `??` by side."""
+
+    first: int
+    second: int
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """Accuracy by side, 0 to 100; null for a side without analysed moves."""
+
+    first: float | None
+    second: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BlownWin:
+    """True for a side that reached a winning position and did not win."""
+
+    first: bool
+    second: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GameAnalysis:
+    """The analysis of a game, as it is stored; the fields are those of `AnalysisResponse`."""
+
+    game: str
+    family: str
+    engine: str
+    nodes: int
+    win_model: str
+    plies: list[AnalysedMove]
+    blunders: Blunders
+    accuracy: Accuracy
+    turning_points: int
+    blown_win: BlownWin
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisResponse:
+    """The analysis of a game. `state` is its progress; `problem` says why it failed.
+
+    `blunders` counts moves marked `??`, `accuracy` is 0 to 100, `turning_points` counts moves from a winning position
+    to one that is even at best. `win_model` names the model that converted scores to winning chances.
+    """
+
+    game: str
+    state: Literal["none", "waiting", "failed", "done"]
+    problem: str = ""
+    family: str | None = None
+    engine: str | None = None
+    nodes: int | None = None
+    win_model: str | None = None
+    plies: Sequence[AnalysedMove] = ()
+    blunders: Blunders | None = None
+    accuracy: Accuracy | None = None
+    turning_points: int | None = None
+    blown_win: BlownWin | None = None
+
+    @property
+    def by_ply(self) -> dict[int, AnalysedMove]:
+        """The analysed moves by ply number."""
+        return {ply.number: ply for ply in self.plies}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalysisRequest(Query):
+    """Nodes per position. Positions are searched with 8 times this number, borderline ones with 100 times. By default
+    the server's setting.
+    """
+
+    nodes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PositionRequest(Query):
+    """A position: `moves` (any spelling, separated by blanks) after `position`, or after the start of the variant."""
+
+    family: str
+    variant: str = ""
+    options: str = ""
+    position: str = ""
+    moves: str = ""
+    nodes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PositionEvaluation:
+    """Evaluation of a position from the view of the side to move. `line` is the principal variation, `best` its first
+    move.
+
+    `score` is in centipawns, `winning_chances` from -1 (lost) to 1 (won).
+    """
+
+    family: str
+    side: Side
+    engine: str
+    nodes: int
+    win_model: str
+    score: int | None
+    winning_chances: float | None
+    best: str
+    line: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PositionResponse:
+    """A requested position and, once `is_done`, its evaluation in `answer`; `problem` says why it failed."""
+
+    id: int
+    is_done: bool
+    problem: str
+    answer: PositionEvaluation | None
+    record: str = hidden()
+    """The line that leads to the position, as a game record."""
+    user_id: int | None = hidden()
+    """The user who made the request."""

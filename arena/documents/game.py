@@ -1,0 +1,141 @@
+"""Games played here: lines of lists, details, logs, and the query of results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from arena.documents import words
+from arena.documents.analysis import AnalysedGamesQuery
+from arena.documents.moment import Moment
+from arena.documents.query import Query, described, hidden
+from arena.documents.words import Side, Winner
+
+GameState = Literal["planned", "queued", "running", "finished", "void", "cancelled"]
+OVER = ("finished", "void", "cancelled")
+"""Final states of a game."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameItem:
+    """A game in a list. `termination_class` is `rules`, `adjudication`, `forfeit` or `void`. `commit_number` orders all
+    results.
+    """
+
+    id: str
+    tournament_id: int
+    sequence: int
+    round: int
+    pair: int
+    family: str
+    pool: str
+    variant: str
+    first: str
+    second: str
+    is_rated: bool
+    state: GameState
+    attempt: int
+    started_at: datetime | None
+    finished_at: datetime | None
+    commit_number: int | None
+    winner: Winner | None
+    termination: str | None
+    termination_class: str | None
+    detail: str
+    plies: int
+    first_id: int = hidden()
+    second_id: int = hidden()
+    lease_owner: str = hidden()
+
+    @property
+    def is_over(self) -> bool:
+        """True in a final state."""
+        return self.state in OVER
+
+
+@dataclass(frozen=True, slots=True)
+class RatingStep:
+    """A rating before and after one game."""
+
+    name: str
+    mu_before: float
+    sigma_before: float
+    mu: float
+    sigma: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameResponse(GameItem):
+    """A game with its spec and, once it is over, its record. The bots' standard error is left out."""
+
+    spec: dict[str, Any]
+    record: dict[str, Any] | None
+    ratings: list[RatingStep]
+
+
+@dataclass(frozen=True, slots=True)
+class LogResponse:
+    """The tail of a bot's standard error in a game."""
+
+    game_id: str
+    side: Side
+    name: str
+    log: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Number of games of two versions in a family that ended in one way."""
+
+    first_id: int
+    second_id: int
+    first: str
+    second: str
+    family: str
+    winner: str
+    termination_class: str
+    termination: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameQuery(AnalysedGamesQuery):
+    """Filters of games. `bot` may have either side; `since` and `until` (exclusive) refer to the end of a game, in UTC.
+
+    `blunders`, `accuracy` (of the less accurate side) and `min_turning_points` are lower bounds, `max_blunders` and
+    `max_accuracy` upper bounds. `blown_win` selects games in which a side reached a winning position and did not win.
+    These filters, and sorting by these figures, leave out games without an analysis. `order` applies to these sorts.
+    """
+
+    tournament: int | None = described("games of a tournament", words.ID)
+    family: str | None = described("a family", words.FAMILY, label="Family")
+    variant: str | None = described("a variant of the family", words.VARIANT, label="Variant")
+    pool: str | None = described("games of one rating pool", words.POOL)
+    bot: str | None = described("games of a bot, on either side", words.NAME, label="Bot")
+    winner: Winner | None = described(
+        "the winner", label="Won by", choices={"first": "first side", "second": "second side"}
+    )
+    termination_class: Literal["rules", "adjudication", "forfeit"] | None = described(
+        "how the game ended", label="Ended by", choices={"forfeit": "forfeit or resignation"}
+    )
+    since: Moment | None = described("the earliest end of the game", label="From")
+    until: Moment | None = described("the end of the game is before this time", label="To")
+    sort: Literal["latest", "blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points"] = described(
+        "the order: latest results first, or by a figure of the analysis", default="latest"
+    )
+    order: Literal["falling", "rising"] = described("the direction of the order", default="falling")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamQuery(Query):
+    """The point to resume from: after the event with this `seq`."""
+
+    after: int | None = described("the `seq` of the last event received", {"ge": 0, "le": 10**15})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordQuery(Query):
+    """The notation of the game's family, see `arena rules list --json`."""
+
+    notation: str | None = described("a notation of the family", words.NOTATION)

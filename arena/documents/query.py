@@ -1,0 +1,107 @@
+"""Queries: frozen dataclasses whose fields describe themselves.
+
+A field is declared once, with its type, default, help, bounds and label. From it follow the parameter of the JSON
+interface, the field of the page's form and the option of the command.
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class ArchiveQuery(PageQuery):
+        family: str | None = described("a family", words.FAMILY, label="Family")
+        result: Literal["first", "second", "draw"] | None = described("the result")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import cache
+from types import NoneType
+from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+T = TypeVar("T")
+_NO_BOUNDS: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """The base class of queries and of the bodies of requests: unknown names are rejected."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid"}
+
+
+def described(
+    text: str,
+    bounds: Mapping[str, Any] = _NO_BOUNDS,
+    *,
+    default: Any = None,
+    label: str = "",
+    group: str = "",
+    metavar: str = "",
+    choices: Mapping[str, str] = _NO_BOUNDS,
+) -> Any:
+    """Declare a field of a query.
+
+    `text` is its help, `bounds` are those of `arena.documents.words`. `label` is its name in forms; without one a form
+    shows it only if it has a value. `group` is its heading on the command line, `metavar` its value in the help.
+    `choices` are the words of a form for the values of a `Literal`. `default` is MISSING for a required field.
+    """
+    about = {"description": text, **bounds, "label": label, "group": group, "metavar": metavar, "choices": choices}
+    return field(default=default, metadata=about)
+
+
+def hidden(default: Any = MISSING) -> Any:
+    """Declare a field of a document that is not part of its JSON."""
+    return field(default=default, metadata={"exclude": True})
+
+
+@dataclass(frozen=True, slots=True)
+class QueryField:
+    """The description of a field of a query. `kind` is its type without None, `choices` are its values if limited."""
+
+    name: str
+    kind: type
+    default: Any
+    text: str
+    label: str
+    group: str
+    metavar: str
+    choices: Mapping[str, str]
+    bounds: Mapping[str, Any]
+
+    @property
+    def is_required(self) -> bool:
+        """True if the field has no default."""
+        return self.default is MISSING
+
+
+@cache
+def query_fields(query: Any) -> tuple[QueryField, ...]:
+    """Return the descriptions of a query's fields in the order of declaration, those of base classes first."""
+    hints = get_type_hints(query)
+    return tuple(_described(one, hints[one.name]) for one in fields(query))
+
+
+def _described(one: Field[Any], hint: Any) -> QueryField:
+    known = dict(one.metadata)
+    kind, values = _kind(hint)
+    words = known.pop("choices", {})
+    return QueryField(
+        name=one.name,
+        default=one.default,
+        kind=kind,
+        text=known.pop("description", ""),
+        label=known.pop("label", ""),
+        group=known.pop("group", ""),
+        metavar=known.pop("metavar", "") or ("N" if kind is int else one.name.upper()),
+        choices={value: words.get(value, value.replace("_", " ")) for value in values},
+        bounds=known,
+    )
+
+
+def _kind(hint: Any) -> tuple[type, tuple[str, ...]]:
+    """Return the type of a value and, for a `Literal`, its values."""
+    parts = [part for part in get_args(hint) if part is not NoneType]
+    if get_origin(hint) is Literal:
+        return str, get_args(hint)
+    if isinstance(hint, type):
+        return hint, ()
+    return _kind(parts[0])

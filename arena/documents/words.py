@@ -1,0 +1,45 @@
+"""Bounds of the words and numbers in queries and requests, in pydantic's terms, and hints for those that do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal, TypeAlias
+
+from arena.names import NAME_PATTERN, NAME_RULE
+from arena.plain_text import BIDI_CONTROLS
+
+Bounds: TypeAlias = Mapping[str, Any]
+"""Keywords of a field of pydantic: `ge`, `le`, `min_length`, `max_length`, `pattern`."""
+
+Side: TypeAlias = Literal["first", "second"]
+Winner: TypeAlias = Literal["first", "second", "draw"]
+"""As in `referee.rules.core`, whose package loads numpy."""
+
+MAX_ID: Final = 2**31 - 1
+
+ID: Final[Bounds] = {"ge": 1, "le": MAX_ID}
+NAME: Final[Bounds] = {"pattern": f"^{NAME_PATTERN}$"}
+ENTRY: Final[Bounds] = {"pattern": f"^{NAME_PATTERN}( v[1-9][0-9]{{0,8}})?$"}
+FAMILY: Final[Bounds] = {"pattern": r"^[a-z0-9_]{1,32}$"}
+GAME: Final[Bounds] = {"pattern": r"^[0-9a-f]{16,32}$"}
+VARIANT: Final[Bounds] = {"pattern": r"^[!-~]{1,120}$"}
+POOL: Final[Bounds] = {"pattern": r"^[!-~]{1,200}$"}
+ONE_LINE: Final[Bounds] = {"pattern": rf"^[^\x00-\x1f\x7f{BIDI_CONTROLS}]*$", "min_length": 1, "max_length": 80}
+PROSE: Final[Bounds] = {"pattern": rf"^[^\x00-\x08\x0b-\x1f\x7f{BIDI_CONTROLS}]*$", "max_length": 1000}
+SHA256: Final[Bounds] = {"pattern": r"^[0-9a-f]{64}$"}
+DAY: Final[Bounds] = {"pattern": r"^[0-9]{4}(-[0-9]{1,2}(-[0-9]{1,2})?)?$"}
+WORDS: Final[Bounds] = {"min_length": 1, "max_length": 200}
+NOTATION: Final[Bounds] = {"min_length": 1, "max_length": 40}
+
+FORMS: Final[Mapping[str, str]] = {
+    NAME["pattern"]: f"write {NAME_RULE}",
+    ENTRY["pattern"]: "write a bot, such as zeta, or a version, such as zeta v3",
+    FAMILY["pattern"]: "write the name of a family: up to 32 characters of a-z, 0-9 and _",
+    GAME["pattern"]: "write 16 to 32 hexadecimal digits in lower case",
+    VARIANT["pattern"]: "write a name without blanks",
+    POOL["pattern"]: "write a name without blanks",
+    ONE_LINE["pattern"]: "write one line of printable characters",
+    PROSE["pattern"]: "write lines of printable characters",
+    SHA256["pattern"]: "write 64 hexadecimal digits in lower case",
+}
+"""Hints for texts that do not match a pattern, by pattern."""

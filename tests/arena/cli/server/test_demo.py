@@ -1,0 +1,123 @@
+"""What the demo does while it compiles, and what it prints in the end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from arena.cli.server import compiling, demo_run
+from arena.cli.terminal.exit import CommandError
+from arena.cli.terminal.run import run
+from arena.store import Store
+from referee.game.failure import Stopped
+from referee.machine.warmup import Warmed
+from tests.arena.coordinator.stage import Dice, Stage
+from tests.conftest import INTERPRETED
+from tests.program import finished
+
+ROOT = Path(__file__).parents[4]
+PATIENCE_S = 300
+
+
+def test_each_family_begins_when_it_is_ready_though_others_still_compile(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    begun: list[str] = []
+    shown: list[str] = []
+
+    def compile_all(family: str, stop_fd: int, tell: Any) -> str:
+        tell(f"{family}_bot")
+        tell(f"{family}_bot search")
+        return ""
+
+    monkeypatch.setattr(compiling, "have_all_warm", compile_all)
+    monkeypatch.setattr(compiling, "warm", lambda family: Warmed(family, 0, 7, 0.0))
+    monkeypatch.setattr(compiling.output, "progress", shown.append)
+    monkeypatch.setattr(compiling, "time", SimpleNamespace(perf_counter=lambda: 7.0))  # it stands still
+
+    async def begin(family: str) -> None:
+        begun.append(family)
+
+    asyncio.run(_compile(["loa", "tablut"], begin))
+    assert sorted(begun) == ["loa", "tablut"]
+    assert any("loa search" in line for line in shown)
+    said = capsys.readouterr().err
+    assert "loa        compiling what loa_bot calls ...\n" in said
+    assert "loa        ready in 0.0 s, 7 kernels\n" in said
+
+
+def test_a_family_that_cannot_be_compiled_ends_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def compile_all(family: str, stop_fd: int, tell: Any) -> str:
+        if family == "loa":
+            return "no compiler"
+        import select
+
+        select.select([stop_fd], [], [])  # until it is called off
+        raise Stopped
+
+    monkeypatch.setattr(compiling, "have_all_warm", compile_all)
+    monkeypatch.setattr(compiling, "warm", lambda family: Warmed(family, 0, 7, 0.0))
+
+    async def begin(family: str) -> None:
+        raise AssertionError(family)
+
+    monkeypatch.setattr(compiling.os, "sched_getaffinity", lambda of: {0, 1})
+    with pytest.raises(CommandError, match="loa cannot be made ready: no compiler"):
+        asyncio.run(_compile(["loa", "tablut"], begin))
+
+
+async def _compile(names: list[str], begin: Any) -> None:
+    await compiling.Compiling(names, begin).run(asyncio.Event())
+
+
+def test_the_summary_of_a_family_is_one_small_table(tmp_path: Path, capsys: Any) -> None:
+    store = Store.in_folder(tmp_path)
+    stage = Stage(store, tmp_path)
+    number = stage.create(games=2)
+    stage.play(number, Dice())
+    capsys.readouterr()
+    demo_run._tell(store, [number])
+    head, *rows, last = capsys.readouterr().out.splitlines()
+    store.close()
+    assert head.split()[:4] == ["#", "Lines", "of", "Action"]
+    assert [row.split()[0] for row in rows] == ["1", "2", "3", "4"]
+    assert sum(float(row.split()[5]) for row in rows) == 12
+    assert "rating = mu - 3 sigma" in last
+    assert max(map(len, [head, *rows, last])) <= 80
+
+
+@pytest.mark.long
+@pytest.mark.timeout(2 * PATIENCE_S)
+def test_demo_ends_only_when_its_last_games_are_in_archive_and_explorer(tmp_path: Path, capsys: Any) -> None:
+    data = tmp_path / "data"
+    words = ["demo", "--once", "--games", "1", "--family", "pijersi", "--tc", "nodes:9", "--data", str(data)]
+    done = finished([sys.executable, "-m", "arena", *words], PATIENCE_S, cwd=ROOT, env=INTERPRETED)
+    assert done.returncode == 0, done.stderr
+    talk = done.stderr.splitlines()
+    assert f"this process plays the games of {data}" in talk
+    assert talk[-1] == f"the demo has ended; its games are kept in {data}"
+    assert run(["explore", "pijersi", "--moves", "", "--data", str(data), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["games"] == 6
+    assert run(["archive", "list", "--data", str(data), "--json"]) == 0
+    assert [one["games"] for one in json.loads(capsys.readouterr().out)["sources"]] == [6]
+
+
+@pytest.mark.parametrize(("code", "made", "said"), [(130, 0, ""), (0, 0, ""), (3, 2, "Error 3")])
+def test_make_demo_takes_an_interrupt_for_an_end_and_a_failure_for_one(
+    tmp_path: Path, code: int, made: int, said: str
+) -> None:
+    command = tmp_path / "arena"
+    command.write_text(f"#!/bin/sh\nexit {code}\n")
+    command.chmod(0o755)
+    line = ["make", "-f", str(ROOT / "Makefile"), "demo", f"BIN={tmp_path}", "RUNS=", "ARGS=--once"]
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == made, done.stderr
+    assert said in done.stderr
+    assert said or not done.stderr

@@ -1,0 +1,94 @@
+"""Commands whose output nobody reads, or that have none: they end with 0 or 141 and say nothing of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.__main__ import hold_streams
+from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.run import run
+from arena.store import Store
+
+PATIENCE_S = 200
+COMMANDS = [
+    "--help",
+    "--version",
+    "play --help",
+    "rules list",
+    "rules list --json",
+    "rules moves loa",
+    "archive list --data here",
+    "user list --data here",
+]
+
+
+def _piped(words: str, rest: str, folder: Path) -> tuple[int, str]:
+    """The exit code of a command with its output led elsewhere, and what was complained of on the terminal's side."""
+    line = f'"{sys.executable}" -m arena {words} {rest}; exit ${{PIPESTATUS[0]}}'
+    done = subprocess.run(
+        ["bash", "-c", line], cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE_S
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("streams")
+    Store.in_folder(place / "here").close()
+    return place
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+@pytest.mark.parametrize("rest", ["| true", "| head -c 10", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_output_that_nobody_reads_is_no_fault(folder: Path, words: str, rest: str) -> None:
+    code, complaints = _piped(words, rest, folder)
+    assert complaints == ""
+    assert code in ((0, Exit.UNREAD) if "|" in rest else (0,))
+
+
+def test_an_error_that_nobody_reads_ends_as_unread_output(folder: Path) -> None:
+    # The reader has gone before the command begins.
+    code, complaints = _piped("nope", "2>&1 | exec true", folder)
+    assert (code in (Exit.USAGE, Exit.UNREAD), complaints) == (True, "")
+    assert _piped("nope", ">&- 2>&-", folder) == (Exit.USAGE, "")
+
+
+def test_a_stream_ends_when_its_reader_has_seen_enough(folder: Path) -> None:
+    program = "from arena.cli.terminal import output\nfor number in range(10**6): output.item({'number': number})"
+    script = (
+        "import arena.cli.local.perft as perft; from arena.__main__ import main; import sys\n"
+        f"def endless(arguments):\n    exec({program!r})\n    return 0\n"
+        "perft.run = endless\nsys.exit(main(['perft', 'loa', '--depth', '1']))"
+    )
+    line = f'"{sys.executable}" -c "$1" | head -n 1; exit ${{PIPESTATUS[0]}}'
+    done = subprocess.run(
+        ["bash", "-c", line, "bash", script], capture_output=True, text=True, check=False, timeout=PATIENCE_S
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (Exit.UNREAD, '{"number":0}\n', "")
+
+
+def test_a_full_disk_is_told_once(folder: Path) -> None:
+    code, complaints = _piped("rules list", "> /dev/full", folder)
+    assert code == Exit.FAILED
+    assert complaints == "error: the disk is full; make room and do it again\n"
+
+
+def test_a_pipe_that_breaks_elsewhere_is_no_end_of_output(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    def breaks(arguments: object) -> int:
+        raise BrokenPipeError("a server has hung up")
+
+    monkeypatch.setattr("arena.cli.local.perft.run", breaks)
+    assert run(["perft", "loa", "--depth", "1"]) == Exit.UNREACHABLE
+    assert "a server has hung up" in capsys.readouterr().err
+
+
+def test_streams_that_are_open_stay_as_they_are() -> None:
+    before = (sys.stdin, sys.stdout, sys.stderr), os.listdir("/proc/self/fd")
+    hold_streams()
+    assert ((sys.stdin, sys.stdout, sys.stderr), os.listdir("/proc/self/fd")) == before

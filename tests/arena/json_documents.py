@@ -1,0 +1,85 @@
+"""The JSON documents of the command line: their keys as they are promised, for the reference and its test.
+
+A key that goes, or means something else, raises `SCHEMA` of `arena.cli.terminal.output`; a new one is added here and
+raises nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+PINNED: Mapping[str, tuple[str, str]] = {
+    "archive._import": ("archive import", "files"),
+    "archive._list": ("archive list", "sources"),
+    "archive._search": ("archive search", "games total"),
+    "archive._index": ("archive index", "indexed taken"),
+    "atlas._show": ("atlas show", "starts"),
+    "book._check": ("book check", "openings"),
+    "db._upgrade": ("db upgrade", "before after"),
+    "db._check": ("db check", "revision differences damage"),
+    "db._backup": ("db backup", "file bytes"),
+    "db._restore": ("db restore", "file aside salvaged waiting"),
+    "db._tell": ("db dump, db load", "file rows bytes"),
+    "doctor.run": ("doctor", "parts"),
+    "family_package._conformance": ("rules conformance", "family seed laws broken"),
+    "verify.run": ("verify", "checked failed failures"),
+    "dump._print": ("dump update, dump list", "folder added through problems files"),
+    "analysis._fit": ("analysis fit", "family win_model"),
+    "init.run": ("init", "data settings revision admin"),
+    "leaderboard.run": ("leaderboard", "items"),
+    "login.run": ("login", "server"),
+    "perft.run": ("perft", "nodes seconds nodes_per_second divide"),
+    "play._print": ("play", "games"),
+    "playouts.run": ("playouts", "games plies seconds plies_per_second results reasons seed"),
+    "problems._find": ("problems find", "problems games"),
+    "ratings._rebuild": ("ratings rebuild", "games pools problems"),
+    "printer.rows": ("lists of a server", "items next"),
+    "game_view.show_record": ("replay", "shown"),
+    "rules._list": ("rules list", "families"),
+    "rules._moves": ("rules moves", "position side legal_moves result"),
+    "rules._vectors": ("rules vectors", "files"),
+    "rules._setup": ("rules setup", "position notation numbers permutations"),
+    "solve._print": (
+        "solve",
+        "position side condition result in keys unique later defences line no_win_in complete nodes seconds",
+    ),
+    "tournament._check": ("tournament create --check", "ok problems"),
+    "tournament._show": ("tournament show", "standings"),
+    "user._add": ("user add", "name role password"),
+    "user._token": ("user token", "name token scopes expires"),
+    "user._change": ("user change", "name role active password"),
+    "user._tokens": ("user tokens", "name tokens"),
+    "user._revoke": ("user revoke", "name revoked"),
+    "user._change_own": ("user password", "changed tokens_revoked"),
+    "user._list": ("user list", "users"),
+    "warmup.run": ("warmup", "families compiled seconds"),
+}
+"""By module and function of `arena.cli`: the command, and the keys that the function writes itself."""
+
+MORE: Mapping[str, tuple[str, str]] = {
+    "analyse": ("game family nodes plies blunders accuracy", "with --record: the record and its marks"),
+    "check": (
+        "command family fit fit_from_ms overshoot_ms first_overshoot_ms name author variants refused capabilities "
+        "steps",
+        "",
+    ),
+    "leaderboard": ("", "those of the JSON interface"),
+    "play": (
+        "standings crosstable ratings terminations elapsed_s moves moves_per_second first findings match",
+        "of two bots `elo`, of more `performance`, of a test `sprt`",
+    ),
+    "replay": ("", "those of the record"),
+    "tournament show": ("strengths findings", "those of the JSON interface"),
+}
+"""By command the keys of a document that other rooms make, and what else is to be said of them."""
+
+
+def table() -> list[str]:
+    """The table of all documents for the reference."""
+    keys: dict[str, list[str]] = {}
+    for command, own in PINNED.values():
+        keys[command] = [f"`{key}`" for key in own.split()]
+    for command, (others, remark) in MORE.items():
+        found = keys.setdefault(command, [])
+        found += [*(f"`{key}`" for key in others.split()), *filter(None, [remark])]
+    return ["| command | keys |", "|---|---|", *(f"| `{name}` | {', '.join(keys[name])} |" for name in sorted(keys))]
