@@ -48,6 +48,7 @@ NICENESS = 5
 class _HumanGame:
     """A game that is played in this process."""
 
+    is_guest: bool = False
     work: Background | None = None
     hand: Hand = field(default_factory=Hand)
     stop_read: int = -1
@@ -100,7 +101,8 @@ class HumanGames:
         self._spool, self._conditions, self._on_done = spool, conditions, on_done
         self.elsewhere: dict[str, Callable[[BotSpec, BotLimits], Seat]] = {}
         """Further seats that are not local processes, by their place."""
-        self._slots, self._idle_s = settings.human_slots, settings.human_idle_timeout_minutes * 60
+        self._slots, self._guest_slots = settings.human_slots, settings.guest_slots
+        self._idle_s = settings.human_idle_timeout_minutes * 60
         self._sandbox_name = settings.sandbox
         self._sandbox: Sandbox | None = None
         self._games: dict[str, _HumanGame] = {}
@@ -123,11 +125,17 @@ class HumanGames:
 
     def _poll(self, stop: threading.Event) -> None:
         """Pass actions to the games of this process, and start waiting games."""
-        for game, action in self._store.people.asked().items():
+        for game, pending in self._store.people.asked().items():
             if state := self._games.get(game):
-                self._pass_action(state, action)
-            elif len(self._games) < self._slots and not stop.is_set():
+                self._pass_action(state, pending.action)
+            elif self._has_slot(is_guest=pending.is_guest) and not stop.is_set():
                 self._start(self._store.people.get(game))
+
+    def _has_slot(self, *, is_guest: bool) -> bool:
+        """Return whether another game may start: people without an account may not use all slots."""
+        playing = list(self._games.values())
+        is_room = not is_guest or sum(state.is_guest for state in playing) < self._guest_slots
+        return is_room and len(playing) < self._slots
 
     def _pass_action(self, state: _HumanGame, action: Mapping[str, Any] | None) -> None:
         if not action or action["mark"] == state.last_mark:
@@ -146,7 +154,7 @@ class HumanGames:
     # -- games ---------------------------------------------------------------------------------------------------------
 
     def _start(self, line: HumanGame) -> None:
-        state = self._games[line.id] = _HumanGame(plies=list(line.plies))
+        state = self._games[line.id] = _HumanGame(line.user_id is None, plies=list(line.plies))
         state.stop_read, state.stop_write = os.pipe()
         play, leave = partial(self._play, line, state), partial(self._leave, line.id, state)
         state.work = Background("human_games", None, play, self._conditions, interrupt=state.call_off, close=leave)

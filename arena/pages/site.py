@@ -143,6 +143,7 @@ def setup(app: web.Application) -> None:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        finalize=filters.finalize,
     )
     app[CONTEXT_PROVIDERS] = (session.context, _frame_context)
     app.middlewares.append(template_context_middleware)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from threading import BoundedSemaphore
 
 from arena.analysis.game_analysis import marks_of
 from arena.collections.collection import Collection, best_reading, read_collection
 from arena.collections.conversion import to_archived, to_record, to_text
 from arena.collections.record_format import RECORD
+from arena.collections.upload import BOUNDS, read_upload
 from arena.documents.archive import (
     ArchivePage,
     ArchiveQuery,
@@ -26,6 +28,7 @@ from arena.store.archive.archive import ArchivedPairing
 from arena.store.archive.line import date_of
 from arena.store.archive.search import ArchiveSearch
 from referee.game.record import GameRecord
+from referee.machine.pool import WorkerLostError
 from referee.rules import load
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.position import IllegalMoveError, Position
@@ -222,8 +225,19 @@ def _result_of(meeting: ArchivedPairing, name: str) -> str:
 # -- imports -----------------------------------------------------------------------------------------------------------
 
 
+_IMPORTS = BoundedSemaphore(2)
+"""Imports at once, of all users of this process."""
+_NO_GAME = "the text contains no game; expected games of {}"
+
+
 class NoGameError(ArenaError):
     """The text holds no game of the family."""
+
+
+class BusyError(ArenaError):
+    """Too many imports at once."""
+
+    kind = "too-many"
 
 
 def upload(
@@ -244,9 +258,26 @@ def upload(
     source = source.strip()
     if not source or len(source) > 80 or not source.isprintable():
         raise BadValueError("invalid name of a collection", field="source", hint="write 1 to 80 printable characters")
-    read = read_text(text, ruleset, find_format(rules, notation) if notation else None)
-    found = store_collection(arena, read, source)
+    form = find_format(rules, notation) if notation else None
+    found = store_collection(arena, _read_apart(text, ruleset, form), source)
     arena.note("archive.import", f"archive:{source}"[:120], by, family=family, new=found.new, bad=len(found.bad))
+    return found
+
+
+def _read_apart(text: str, ruleset: Ruleset, form: GameFormat | None) -> Collection:
+    """Parse the games of a stranger's text, in a process of its own. Raises BusyError, BadValueError, NoGameError."""
+    if not _IMPORTS.acquire(blocking=False):
+        raise BusyError("other texts are being imported", hint="try again in a minute")
+    try:
+        names = ruleset.rules.family, ruleset.variant.name, form.name if form else None
+        found = read_upload(text, *names)
+    except WorkerLostError as error:
+        problem = f"reading the text needs more than {BOUNDS.cpu_s} s or {BOUNDS.memory_bytes // 2**20} MiB"
+        raise BadValueError(problem, field="text", hint="import it in parts") from error
+    finally:
+        _IMPORTS.release()
+    if found is None:
+        raise NoGameError(_NO_GAME.format(ruleset.rules.family))
     return found
 
 
@@ -264,5 +295,5 @@ def read_text(text: str, ruleset: Ruleset, form: GameFormat | None = None) -> Co
         if form is not None:
             return read_collection(text, form, ruleset)
         return best_reading(text, ruleset, (*ruleset.rules.formats, RECORD))
-    except ValueError as error:
-        raise NoGameError(f"{error}; expected games of {ruleset.rules.family}") from None
+    except ValueError:
+        raise NoGameError(_NO_GAME.format(ruleset.rules.family)) from None

@@ -166,10 +166,20 @@ def _require_room(arena: Arena, by: Visitor) -> None:
         mine = people.open(**by.mine)
         open_ = " and ".join(f"/play/{line.id}" for line in mine)
         raise QuotaError(f"you have {len(mine)} games open", hint=f"finish or resign one: {open_}")
-    if people.count_open(address=digest_of(by.address)) >= settings.human_games_per_address:
-        raise QuotaError("too many open games from your address", hint="try again later")
+    if by.user is None:
+        _require_guest_room(arena, by)
     if people.count_open() >= _MAX_WAITING_PER_SLOT * settings.human_slots:
         raise QuotaError("too many people wait for a game", hint="try again in a few minutes")
+
+
+def _require_guest_room(arena: Arena, by: Visitor) -> None:
+    """Raise QuotaError if people without an account have too many open games, from this address or together."""
+    settings, people = arena.settings, arena.store.people
+    if people.count_open(user_id=None, address=digest_of(by.address)) >= settings.human_games_per_address:
+        raise QuotaError("too many open games from your address", hint="log in, or try again later")
+    if people.count_open(user_id=None) >= _MAX_WAITING_PER_SLOT * settings.guest_slots:
+        hint = "log in, or try again in a few minutes"
+        raise QuotaError("too many people without an account wait for a game", hint=hint)
 
 
 def mine(arena: Arena, by: Visitor) -> list[OpenGameItem]:

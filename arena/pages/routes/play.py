@@ -10,7 +10,7 @@ from aiohttp import web
 from arena import services
 from arena.documents.human_game import DecisionRequest, PlayRequest, PlayResponse
 from arena.errors import ArenaError, ForbiddenError, NotFoundError
-from arena.http.identity import is_same_origin, session_of
+from arena.http.identity import is_same_origin, read_cookie, session_of
 from arena.http.json_text import as_json
 from arena.http.problem import Problem, not_found
 from arena.http.request_context import CONTEXT, IDENTITY, address_key
@@ -40,7 +40,7 @@ _YEAR_S = 365 * 24 * 3600
 
 
 async def _visitor(request: web.Request) -> Visitor:
-    cookie = request.cookies.get(GUEST_COOKIE, "")
+    cookie = read_cookie(request, GUEST_COOKIE)
     return Visitor(await session_of(request), cookie if _SECRET.fullmatch(cookie) else "", address_key(request))
 
 

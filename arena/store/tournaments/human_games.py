@@ -7,7 +7,7 @@ an account share one, called `guest`. Their games belong to a tournament per fam
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Select, func, insert, select, update
@@ -30,6 +30,15 @@ DRAW = "draw"
 MAX_TAKEN_BACK = 100
 """Maximum number of moves taken back in a game."""
 _OPEN = ("planned", "queued", "running")
+
+
+@dataclass(frozen=True, slots=True)
+class PendingAction:
+    """An action of a person that the referee has not processed yet; None if there is none."""
+
+    action: Mapping[str, Any] | None
+    is_guest: bool
+    """Whether the person has no account."""
 
 
 _LINE = (
@@ -123,10 +132,11 @@ class People:
             counted = _open(select(col(Game.id)), who).order_by(None).subquery()
             return session.scalar(select(func.count()).select_from(counted)) or 0
 
-    def asked(self) -> dict[str, Mapping[str, Any] | None]:
+    def asked(self) -> dict[str, PendingAction]:
         """Return the pending action of each game that is not over, by id, oldest first. Cheap enough for polling."""
+        query = _open(select(col(Game.id), col(PersonGame.asked), col(PersonGame.user_id)), {})
         with self._sessions.reading() as session:
-            return dict(fetch(session, _open(select(col(Game.id), col(PersonGame.asked)), {})))
+            return {game: PendingAction(action, user is None) for game, action, user in fetch(session, query)}
 
     def get(self, game_id: str) -> HumanGame:
         """Return a game of a person. Raises NotFoundError."""

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from arena.config import read_settings
 from arena.documents.human_game import DecisionRequest, DrawOfferResponse, PlayRequest
 from arena.errors import BadValueError, ConflictError, ForbiddenError, QuotaError
 from arena.events.messages import GameStarted
 from arena.services import people
+from arena.services.people import Visitor
 from arena.store import Store
+from arena.store.tournaments.human_games import PendingAction
 from referee.rules import load
 from referee.rules.position import Position
 from referee.verify.verification import verify
@@ -159,8 +163,8 @@ def test_polling_all_games_reads_no_plies(hall: Hall) -> None:
     people.decide(hall.arena, game, DecisionRequest(do="resign", ply=0), ann)
     asked = hall.store.people.asked()
     assert list(asked) == [game, other]
-    assert asked[game] == hall.line(game).asked
-    assert asked[other] is None
+    assert asked[game] == PendingAction(hall.line(game).asked, is_guest=False)
+    assert asked[other] == PendingAction(None, is_guest=True)
     counts = hall.store.people.count_open
     assert (counts(), counts(user_id=ann.user.user_id if ann.user else 0), counts(guest=guest.guest)) == (2, 1, 1)
     hall.store.people.cancel(game)
@@ -220,7 +224,7 @@ def test_games_beyond_the_slots_wait(sqlite_store: Store, tmp_path: Path) -> Non
 
 
 def test_twenty_humans_play_at_once(sqlite_store: Store, tmp_path: Path) -> None:
-    hall = Hall(sqlite_store, tmp_path, human_slots=20, human_games_per_address=20)
+    hall = Hall(sqlite_store, tmp_path, human_slots=27, human_games_per_address=20)
     begin = time.process_time()
     guests = [replace(hall.visitor(), cookie=f"{number:043}") for number in range(20)]
     with hall.open():
@@ -234,3 +238,37 @@ def test_twenty_humans_play_at_once(sqlite_store: Store, tmp_path: Path) -> None
             hall.over(game)
     assert all(hall.store.games.record(game).winner == "second" for game in games)
     assert time.process_time() - begin < 8
+
+
+def test_people_without_an_account_leave_places_and_slots_to_accounts(sqlite_store: Store, tmp_path: Path) -> None:
+    hall = Hall(sqlite_store, tmp_path)
+    assert (hall.settings.human_slots, hall.settings.guest_slots) == (4, 3)
+    guests = [Visitor(None, f"{number:043}", f"198.51.100.{number % 9}") for number in range(40)]
+    begun = []
+    for guest in guests:
+        with suppress(QuotaError):
+            begun.append(hall.begin(guest))
+    assert len(begun) == 24
+    with pytest.raises(QuotaError, match="people without an account wait"):
+        hall.begin(guests[-1])
+    ada = replace(hall.visitor("ada"), address=guests[0].address)
+    with hall.open():
+        mine = hall.begin(ada)
+        hall.told.until(lambda: hall.line(mine).state == "running")
+        running = [game for game in begun if hall.line(game).state == "running"]
+        assert running == begun[:3], "and the fourth of them waits"
+
+
+def test_people_without_an_account_fill_the_places_of_one_address_only(sqlite_store: Store, tmp_path: Path) -> None:
+    hall = Hall(sqlite_store, tmp_path, human_games_per_address=2)
+    for number in range(2):
+        hall.begin(replace(hall.visitor(), cookie=f"{number:043}"))
+    with pytest.raises(QuotaError, match="from your address"):
+        hall.begin(hall.visitor())
+    hall.begin(hall.visitor("ada"))
+    hall.begin(replace(hall.visitor(), address="203.0.113.1"))
+
+
+@pytest.mark.parametrize(("slots", "for_guests"), [(0, 0), (1, 1), (2, 1), (3, 2), (4, 3), (5, 3), (8, 6), (20, 15)])
+def test_guest_slots_are_three_quarters_of_all_and_one_of_one(tmp_path: Path, slots: int, for_guests: int) -> None:
+    assert read_settings(None, data=tmp_path, human_slots=slots).guest_slots == for_guests
