@@ -76,15 +76,16 @@ def find(ask: Ask, move_times_ms: Sequence[int] = MOVE_TIMES_MS, margin_ms: floa
     with the usual move times that bounds the whole to a minute and a half.
     """
     patience_ms = max(move_times_ms[-1], MOVE_TIMES_MS[-1]) + margin_ms
-    found = Timing()
+    found, least_ms = Timing(), move_times_ms[0]
     found.first_ms = ask(move_times_ms[0], patience_ms) - move_times_ms[0]
     for move_ms in move_times_ms:
         if found.least_ms > move_ms + margin_ms:
             continue
         found.late_ms.clear()
         if _is_kept(ask, move_ms, margin_ms, patience_ms, found):
-            found.fit_from_ms = min(move_ms, pace_of(found.most_ms))
+            found.fit_from_ms = min(move_ms, max(least_ms, pace_of(found.most_ms)))
             break
+        least_ms = move_ms
     if found.fit_from_ms and found.fit_from_ms < _QUICK_MS:  # how late it is with more time, too
         for _ in range(_QUICK_TRIES):
             found.add(_QUICK_MS, ask(_QUICK_MS, patience_ms))

@@ -39,7 +39,7 @@ PINNED: Mapping[str, tuple[str, str]] = {
     "rules._moves": ("rules moves", "position side legal_moves result"),
     "rules._vectors": ("rules vectors", "files"),
     "rules._setup": ("rules setup", "position notation numbers permutations"),
-    "solve._print_json": (
+    "solve._print": (
         "solve",
         "position side condition result in keys unique later defences line no_win_in complete nodes seconds",
     ),

@@ -72,19 +72,15 @@ def _find(arguments: argparse.Namespace) -> int:
     shortest, longest = arguments.lengths
     limits = MiningLimits(shortest, longest, arguments.unique, arguments.nodes)
     found: list[dict[str, Any]] = []
-    printer = Printer(arguments)
     for number, game in enumerate(games, 1):
         output.progress(f"game {number} of {len(games)}, {len(found)} problems found")
         for problem in interruptible(_mined, game, limits):
             if arguments.limit is None or len(found) < arguments.limit:
                 found.append(_item(problem, game))
-                if printer.form == "ndjson":
-                    output.item(found[-1])
         if len(found) == arguments.limit:
             break
     output.progress("")
-    if printer.form != "ndjson":
-        printer.result({"problems": found, "games": len(games)}, lambda: _print_table(found))
+    Printer(arguments).result({"problems": found, "games": len(games)}, lambda: _print_table(found), "problems")
     return Exit.DONE
 
 

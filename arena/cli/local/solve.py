@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from arena.cli.terminal import argument, board, output
 from arena.cli.terminal.exit import CommandError, Exit
@@ -93,11 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandError(str(error)) from None
     seconds = time.perf_counter() - started
     output.progress("")
-    effort = f"{solution.nodes:,} nodes in {seconds:.2f} s"
-    Printer(arguments).result(
-        _document(problem, solution, start, seconds),
-        lambda: output.text(*_lines(problem, solution, start), effort),
-    )
+    _print(Printer(arguments), problem, solution, start, seconds)
     return Exit.FAILED if solution.result == "unknown" else Exit.DONE
 
 
@@ -124,29 +120,32 @@ def _side(text: str | None, start: Position) -> Side:
     return SIDES[found]
 
 
-def _document(problem: WinProblem, solution: Solution, start: Position, seconds: float) -> dict[str, Any]:
-    """Return the solution as JSON."""
+def _print(printer: Printer, problem: WinProblem, solution: Solution, start: Position, seconds: float) -> None:
     write = start.ruleset.rules.notation.write_move
 
     def written(moves: Iterable[int]) -> list[str]:
         return [write(move) for move in moves]
 
-    return {
-        "position": str(start),
-        "side": problem.side,
-        "condition": str(problem.condition) if problem.condition else None,
-        "result": solution.result,
-        "in": solution.moves,
-        "keys": sorted(written(solution.keys)),
-        "unique": solution.is_unique,
-        "later": {write(move): moves for move, moves in solution.later.items()},
-        "defences": sorted(written(solution.defences)),
-        "line": written(solution.line),
-        "no_win_in": solution.refuted,
-        "complete": solution.is_complete,
-        "nodes": solution.nodes,
-        "seconds": round(seconds, 3),
-    }
+    lines = [*_lines(problem, solution, start), f"{solution.nodes:,} nodes in {seconds:.2f} s"]
+    printer.result(
+        {
+            "position": str(start),
+            "side": problem.side,
+            "condition": str(problem.condition) if problem.condition else None,
+            "result": solution.result,
+            "in": solution.moves,
+            "keys": sorted(written(solution.keys)),
+            "unique": solution.is_unique,
+            "later": {write(move): moves for move, moves in solution.later.items()},
+            "defences": sorted(written(solution.defences)),
+            "line": written(solution.line),
+            "no_win_in": solution.refuted,
+            "complete": solution.is_complete,
+            "nodes": solution.nodes,
+            "seconds": round(seconds, 3),
+        },
+        lambda: output.text(*lines),
+    )
 
 
 def _lines(problem: WinProblem, solution: Solution, start: Position) -> list[str]:

@@ -222,6 +222,8 @@ def test_games_by_filter(arena: Arena) -> None:
     )
     assert len(items(arena, f"/games?tournament={arena.finished}")) == 12
     assert items(arena, "/games?family=tablut") == []
+    drawn = items(arena, "/games?winner=draw")
+    assert drawn == [game for game in items(arena, "/games?limit=200") if game["winner"] == "draw"]
     forfeits = items(arena, "/games?termination_class=forfeit")
     assert forfeits
     assert all(game["termination_class"] == "forfeit" and game["detail"] for game in forfeits), (
