@@ -155,7 +155,7 @@ def _pack_program(archive: tarfile.TarFile, path: Path) -> None:
 
 
 def _name_in(path: Path) -> str:
-    """The name that the bot.toml of a folder gives. Raises CommandError."""
+    """Return the name that the bot.toml of a folder gives. Raises CommandError."""
     if not path.is_dir():
         raise CommandError(f"{path}: what is the bot called? Add --name N; only a folder's bot.toml may give the name")
     from referee.bot.file import read_bot_file
@@ -167,7 +167,7 @@ def _name_in(path: Path) -> str:
 
 
 def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Files and folders without their owner and time, so that the same folder makes the same bundle."""
+    """Remove owner and time, so that the same folder makes the same bundle; None leaves the file out."""
     if not (info.isfile() or info.isdir()) or "/__pycache__" in info.name or "/.git" in info.name:
         return None
     info.uid = info.gid = info.mtime = 0
@@ -187,7 +187,7 @@ def _watch(client: ApiClient, submission: int) -> dict[str, Any]:
 
 
 def _steps(found: dict[str, Any]) -> list[str]:
-    """The report of a check, a line a step."""
+    """Return the report of a check, a line for each step."""
     lines = []
     for family, report in found["report"].get("families", {}).items():
         for step in report.get("steps", []):
@@ -198,7 +198,7 @@ def _steps(found: dict[str, Any]) -> list[str]:
 
 
 def _last_words(found: dict[str, Any]) -> list[str]:
-    """What an unfit bot last wrote to standard error."""
+    """Return the end of what an unfit bot wrote to standard error."""
     if found["state"] != "failed" or not found.get("log"):
         return []
     return ["standard error:", *(f"      {line}" for line in found["log"].splitlines()[-_LAST_LINES:])]

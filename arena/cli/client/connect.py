@@ -69,7 +69,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Be connected until told to stop."""
+    """Stay connected until a signal comes."""
     from referee.bot.argument import read_bot
 
     client = remote.client(arguments)
@@ -124,7 +124,7 @@ class Connection:
         """What the server wants to hear when this program connects again: it knows the bot then."""
 
     async def last(self, url: str, token: str) -> str:
-        """Be connected for as long as it lasts; why it ended. Raises CommandError for what will not get better."""
+        """Play until the connection ends."""
         import aiohttp
 
         headers = {"Authorization": f"Bearer {token}"}

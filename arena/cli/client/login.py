@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _by_password(arguments: argparse.Namespace, bare: ApiClient) -> tuple[str, str]:
-    """A new token, and when it ends, in words."""
+    """Return a new token, and a sentence on its end."""
     scopes = arguments.scopes and [scope.strip() for scope in arguments.scopes.split(",") if scope.strip()]
     if unknown := [scope for scope in scopes or () if scope not in SCOPES]:
         raise CommandError(f"no scope {unknown[0]!r}; there are {', '.join(SCOPES)}")

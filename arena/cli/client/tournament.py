@@ -184,7 +184,7 @@ def _change(arguments: argparse.Namespace) -> int:
 
 
 def _read(file: str) -> dict[str, Any]:
-    """The document of a TOML file, as JSON has it. Raises CommandError."""
+    """Return the content of a TOML file. Raises CommandError."""
     text = text_input.read_text(file)
     try:
         return toml.read_plain(text)
@@ -279,7 +279,7 @@ def _watch(arguments: argparse.Namespace) -> int:
 
 
 def _follow(client: ApiClient, number: int, tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-    """The tournament as it is at its end; every event is told."""
+    """Show every event of a tournament, and return its final state."""
     for event in client.events(f"/tournaments/{number}/stream"):
         tell(event)
     found: dict[str, Any] = client.get(f"/tournaments/{number}")
@@ -315,7 +315,7 @@ def _enter(arguments: argparse.Namespace) -> int:
 
 
 def _extension(text: str) -> dict[str, int]:
-    """The number to reach, or with a plus sign how many more. Raises ArgumentTypeError."""
+    """Parse the number to reach, or with a plus sign the number to add. Raises ArgumentTypeError."""
     return {"amount" if text.startswith("+") else "to": argument.positive(text.removeprefix("+"))}
 
 
@@ -328,7 +328,7 @@ def _extend(arguments: argparse.Namespace) -> int:
 
 
 def _plan(form: str, plan: dict[str, Any]) -> str:
-    """The plan of a longer tournament in words, first what was made longer."""
+    """Describe the plan of an extended tournament, first what was extended."""
     words = [f"{plan['rounds']} rounds"] if plan["rounds"] else []
     if plan["games_per_pairing"]:
         words.insert(len(words) if form == "swiss" else 0, f"{plan['games_per_pairing']} games of each pairing")

@@ -135,7 +135,7 @@ def _write(arguments: argparse.Namespace, text: str, count: int) -> None:
 
 
 def _make_from_games(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
-    """Lines that were played, with what speaks for each."""
+    """Make a book of lines that were played, with their results."""
     from contextlib import closing
 
     from arena.collections.book import BookError, write_book
@@ -176,7 +176,7 @@ def _make_from_games(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
 
 
 def _make_fair(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
-    """Fair starts of the atlas, as many as are asked for and there are."""
+    """Make a book of fair starts of the atlas."""
     from arena.atlas.published import fair, fair_openings
     from arena.collections.book import BookLine, write_book
 
@@ -201,7 +201,7 @@ def _make_fair(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
 
 
 def _share(text: str) -> float:
-    """An argument that is a part of a point. Raises argparse.ArgumentTypeError."""
+    """Parse a share of a point. Raises ArgumentTypeError."""
     try:
         if 0 <= (value := float(text)) <= 0.5:
             return value

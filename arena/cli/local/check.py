@@ -115,7 +115,7 @@ def _keep(report: CheckReport, spec: BotSpec, file: Path | None, saved: SavedCap
 
 
 def _move_ms(text: str | None) -> int:
-    """The time for a move of a time control; 0 for none. Raises CommandError."""
+    """Return the time for each move of a time control; 0 without one. Raises CommandError."""
     if not text:
         return 0
     move_ms = read_time_control(text).move_ms
@@ -132,5 +132,5 @@ def _verdict(report: CheckReport) -> str:
 
 
 def _shortened(lines: list[str]) -> list[str]:
-    """The lines, the middle of a long exchange left out."""
+    """Leave out the middle of a long exchange."""
     return lines if len(lines) <= 16 else [*lines[:8], f"… {len(lines) - 16} lines …", *lines[-8:]]

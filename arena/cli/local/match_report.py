@@ -18,7 +18,7 @@ _VERDICTS = {"H1": "H1 (stronger)", "H0": "H0 (not stronger)", "continue": "not 
 
 
 def elo_words(diff: float, error: float, low: float, high: float, score: float) -> str:
-    """`+35 ± 61`, in Elo; what can be said of somebody who won or lost everything is a bound: `> +386`."""
+    """Format an Elo difference: `+35 ± 61`, or a bound after only wins or only losses: `> +386`."""
     if score == 1:
         return f"> {low:+z.0f}"
     if score == 0:
@@ -27,7 +27,7 @@ def elo_words(diff: float, error: float, low: float, high: float, score: float) 
 
 
 def sprt_words(verdict: SprtVerdict) -> str:
-    """Where a test stands: `LLR 1.20 in (-2.94, 2.94)`."""
+    """Format the state of a test: `LLR 1.20 in (-2.94, 2.94)`."""
     return f"LLR {verdict.llr:z.2f} in ({verdict.lower:.2f}, {verdict.upper:.2f})"
 
 
@@ -52,12 +52,12 @@ def terms_of(games: Sequence[PlannedGame], openings: str, earlier: int) -> dict[
 
 
 def draw_ratio(standing: Mapping[str, Any]) -> float:
-    """The share of drawn games of a line of the standings; 0 without games."""
+    """Return the share of drawn games of a line of the standings; 0 without games."""
     return standing["draws"] / standing["games"] if standing["games"] else 0.0
 
 
 def result_lines(found: Mapping[str, Any]) -> list[str]:
-    """The result of two bots from what `results.summarise` gives, its `match` included where that is known."""
+    """Format the result of two bots from `results.summarise`, with its `match` if that is known."""
     elo = found["elo"]
     lines = {line["name"]: line for line in found["standings"]}
     own = lines.pop(elo["name"])
@@ -84,7 +84,7 @@ def result_lines(found: Mapping[str, Any]) -> list[str]:
 
 
 def _time_words(elapsed_s: float, games: int, match: Mapping[str, Any] | None) -> str:
-    """How long it took, of a run that was continued its last part."""
+    """Format the time of a run; of a continued run that of its last part."""
     played = games - (match["earlier"] if match else 0)
     if played <= 0:
         return ""
@@ -108,7 +108,7 @@ def _terms_words(match: Mapping[str, Any], *names: str) -> str:
 def running_lines(
     records: Sequence[ScoredGame], names: Sequence[str], verdict: SprtVerdict | None = None
 ) -> Iterator[str]:
-    """How a run stands: the first of two bots against the other, all of more bots, best first."""
+    """Format the present state of a run: the first of two bots against the other, or all bots, best first."""
     table = standings(records, names)
     found = estimates(records, names)
     shown: Iterable[Standing] = table if len(names) > 2 else (line for line in table if line.name == names[0])

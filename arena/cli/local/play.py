@@ -137,7 +137,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def add_sandbox(parser: argparse.ArgumentParser) -> None:
-    """`--sandbox`."""
+    """Add `--sandbox`."""
     choices = ("auto", "bwrap", "landlock", "rlimits", "none")
     parser.add_argument(
         "--sandbox", default="auto", choices=choices, help="auto (default): the strongest in which all bots start"
@@ -145,7 +145,7 @@ def add_sandbox(parser: argparse.ArgumentParser) -> None:
 
 
 def add_memory(parser: argparse.ArgumentParser) -> None:
-    """`--memory`."""
+    """Add `--memory`."""
     usual = BotLimits().memory_bytes // 2**20
     parser.add_argument("--memory", type=memory, default=usual, metavar="MB", help=f"of one bot (default {usual})")
 
@@ -202,7 +202,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _refuse_excess(arguments: argparse.Namespace) -> None:
-    """Raises CommandError for more games than a run plans, or more at once than a machine plays."""
+    """Raise CommandError for more games than a run plans, or more at once than a machine plays."""
     if arguments.games < 1 or arguments.concurrency < 1:
         raise CommandError("--games and --concurrency must be at least 1")
     refuse_concurrency(arguments.concurrency)
@@ -216,7 +216,7 @@ def _refuse_excess(arguments: argparse.Namespace) -> None:
 
 @contextmanager
 def open_slots(arguments: argparse.Namespace) -> Iterator[SlotPool]:
-    """Game slots for the bots of the person at the keyboard."""
+    """Yield game slots for bots of the user."""
     from referee.machine.pool import SlotPool
 
     pinned = arguments.affinity == "auto"
@@ -322,8 +322,10 @@ def _dispatch(
     is_decided: Callable[[], bool] | None,
     suspension: Suspension,
 ) -> tuple[list[GameRecord], bool]:
-    """Play games until all are done or nothing depends on them any more; those that stayed void, and whether somebody
-    told it to stop."""
+    """Play games until all are done or the result is decided.
+
+    Returns the games that stayed void, and whether the run was interrupted.
+    """
     from arena.cli.terminal.interrupt import InterruptThread
     from referee.play.dispatch import Dispatcher
 

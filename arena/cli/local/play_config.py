@@ -92,7 +92,7 @@ def _words(table: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _pairs(key: str, value: object, prefix: str = "") -> Iterator[str]:
-    """`key=value` of a table, and of tables in it `outer.key=value`."""
+    """Yield `key=value` of a table; of tables in it `outer.key=value`."""
     if not isinstance(value, Mapping):
         raise CommandError(f'{key}: expected a table or a list of texts such as "name=value"')
     for name, inner in value.items():
@@ -111,7 +111,7 @@ def _text(key: str, value: object) -> str:
 
 
 def _quoted(value: str) -> str:
-    """A value as it stands behind a semicolon: in quotes where it holds one."""
+    """Quote a value that contains a semicolon."""
     if ";" not in value:
         return value
     return f"'{value}'" if '"' in value else f'"{value}"'

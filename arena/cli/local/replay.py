@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def read(path: str) -> list[GameRecord]:
-    """The records of a file, or of stdin for `-`. Raises RecordError, OSError."""
+    """Return the records of a file, or of stdin for `-`. Raises RecordError, OSError."""
     from referee.game.record import RecordError
     from referee.game.record_text import read_texts
 
@@ -65,7 +65,7 @@ def read(path: str) -> list[GameRecord]:
 
 
 def _document(text: str) -> list[GameRecord]:
-    """The record of one JSON document, or all those of a result such as `arena play --json` prints."""
+    """Return the records of one JSON document, such as the result of `arena play --json`."""
     from referee.game.record import RecordError, read_record
 
     try:
@@ -79,7 +79,7 @@ def _document(text: str) -> list[GameRecord]:
 
 
 def place_of(error: Exception) -> str:
-    """Where a text stops being JSON; empty where that is not known."""
+    """Return where a text stops being JSON; empty if unknown."""
     return f" at line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
 
 
@@ -93,7 +93,7 @@ def _record(line: str, number: int) -> GameRecord:
 
 
 def pick(records: list[GameRecord], name: str | None) -> GameRecord:
-    """One record by id or number from 1; the only one, or the first of many. Raises CommandError."""
+    """Return a record by id or number from 1; without a name the first. Raises CommandError."""
     if name is None:
         if len(records) > 1:
             output.note(f"the first of {len(records)} games; choose another with --game ID or --game N")

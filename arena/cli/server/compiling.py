@@ -1,4 +1,4 @@
-"""Makes families ready while something else goes on: several at once, with a line for each step."""
+"""Compiles families in the background: several at once, with a line for each step."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def _games(text: str) -> int:
-    """An argument that is a number of games per pairing, as many as a tournament may have."""
+    """Parse a number of games per pairing, as many as a tournament may have."""
     return argument.between(text, 1, 1000)
 
 

@@ -199,7 +199,7 @@ class _Progress:
 
 
 def _show(store: Store, family: str, tournament_id: int) -> None:
-    """Who is where, by rating, and what they scored in this tournament: one small table."""
+    """Print the ratings and results of a tournament."""
     results = store.results.of(tournament_id=tournament_id)
     names = list(dict.fromkeys(name for result in results for name in (result.first, result.second)))
     scored = {standing.name: standing for standing in standings(results, names)}

@@ -85,7 +85,7 @@ def _write_settings(file: Path) -> bool:
 
 
 def _ensure_admin(arena: Arena, name: str) -> tuple[str, str] | None:
-    """Password and token of a new administrator; None when there is one."""
+    """Return password and token of a new administrator; None if there is one already."""
     from arena import services
     from arena.errors import ConflictError
 

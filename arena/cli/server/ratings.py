@@ -1,4 +1,4 @@
-"""`arena ratings rebuild`: every rating folded anew from the recorded games, or compared with what is stored."""
+"""`arena ratings rebuild`: rebuild all ratings from the recorded games, or compare them with the stored ones."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Progress:
         self._pace: Pace | None = None
 
     def tell(self, done: int, total: int) -> None:
-        """Show it anew."""
+        """Show the progress."""
         self._pace = self._pace or Pace(done, total)
         output.progress(self._pace.line(done), is_last=done >= total)
 

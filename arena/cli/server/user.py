@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _piped_password() -> str:
-    """The first line of standard input, where that is a pipe or a file; empty without any."""
+    """Return the first line of standard input if that is a pipe or a file; else an empty text."""
     return "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
 
 
@@ -193,7 +193,7 @@ def _tokens(arena: Arena, arguments: argparse.Namespace) -> int:
 
 
 def _end(token: Token) -> str:
-    """The end of a token, for a table."""
+    """Format the end of a token."""
     if token.revoked:
         return "revoked"
     if token.expires is None:

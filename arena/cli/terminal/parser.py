@@ -25,7 +25,7 @@ _KINDS = {"int": "a whole number", "float": "a number"}
 
 
 def shown(value: object) -> str:
-    """What somebody typed, in quotes and not too long."""
+    """Quote user input, shortened if long."""
     words = str(value)
     return f'"{words[:60]}…"' if len(words) > 60 else f'"{words}"'
 
@@ -70,7 +70,7 @@ class Parser(argparse.ArgumentParser):
                 parser.fill_all()
 
     def options_near(self, option: str, words: Sequence[str]) -> list[str]:
-        """The option of the command in `words`, or of its sub-commands named there, most like an unknown one."""
+        """Return the option most similar to an unknown one, of the command and subcommands in `words`."""
         import difflib  # only for slips
 
         if not option.startswith("--"):
@@ -87,7 +87,7 @@ class Parser(argparse.ArgumentParser):
         return difflib.get_close_matches(option, [one for one in known if one.startswith("--")], n=1, cutoff=0.7)
 
     def error(self, message: str) -> NoReturn:
-        """Usage errors end like every other error."""
+        """Raise CommandError for a usage error."""
         message = message.removeprefix("argument ")
         for kind, meant in _KINDS.items():
             message = message.replace(f"invalid {kind} value: ", f"not {meant}: ")
@@ -97,12 +97,12 @@ class Parser(argparse.ArgumentParser):
         raise CommandError(f'{message}; see "{self.prog} --help"')
 
     def add_subparsers(self, **kwargs: Any) -> Any:
-        """The sub-commands, which errors name."""
+        """Add the subcommands and remember them for messages."""
         self._actions_of = super().add_subparsers(**kwargs)
         return self._actions_of
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """A value that is none of the permitted ones: the nearest, then all of them."""
+        """Raise an error that names the most similar and all permitted values."""
         if action.choices is None or value in action.choices:
             return
         known = [str(one) for one in action.choices]
@@ -138,7 +138,7 @@ def find(name: str, action: str = "") -> Command:
 
 
 def overview() -> str:
-    """The names and help of all commands, in groups."""
+    """Format the names and help of all commands in groups."""
     width = max(len(command.name) for command in COMMANDS)
     parts = []
     for group, title in GROUPS.items():
@@ -149,7 +149,7 @@ def overview() -> str:
 
 
 def build() -> Parser:
-    """The parser of the whole command line. No command is imported."""
+    """Return the parser of the whole command line. No command is imported."""
     parser = Parser(
         prog="arena",
         usage="arena [-h] [--version] COMMAND ...",

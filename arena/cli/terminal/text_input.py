@@ -1,4 +1,4 @@
-"""Texts that a command is given: a file, or standard input for `-`. Refuses to know what they hold."""
+"""Texts given to a command: from a file, or from standard input for `-`."""
 
 from __future__ import annotations
 
