@@ -62,7 +62,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     listing.add_argument("--family", metavar="F", type=argument.family, help="only those that play it")
     listing.add_argument("--owner", metavar="USER", help="only this user's")
     listing.add_argument("--retired", action="store_true", help="retired ones too")
-    listing.add_argument("--limit", metavar="N", type=argument.positive, help="at most so many")
+    listing.add_argument("--limit", metavar="N", type=argument.positive, help="list at most COUNT bots (default: all)")
 
     show = actions.add("show", _show, "a bot, or one version with its check", "arena bot show mybot --version 2")
     show.add_argument("name", metavar="NAME")

@@ -1,7 +1,7 @@
 """`arena connect`: play on a server with a program of this machine, over one connection that this machine opens.
 
 The server's lines go to the program and the program's back, unchanged; each game has a process of its own. A lost
-connection is made again, and its games go on with fresh processes. Refuses to know what a line says.
+connection is opened again, and its games continue with new processes.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Stay connected until a signal comes."""
+    """Connect, and play until a signal stops it."""
     from referee.bot.argument import read_bot
 
     client = remote.client(arguments)
@@ -173,7 +173,7 @@ class Connection:
             await self._do(json.loads(message.data), socket)
 
     async def _leave(self, socket: aiohttp.ClientWebSocketResponse) -> str:
-        """After the order to stop: take no more games, and go when those there are have ended."""
+        """Wait for the order to stop, then take no more games and return when the running ones have ended."""
         await self._stop.wait()
         await socket.send_str(json.dumps({"games": 0}))
         while not self._aborted.is_set() and (self._programs or time.monotonic() - self._ended < _LEAVING_S):
@@ -243,14 +243,14 @@ class Program:
                 return
             text = line.rstrip(b"\r\n").decode("utf-8", "replace")
             if len(json.dumps(text)) > FRAME_BYTES:
-                await self._tell(gone="wrote a long line of what is no text")
+                await self._tell(gone="wrote a long line that is not text")
                 return
             await self._tell(line=text)
         code = await process.wait()
         await self._tell(gone=f"exit code {code}" if code >= 0 else f"killed by signal {-code}")
 
     async def say(self, lines: str) -> None:
-        """Lines for the program; one that is gone has been reported."""
+        """Send lines to the program; the end of the program is reported elsewhere."""
         if self._process and self._process.stdin:
             self._process.stdin.write(lines.encode() + b"\n")
             with contextlib.suppress(ConnectionError):

@@ -16,7 +16,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("family", metavar="FAMILY", type=argument.family)
     parser.add_argument("--pool", metavar="P", help="a rules class of the family (default: the family's own)")
     parser.add_argument("--retired", action="store_true", help="versions that play no more, too")
-    parser.add_argument("--limit", metavar="N", type=argument.positive, default=50, help="at most so many (default 50)")
+    parser.add_argument(
+        "--limit", metavar="N", type=argument.positive, default=50, help="list at most COUNT versions (default 50)"
+    )
     remote.add_server(parser)
     add_output(parser, "csv")
 

@@ -27,7 +27,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=argument.days,
         default=90,
-        help="the token ends after so many days (default 90); 0 or never: no end",
+        help="the token expires after DAYS days (default 90); 0 or never: it does not expire",
     )
 
 

@@ -10,7 +10,10 @@ from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.printer import Printer, add_output
 
-_VERBS = {"enable": "go on from its next time after now", "disable": "create no more tournaments; those created stay"}
+_VERBS = {
+    "enable": "continue with its next time after now",
+    "disable": "create no more tournaments; those created stay",
+}
 _NAMES = ("name", "cron", "timezone", "catch_up", "is_enabled", "next_fire", "created_at")
 
 

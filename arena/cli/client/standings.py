@@ -92,7 +92,7 @@ def show_bracket(games: Iterable[Mapping[str, Any]]) -> None:
         for match in matches.values():
             (one, ones), (two, twos) = match.items()
             on = [name for name in (one, two) if name in later]
-            output.text(f"  {one} {ones:g} - {twos:g} {two}" + (f"   {on[0]} goes on" if len(on) == 1 else ""))
+            output.text(f"  {one} {ones:g} - {twos:g} {two}" + (f"   {on[0]} advances" if len(on) == 1 else ""))
         playing = {name for pair in matches for name in pair}
         if number == min(rounds):
             for name in sorted(later - playing):

@@ -22,7 +22,7 @@ _VERBS = {
     "start": "let it begin now",
     "pause": "call off what is being played; it is played again later",
     "drain": "finish the running games, then pause",
-    "resume": "go on",
+    "resume": "continue",
     "cancel": "end it for good; results stay",
 }
 FORMATS = ("round-robin", "gauntlet", "swiss", "knockout", "ladder", "race", "sprt")
@@ -63,7 +63,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     listing.add_argument("--state", metavar="S", help="scheduled, running, paused, draining, finished or cancelled")
     listing.add_argument("--family", metavar="F", type=argument.family)
     listing.add_argument(
-        "--limit", metavar="N", type=argument.positive, default=50, help="at most so many (default 50)"
+        "--limit", metavar="N", type=argument.positive, default=50, help="list at most COUNT tournaments (default 50)"
     )
 
     show = actions.add(
@@ -95,7 +95,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     extend = actions.add(
         "extend",
         _extend,
-        "make it longer; a finished one goes on",
+        "extend it; a finished one continues",
         "arena tournament extend 7 6",
         "arena tournament extend 7 +2",
     )
@@ -118,7 +118,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=_extension,
         help="the number to reach: games of each pairing, rounds of a Swiss, or games in all of a ladder, a race or a "
-        "test; +N for so many more",
+        "test; +COUNT to add that number",
     )
     priority.add_argument("priority", metavar="N", type=int, help="from -100 to 100; usual is 0")
     for command in (create, change, enter, withdraw, extend, priority, *verbs):

@@ -46,11 +46,14 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=argument.whole,
         default=50,
         metavar="M",
-        help="hundredths either side may be ahead (default 50)",
+        help="centipawns that either side may be ahead (default 50)",
     )
     make.add_argument("--depth", type=argument.whole, default=4, metavar="D", help="of the search; 0: none (default 4)")
     make.add_argument(
-        "--fair", type=_share, metavar="B", help="starts of the atlas in which nobody is ahead by that, with 95 %%"
+        "--fair",
+        type=_share,
+        metavar="B",
+        help="take starts of the atlas in which no side is ahead by SHARE of a point, with 95 %% confidence",
     )
     make.add_argument("--output-file", type=Path, metavar="FILE", help="default: stdout")
     games = make.add_argument_group("from games of the archive (without a search)")
@@ -84,7 +87,7 @@ def _make(arguments: argparse.Namespace) -> int:
         return _make_from_games(arguments, ruleset)
     plies = arguments.plies if arguments.plies is not None else 0 if arguments.setups else 4
     if plies > MAX_PLIES:
-        raise CommandError(f"--plies {plies} is no opening any more; take at most {MAX_PLIES}")
+        raise CommandError(f"--plies {plies} is too long for an opening; choose at most {MAX_PLIES}")
 
     if arguments.output_file:
         _try(arguments.output_file)
@@ -99,7 +102,7 @@ def _make(arguments: argparse.Namespace) -> int:
     heading[0] += f", seed {arguments.seed}"
     try:
         if arguments.depth:
-            heading.append(f"within {arguments.margin} hundredths by {ANALYSIS_ENGINE} at depth {arguments.depth}")
+            heading.append(f"within {arguments.margin} centipawns by {ANALYSIS_ENGINE} at depth {arguments.depth}")
         with Roster(Sandbox("none")) as roster:
             lines = make_book(
                 ruleset,

@@ -111,7 +111,7 @@ def _keep(report: CheckReport, spec: BotSpec, file: Path | None, saved: SavedCap
         output.note(f"written to {file}; use it in place of the bot's command")
     if saved:
         saved.write(found)
-        output.note(f"what was found stands in {saved.file} now")
+        output.note(f"the capabilities in {saved.file} are up to date")
 
 
 def _move_ms(text: str | None) -> int:

@@ -32,8 +32,9 @@ def sprt_words(verdict: SprtVerdict) -> str:
 
 
 def terms_of(games: Sequence[PlannedGame], openings: str, earlier: int) -> dict[str, Any]:
-    """What a match is played by, as JSON: `family`, `variant`, `options`, `time_control` by bot, `openings`, the games
-    that are `planned`, and how many of those an `earlier` start of the same run has played.
+    """Return the conditions of a match as JSON data.
+
+    `time_control` is by bot, `planned` the number of games, `earlier` the games that an earlier start has played.
     """
     spec = games[0].spec
     times: dict[str, str] = {}

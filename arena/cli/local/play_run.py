@@ -48,7 +48,7 @@ _IDENTITY = (
 
 
 class UnkeptRun:
-    """A run that nobody keeps: the same face as `RunFolder`."""
+    """A run that is not stored: it has the interface of `RunFolder`."""
 
     def __init__(self) -> None:
         self.records: list[GameRecord] = []
@@ -84,7 +84,7 @@ def games_of(
     header: Mapping[str, Any] | None,
     pool: Executor,
 ) -> list[PlannedGame]:
-    """The schedule, the finished games of an earlier start read into `folder.records`, which has that `header`.
+    """Return the schedule, with the finished games of an earlier start (`header`) in `folder.records`.
 
     The slot of `pool` that takes the first job gets ready for the games. Raises FolderError for a folder that holds
     another run, UnintroducedError, IneligibleError, ValueError, WorkerLostError.
@@ -108,7 +108,9 @@ def games_of(
         ]
         folder.begin({"arguments": identity_of(arguments), "bots": known_bots, "games": len(games), "schedule": known})
     elif header.get("schedule") != known:
-        raise FolderError(f"{arguments.out}: was planned by another version of the rules or the program; start anew")
+        raise FolderError(
+            f"{arguments.out}: was planned by another version of the rules or program; use another folder"
+        )
     folder.resume(games)
     return games
 
@@ -122,7 +124,7 @@ def _introduced(arguments: argparse.Namespace, plan: TournamentPlan, pool: Execu
     each = read_each(arguments.each).options
     guests = [Candidate(bot, typed_options(text), each) for bot, text in zip(plan.bots, arguments.bots, strict=True)]
     asked = pool.submit(probe_all, guests, terms)
-    import arena.cli.local.results  # noqa: F401 - wanted for the first result: here it is loaded beside the bots
+    import arena.cli.local.results  # noqa: F401 - needed for the first result: loaded while the bots start
 
     if len(os.sched_getaffinity(0)) > 1:
         have_warm(plan.bots, arguments.family)

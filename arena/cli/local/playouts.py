@@ -11,7 +11,7 @@ from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.printer import Printer, add_output
 
 MAX_PLIES = 10_000
-"""Where a random game is given up unless told otherwise: far above what any family's random games last."""
+"""The default limit of a random game: far above what any family's random games last."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:

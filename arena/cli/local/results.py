@@ -54,7 +54,7 @@ def _beyond(records: Sequence[GameRecord]) -> dict[str, Any]:
 
 
 def _strengths(records: Sequence[GameRecord], names: Sequence[str]) -> dict[str, Any]:
-    """`elo` of the first of two bots against the other; `performance` of each of more against all others, best first.
+    """Return `elo` of the first of two bots, or the `performance` of each of more bots against all others, best first.
 
     `diff` and `elo` are Elo differences, `error` the half-width of their 95 % interval from `low` to `high`; what is
     rounded to nothing is 0 and not -0 (`+ 0.0`). `pentanomial` are the pairs that gave 0, ½, 1, 1½ and 2 points.

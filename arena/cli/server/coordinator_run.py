@@ -32,9 +32,9 @@ async def act(
     *,
     open_door: Callable[[Lobby], AbstractAsyncContextManager[None]],
 ) -> None:
-    """Play and record until told to stop, or until the coordinator fails. Raises CommandError where it cannot begin.
+    """Play and record until `interrupts` stop it or the coordinator fails. Raises CommandError if it cannot start.
 
-    `open_door`: has remote bots come to the lobby, as long as it is there.
+    `open_door` admits remote bots to the lobby.
     """
     from arena.cluster.spool import Spool
     from arena.coordinator.coordinator import Coordinator

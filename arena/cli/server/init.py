@@ -92,4 +92,4 @@ def _ensure_admin(arena: Arena, name: str) -> tuple[str, str] | None:
     try:
         return services.user.ensure_admin(arena, name)
     except ConflictError as error:
-        raise CommandError(f"{error}, who is no administrator; choose another --admin", Exit.FAILED) from None
+        raise CommandError(f"{error}, who is not an administrator; choose another --admin", Exit.FAILED) from None

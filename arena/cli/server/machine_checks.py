@@ -117,7 +117,7 @@ def kernels() -> Diagnosis:
         return Diagnosis(
             "numba cache",
             "weak",
-            f"{folder} cannot be written ({error.strerror}): every process compiles anew what is not in it",
+            f"{folder} cannot be written ({error.strerror}): every process compiles again what is not in it",
             "set NUMBA_CACHE_DIR to a folder that the arena, and no bot, may write; then arena warmup",
         )
     kept = sum(1 for one in folder.iterdir() if one.is_dir())

@@ -17,7 +17,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     actions = Actions(parser)
     rebuild = actions.add(
-        "rebuild", _rebuild, "fold all ratings anew from the games; killed, it continues where it stood"
+        "rebuild", _rebuild, "rebuild all ratings from the games; an interrupted rebuild is continued"
     )
     rebuild.add_argument(
         "--check",

@@ -115,5 +115,5 @@ def service(name: str, setting: str, url: str, otherwise: str) -> Diagnosis:
         socket.create_connection((parts.hostname, port), 2).close()
     except OSError as error:
         fix = f"start it, or change the setting {setting!r}"
-        return Diagnosis(name, "broken", f"nobody answers at {place}: {error.strerror or error}", fix)
+        return Diagnosis(name, "broken", f"no answer at {place}: {error.strerror or error}", fix)
     return Diagnosis(name, "ok", f"{parts.scheme} at {place} answers")

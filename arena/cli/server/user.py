@@ -1,4 +1,4 @@
-"""`arena user`: accounts and API tokens, straight in the database: for whoever runs the arena.
+"""`arena user`: accounts and API tokens, directly in the database, for the operator.
 
 `arena user password` alone is for everybody: it asks a server for another password of one's own.
 """
@@ -40,7 +40,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     token.add_argument("--label", default="from the command line", metavar="TEXT", help="what it is for")
     token.add_argument("--scopes", metavar="S", help='such as "read submit" (default: all that the role may)')
     token.add_argument(
-        "--days", type=days, metavar="N", help="ends after so many days (default 90); 0 or never: no end"
+        "--days",
+        type=days,
+        metavar="N",
+        help="the token expires after DAYS days (default 90); 0 or never: it does not expire",
     )
 
     change = actions.add("change", _change, "another role or password; disable or enable a user")

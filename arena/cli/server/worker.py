@@ -28,8 +28,8 @@ PATIENCE_S = 10.0
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.description = (
-        "Play games for an arena elsewhere. Whoever reaches the scheduler's port, or that of this worker, can run "
-        "programs here: keep them in a network of your own, or use tls://."
+        "Play games for an arena elsewhere. Anyone who reaches the scheduler's port, or that of this worker, "
+        "can run programs here: keep them in a private network, or use tls://."
     )
     parser.add_argument(
         "--scheduler", required=True, metavar="URL", help="dask://HOST:PORT, or tls://HOST:PORT with certificates"
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _probe(settings: Settings) -> str:
-    """The sandbox this machine really offers. Raises CommandError where it may not play bots of strangers."""
+    """Return the strongest sandbox here. Raises CommandError if it is too weak for bots of strangers."""
     from referee.sandbox import open_sandbox, refusal
 
     try:

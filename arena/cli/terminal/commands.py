@@ -1,4 +1,4 @@
-"""The names of all commands with their help, examples and modules. Refuses to know what the commands do.
+"""All commands with their help, examples and modules.
 
 A command is a line of `COMMANDS` and a module with
 
@@ -269,7 +269,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "ratings",
-        "fold all ratings anew from the games, or check that they follow from them",
+        "rebuild all ratings from the games, or check them",
         ("arena ratings rebuild --check", "arena ratings rebuild"),
         "server",
         room="server",
@@ -328,7 +328,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "challenge",
-        "start a match of your remote bot against a sample, or whoever is open to it",
+        "start a match of your remote bot against a sample or another bot that is open to it",
         ("arena challenge greedy --bot mybot --family loa --games 4",),
         "client",
         room="client",

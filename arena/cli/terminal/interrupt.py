@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM for what runs until it is told to stop: the first stops it in good order, the next at once.
+"""SIGINT and SIGTERM: the first stops a command in good order, the next at once.
 
 `heard` is for an event loop, `InterruptThread` for what has none.
 """

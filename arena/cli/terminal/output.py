@@ -27,11 +27,11 @@ SCHEMA = 1
 _quiet = False
 _is_plain = False
 _is_line_open = False
-"""Whether a line of progress stands on the terminal."""
+"""True while a line of progress is on the terminal."""
 
 
 def be_quiet(is_quiet: bool) -> None:
-    """Silence `note` and `progress` from now on, or not."""
+    """Make `note` and `progress` silent from now on, or not."""
     global _quiet  # noqa: PLW0603 - one process is one command
     _quiet = is_quiet
 
@@ -48,7 +48,7 @@ def has_colour(stream: IO[str]) -> bool:
 
 
 def styled(words: str, *styles: Style, stream: IO[str] | None = None) -> str:
-    """Style `words` if stdout (or `stream`) takes colour."""
+    """Format `words` in these styles if stdout (or `stream`) takes colour."""
     if not styles or not has_colour(stream or sys.stdout) or (_is_plain and stream is None):
         return words
     return f"\x1b[{';'.join(str(_CODES[style]) for style in styles)}m{words}\x1b[0m"

@@ -1,6 +1,6 @@
 """The parser of the command line, which loads a command's module when it is used.
 
-Help for everything is printed without importing a single command. Refuses to know what the commands do.
+Help for everything is printed without importing a single command.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Parser(argparse.ArgumentParser):
         advice = f"{did_you_mean(found)} There are {', '.join(known)}" if found else f"there are {', '.join(known)}"
         if action is self._actions_of:
             raise CommandError(f'"{self.prog}" has no {shown(value)}; {advice}')
-        raise argparse.ArgumentError(action, f"{shown(value)} is none of them; {advice}")
+        raise argparse.ArgumentError(action, f"{shown(value)} is not valid; {advice}")
 
 
 def _load(command: Command) -> Any:

@@ -19,7 +19,7 @@ def show(strengths: Mapping[str, Any], findings: Mapping[str, Any] | None) -> No
         output.text(
             f"results go round in circles (by chance alone in {100 * findings['chance']:.0f} % of tournaments)",
             *("  " + " beats ".join([*cycle, cycle[0]]) for cycle in findings["cycles"]),
-            "  a mix that nobody is expected to beat: "
+            "  a mix that no bot is expected to beat: "
             + ", ".join(f"{100 * one['share']:.0f} % {one['name']}" for one in findings["shares"]),
         )
     if findings["surprises"]:
