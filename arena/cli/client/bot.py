@@ -41,42 +41,48 @@ def add(parser: argparse.ArgumentParser) -> None:
         "arena bot submit folder/ --watch",
         "arena bot submit ./mybot --name mybot --family loa --watch",
     )
-    submit.add_argument("path", metavar="PATH", type=Path)
+    submit.add_argument("path", metavar="PATH", type=Path, help="executable, script, zip, tar, or folder with bot.toml")
     submit.add_argument(
-        "--name", metavar="N", help="the bot's name; a new one makes a new bot (default: that in the folder's bot.toml)"
+        "--name",
+        metavar="NAME",
+        help="name of the bot; a new name makes a new bot (default: that in the folder's bot.toml)",
     )
     submit.add_argument(
         "--family",
         action="append",
         default=[],
-        metavar="F",
+        metavar="FAMILY",
         type=argument.family,
         help="plays this family; may be repeated",
     )
     submit.add_argument(
-        "--tc", metavar="TC", help="check it at this time control alone, such as 5/move (default: the fastest it keeps)"
+        "--tc",
+        metavar="TIME",
+        help="check only this time control, such as 5/move (default: the fastest that the bot keeps)",
     )
     submit.add_argument("--watch", action="store_true", help="wait for the verdict; exit 1 if the bot is unfit")
 
     listing = actions.add("list", _list, "all bots", "arena bot list --family loa")
-    listing.add_argument("--family", metavar="F", type=argument.family, help="only those that play it")
-    listing.add_argument("--owner", metavar="USER", help="only this user's")
-    listing.add_argument("--retired", action="store_true", help="retired ones too")
-    listing.add_argument("--limit", metavar="N", type=argument.positive, help="list at most COUNT bots (default: all)")
+    listing.add_argument("--family", metavar="FAMILY", type=argument.family, help="only those that play it")
+    listing.add_argument("--owner", metavar="USER", help="list only bots of this user")
+    listing.add_argument("--retired", action="store_true", help="also list retired bots")
+    listing.add_argument(
+        "--limit", metavar="COUNT", type=argument.positive, help="list at most COUNT bots (default: all)"
+    )
 
     show = actions.add("show", _show, "a bot, or one version with its check", "arena bot show mybot --version 2")
-    show.add_argument("name", metavar="NAME")
+    show.add_argument("name", metavar="NAME", help="name of the bot")
     show.add_argument(
         "--version",
         dest="number",
-        metavar="N",
+        metavar="NUMBER",
         type=argument.positive,
         help="this version, with the report of its check",
     )
 
     retire = actions.add("retire", _retire, "enter it no more; games and ratings stay", "arena bot retire mybot")
-    retire.add_argument("name", metavar="NAME")
-    retire.add_argument("--version", dest="number", metavar="N", type=argument.positive, help="only this version")
+    retire.add_argument("name", metavar="NAME", help="name of the bot")
+    retire.add_argument("--version", dest="number", metavar="NUMBER", type=argument.positive, help="only this version")
 
     quota = actions.add("quota", _quota, "what your bots take, and what they may", "arena bot quota")
 

@@ -48,22 +48,26 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--url", "--server", dest="server", metavar="URL", help="the server (default: that of arena login)"
     )
-    parser.add_argument("--token", metavar="T", help="a token with the scope submit (default: that of arena login)")
-    parser.add_argument("--name", required=True, metavar="N", help="the bot's name there; a new one makes a new bot")
+    parser.add_argument(
+        "--token", metavar="TOKEN", help="API token with the scope submit (default: that of arena login)"
+    )
+    parser.add_argument(
+        "--name", required=True, metavar="NAME", help="name of the bot on the server; a new name makes a new bot"
+    )
     parser.add_argument(
         "--family",
         action="append",
         required=True,
-        metavar="F",
+        metavar="FAMILY",
         type=argument.family,
-        help="it plays it; may be repeated",
+        help="family that the bot plays; may be repeated",
     )
     parser.add_argument(
         "--games",
-        metavar="N",
+        metavar="COUNT",
         type=argument.positive,
         default=1,
-        help="games at once, each with its process (default 1)",
+        help="play COUNT games at once, each in its own process (default 1)",
     )
     parser.add_argument("--open", action="store_true", help="others may challenge it, not only you")
 

@@ -13,11 +13,13 @@ from arena.cli.terminal.printer import Printer, add_output
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("family", metavar="FAMILY", type=argument.family)
-    parser.add_argument("--pool", metavar="P", help="a rules class of the family (default: the family's own)")
-    parser.add_argument("--retired", action="store_true", help="versions that play no more, too")
     parser.add_argument(
-        "--limit", metavar="N", type=argument.positive, default=50, help="list at most COUNT versions (default 50)"
+        "family", metavar="FAMILY", type=argument.family, help='family of games; "arena rules list" shows them'
+    )
+    parser.add_argument("--pool", metavar="POOL", help="rating pool of the family (default: the family's own)")
+    parser.add_argument("--retired", action="store_true", help="also list retired versions")
+    parser.add_argument(
+        "--limit", metavar="COUNT", type=argument.positive, default=50, help="list at most COUNT versions (default 50)"
     )
     remote.add_server(parser)
     add_output(parser, "csv")

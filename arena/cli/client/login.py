@@ -20,11 +20,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     remote.add_server(parser)
     add_output(parser)
-    parser.add_argument("--user", metavar="NAME", help="log in with a password, asked for (or read from a pipe)")
-    parser.add_argument("--scopes", metavar="S,S", help="what the token may do (default: all that your role may)")
+    parser.add_argument("--user", metavar="NAME", help="log in with a password, read from the terminal or a pipe")
+    parser.add_argument("--scopes", metavar="S,S", help="scopes of the token (default: all that your role may have)")
     parser.add_argument(
         "--days",
-        metavar="N",
+        metavar="DAYS",
         type=argument.days,
         default=90,
         help="the token expires after DAYS days (default 90); 0 or never: it does not expire",

@@ -24,7 +24,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     show = actions.add("show", _show, "one schedule, with its template in JSON", "arena schedule show 2 --json")
     verbs = [actions.add(verb, _switch, meaning, f"arena schedule {verb} 2") for verb, meaning in _VERBS.items()]
     for command in (show, *verbs):
-        command.add_argument("id", metavar="ID", type=argument.positive)
+        command.add_argument("id", metavar="ID", type=argument.positive, help="number of the schedule")
         remote.add_server(command)
         add_output(command)
     remote.add_server(listing)

@@ -42,7 +42,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "arena tournament create --example swiss > open.toml",
         "arena tournament create open.toml --check",
     )
-    create.add_argument("file", metavar="FILE.toml", nargs="?", help="- for stdin")
+    create.add_argument("file", metavar="FILE.toml", nargs="?", help="tournament file; - for stdin")
     what = create.add_mutually_exclusive_group()
     what.add_argument("--check", action="store_true", help="create nothing: name all that is wrong; exit 1 if anything")
     what.add_argument("--example", choices=FORMATS, metavar="FORMAT", help=f"print a file: {', '.join(FORMATS)}")
@@ -55,15 +55,25 @@ def add(parser: argparse.ArgumentParser) -> None:
         "arena tournament change 7 open.toml",
         "arena tournament change 3 weekly.toml --schedule",
     )
-    change.add_argument("id", metavar="ID", type=argument.positive)
-    change.add_argument("file", metavar="FILE.toml", help="- for stdin")
+    change.add_argument("id", metavar="ID", type=argument.positive, help="number of the tournament")
+    change.add_argument("file", metavar="FILE.toml", help="tournament file; - for stdin")
     change.add_argument("--schedule", action="store_true", help="ID is that of a schedule: its tournaments to come")
 
     listing = actions.add("list", _list, "all tournaments, latest first", "arena tournament list --state running")
-    listing.add_argument("--state", metavar="S", help="scheduled, running, paused, draining, finished or cancelled")
-    listing.add_argument("--family", metavar="F", type=argument.family)
     listing.add_argument(
-        "--limit", metavar="N", type=argument.positive, default=50, help="list at most COUNT tournaments (default 50)"
+        "--state",
+        metavar="STATE",
+        help="list only tournaments in this state: scheduled, running, paused, draining, finished or cancelled",
+    )
+    listing.add_argument(
+        "--family", metavar="FAMILY", type=argument.family, help="list only tournaments of this family"
+    )
+    listing.add_argument(
+        "--limit",
+        metavar="COUNT",
+        type=argument.positive,
+        default=50,
+        help="list at most COUNT tournaments (default 50)",
     )
 
     show = actions.add(
@@ -81,7 +91,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     remote.add_file(export, FORMS)
     verbs = [actions.add(verb, _move, meaning, f"arena tournament {verb} 7") for verb, meaning in _VERBS.items()]
     for command in (show, watch, export, *verbs):
-        command.add_argument("id", metavar="ID", type=argument.positive)
+        command.add_argument("id", metavar="ID", type=argument.positive, help="number of the tournament")
     enter = actions.add(
         "enter", _enter, "enter a bot before it begins, or into a running ladder", "arena tournament enter 7 mybot"
     )
@@ -103,24 +113,26 @@ def add(parser: argparse.ArgumentParser) -> None:
         "priority", _prioritise, "play its games before those of a lower priority", "arena tournament priority 7 10"
     )
     for command in (enter, withdraw, extend, priority):
-        command.add_argument("id", metavar="ID", type=argument.positive)
+        command.add_argument("id", metavar="ID", type=argument.positive, help="number of the tournament")
     for command in (enter, withdraw):
         command.add_argument("bot", metavar="BOT", help='its name, or a version as standings show it: "mybot v2"')
         command.add_argument(
             "--version",
             dest="number",
-            metavar="N",
+            metavar="NUMBER",
             type=argument.positive,
-            help="this version (default: its newest)",
+            help="version of the bot (default: its newest)",
         )
     extend.add_argument(
         "amount",
-        metavar="N",
+        metavar="COUNT",
         type=_extension,
         help="the number to reach: games of each pairing, rounds of a Swiss, or games in all of a ladder, a race or a "
         "test; +COUNT to add that number",
     )
-    priority.add_argument("priority", metavar="N", type=int, help="from -100 to 100; usual is 0")
+    priority.add_argument(
+        "priority", metavar="NUMBER", type=int, help="priority from -100 to 100 (default of tournaments: 0)"
+    )
     for command in (create, change, enter, withdraw, extend, priority, *verbs):
         add_output(command)
     add_output(show, "csv")

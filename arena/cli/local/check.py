@@ -29,11 +29,17 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "bot", metavar="BOT", help="path, quoted command, sample:NAME, 'bridge:NAME …', folder or bot.toml"
     )
-    parser.add_argument("--family", required=True, metavar="F", type=argument.family, help=", ".join(families()))
-    parser.add_argument("--variant", action="append", metavar="V", help="a variant to check; may be repeated")
-    parser.add_argument("--option", action="append", default=[], metavar="K=V", help="a rule option; may be repeated")
+    parser.add_argument("--family", required=True, metavar="FAMILY", type=argument.family, help=", ".join(families()))
     parser.add_argument(
-        "--tc", metavar="TC", help="check it at this time control alone, such as 5/move (default: the fastest it keeps)"
+        "--variant", action="append", metavar="VARIANT", help="variant to check; may be repeated (default: the first)"
+    )
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="rule option; may be repeated"
+    )
+    parser.add_argument(
+        "--tc",
+        metavar="TIME",
+        help="check only this time control, such as 5/move (default: the fastest that the bot keeps)",
     )
     add_sandbox(parser)
     add_memory(parser)

@@ -20,9 +20,13 @@ if TYPE_CHECKING:
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("record", metavar="RECORD", help="a file of game records (JSON, NDJSON or text); - for stdin")
-    parser.add_argument("--game", metavar="ID|N", help="which game of a file of many: its id or its number from 1")
-    parser.add_argument("--ply", metavar="N", help="after ply N, or after a side's move: 17x, 17y (default: the last)")
+    parser.add_argument("record", metavar="RECORD", help="file of game records (JSON, NDJSON or text); - for stdin")
+    parser.add_argument(
+        "--game", metavar="ID|N", help="choose a game of a file by its id or its number from 1 (default: the first)"
+    )
+    parser.add_argument(
+        "--ply", metavar="PLY", help="show the position after PLY, or after a side's move: 17x, 17y (default: last)"
+    )
     parser.add_argument(
         "--verify", action="store_true", help="replay every game by the rules and compare it with its record"
     )

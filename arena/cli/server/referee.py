@@ -31,8 +31,14 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mqtt", metavar="URL", help="broker for events between processes, or embedded (default: none)"
     )
-    parser.add_argument("--executor", metavar="E", help="where games are played: local, local:N, dask://HOST:PORT")
-    parser.add_argument("--sandbox", choices=("auto", "bwrap", "landlock", "rlimits", "none"))
+    parser.add_argument(
+        "--executor", metavar="EXECUTOR", help="where games are played: local, local:N, dask://HOST:PORT"
+    )
+    parser.add_argument(
+        "--sandbox",
+        choices=("auto", "bwrap", "landlock", "rlimits", "none"),
+        help="sandbox of the bots: auto, bwrap, landlock, rlimits or none (default auto)",
+    )
     parser.add_argument(
         "--metrics", metavar="[HOST:]PORT", help="offer metrics for Prometheus there (default: nowhere)"
     )

@@ -51,7 +51,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mqtt", metavar="URL", help="broker for events between processes, or embedded (default: none)"
     )
-    parser.add_argument("--executor", metavar="E", help="where games are played: local, local:N, dask://HOST:PORT")
+    parser.add_argument(
+        "--executor", metavar="EXECUTOR", help="where games are played: local, local:N, dask://HOST:PORT"
+    )
     parser.add_argument("--no-referee", action="store_true", help="pages and interface only; play and record nothing")
 
 

@@ -37,12 +37,21 @@ def add(parser: argparse.ArgumentParser) -> None:
 
     token = actions.add("token", _token, "a new API token of a user, shown once")
     token.add_argument("name", metavar="NAME", help="whose")
-    token.add_argument("--label", default="from the command line", metavar="TEXT", help="what it is for")
-    token.add_argument("--scopes", metavar="S", help='such as "read submit" (default: all that the role may)')
+    token.add_argument(
+        "--label",
+        default="from the command line",
+        metavar="TEXT",
+        help="purpose of the token (default: from the command line)",
+    )
+    token.add_argument(
+        "--scopes",
+        metavar="SCOPES",
+        help='scopes of the token, such as "read submit" (default: all that the role may have)',
+    )
     token.add_argument(
         "--days",
         type=days,
-        metavar="N",
+        metavar="DAYS",
         help="the token expires after DAYS days (default 90); 0 or never: it does not expire",
     )
 

@@ -35,11 +35,15 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--scheduler", required=True, metavar="URL", help="dask://HOST:PORT, or tls://HOST:PORT with certificates"
     )
     parser.add_argument(
-        "--slots", type=argument.positive, metavar="N", help="games at once (default: one per processor)"
+        "--slots", type=argument.positive, metavar="COUNT", help="play COUNT games at once (default: one per processor)"
     )
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder for bots and their copies (default ./data)")
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
-    parser.add_argument("--sandbox", choices=("auto", "bwrap", "landlock", "rlimits", "none"))
+    parser.add_argument(
+        "--sandbox",
+        choices=("auto", "bwrap", "landlock", "rlimits", "none"),
+        help="sandbox of the bots: auto, bwrap, landlock, rlimits or none (default auto)",
+    )
     parser.add_argument("--name", default="", metavar="NAME", help="as it is called (default: host and process)")
     parser.add_argument(
         "--no-warm", action="store_true", help="join at once: the first game of a family is slow to begin then"

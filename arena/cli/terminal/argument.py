@@ -25,22 +25,22 @@ def add_rules(parser: argparse.ArgumentParser, *, has_family: bool = True) -> No
     """Add `--variant` and `--option`, and FAMILY unless the command has its own."""
     if has_family:
         parser.add_argument(
-            "family", metavar="FAMILY", type=family, help='a family of games; "arena rules list" shows them'
+            "family", metavar="FAMILY", type=family, help='family of games; "arena rules list" shows them'
         )
-    parser.add_argument("--variant", metavar="V", help="a variant of the family (default: its first)")
+    parser.add_argument("--variant", metavar="VARIANT", help="variant of the family (default: its first)")
     parser.add_argument(
         "--option",
         dest="options",
-        metavar="K=V",
+        metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="a rule option, on top of the variant's own; may be repeated",
+        help="rule option, in addition to the variant's own; may be repeated",
     )
 
 
 def add_position(parser: argparse.ArgumentParser) -> None:
     """Add `--position`."""
-    parser.add_argument("--position", metavar="P", help="a position string (default: the variant's start)")
+    parser.add_argument("--position", metavar="POSITION", help="position string (default: the variant's start)")
 
 
 def read_options(options: Sequence[str]) -> dict[str, str]:

@@ -16,8 +16,8 @@ from arena.cli.terminal.exit import CommandError
 from arena.errors import did_you_mean, near
 
 _EPILOG = """\
-Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 unreachable, 130 interrupted,
-141 output unread.
+Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 unreachable,
+130 interrupted, 141 output unread.
 "arena COMMAND --help" shows the arguments and examples of one command."""
 
 
@@ -40,9 +40,11 @@ class Parser(argparse.ArgumentParser):
         self._command = command
         self._preset: Any = None
         self._actions_of: Any = None
-        self.add_argument("-q", "--quiet", action="store_true", default=argparse.SUPPRESS, help="no talk on stderr")
         self.add_argument(
-            "-v", "--verbose", action="store_true", default=argparse.SUPPRESS, help="show where an error came from"
+            "-q", "--quiet", action="store_true", default=argparse.SUPPRESS, help="print no notes and no progress"
+        )
+        self.add_argument(
+            "-v", "--verbose", action="store_true", default=argparse.SUPPRESS, help="show the traceback of an error"
         )
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
