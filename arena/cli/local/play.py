@@ -39,7 +39,7 @@ MOST_GAMES = 100_000
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.usage = "arena play BOT BOT [BOT ...] --family FAMILY [OPTIONS]"
+    parser.usage = "arena play [OPTIONS] --family FAMILY BOT BOT [BOT ...]"
     parser.add_argument(
         "bots",
         nargs="*",
@@ -60,7 +60,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--config",
         type=Path,
         metavar="FILE",
-        help="read the match from a TOML file with these options as keys and a list of bots; options given here win (example below)",
+        help="read the match from a TOML file with these options as keys and a list of bots; options given here win "
+        "(example below)",
     )
     rules = parser.add_argument_group("rules")
     games = parser.add_argument_group("games")
@@ -80,7 +81,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--tc",
         default="10+0.1",
         metavar="TIME",
-        help="time control: 10+0.1 (seconds, the default), 40/60 (seconds for every 40 moves), 1/move, depth:4, nodes:10000",
+        help="time control: 10+0.1 (seconds, the default), 40/60 (seconds for every 40 moves), 1/move, depth:4, "
+        "nodes:10000",
     )
     machine.add_argument(
         "--concurrency", type=int, default=1, metavar="COUNT", help="play COUNT games at once (default 1)"
@@ -156,9 +158,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="auto pins each game to a core of its own (default off)",
     )
     files.add_argument("--out", type=Path, metavar="DIR", help="store the run in DIR; the same command continues it")
-    files.add_argument(
-        "--log", action="store_true", help="print the reason of every forfeit with standard error of both bots"
-    )
+    files.add_argument("--log", action="store_true", help="print the reason and standard error of every forfeit")
     add_output(parser, "csv", meanings={"ndjson": "a game record on each line"})
     example = "\n".join(f"  {line}" for line in EXAMPLE.splitlines())
     parser.epilog = f"{parser.epilog or ''}\n\na file for --config:\n{example}".lstrip()

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 def add_database(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that choose a database."""
-    parser.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
-    parser.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
+    group = parser.add_argument_group("data folder")
+    group.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
+    group.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+    group.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:

@@ -21,6 +21,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 unreachable,
 "arena COMMAND --help" shows the arguments and examples of one command."""
 
 
+MAX_OPTIONS_OF_USAGE = 10
 _KINDS = {"int": "a whole number", "float": "a number"}
 
 
@@ -62,6 +63,19 @@ class Parser(argparse.ArgumentParser):
             self.set_defaults(run=getattr(module, "run", run_action))
             self._preset = getattr(module, "preset", None)
             module.add(self)
+
+    def format_help(self) -> str:
+        """Format the help; the usage of a command with many options names only the required ones."""
+        options = self._get_optional_actions()
+        if self.usage is None and len(options) > MAX_OPTIONS_OF_USAGE:
+            parts = [f"{one.option_strings[-1]} {one.metavar}" for one in options if one.required]
+            formatter = self._get_formatter()
+            formatter.add_usage(None, self._get_positional_actions(), [], prefix="")
+            words = formatter.format_help().split()
+            self.usage = " ".join(
+                [*words[: len(self.prog.split())], "[OPTIONS]", *parts, *words[len(self.prog.split()) :]]
+            )
+        return super().format_help()
 
     def fill_all(self) -> None:
         """Let the modules of all commands declare their arguments, and list the commands."""
