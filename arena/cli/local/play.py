@@ -141,7 +141,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=whole,
         default=SUSPEND_AFTER,
         metavar="COUNT",
-        help=f"a bot that is not ready COUNT times in a row forfeits its other games (default {SUSPEND_AFTER}; 0: never)",
+        help=f"a bot not ready COUNT times in a row forfeits its other games (default {SUSPEND_AFTER}; 0: never)",
     )
     limits.add_argument(
         "--pondering",
